@@ -40,6 +40,7 @@ class Ran:
     """A study that a command ran, how and where."""
 
     study: str
+    chosen: tuple[str, ...]
     command: Callable[..., Outcome]
     folder: Path
     outcome: Outcome
@@ -58,17 +59,17 @@ def process(folder: Path, *arguments: str) -> Outcome:
 
 @pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    command, study = request.param
+    command, study, *chosen = request.param
     folder = tmp_path_factory.mktemp(study)
-    outcome = command(folder, "studies", study, "--scale", "smoke", "-o", "out")
+    outcome = command(folder, "studies", study, *chosen, "--scale", "smoke", "-o", "out")
     assert outcome.status == 0, outcome.err
-    return Ran(study, command, folder, outcome)
+    return Ran(study, tuple(chosen), command, folder, outcome)
 
 
 # The others are run as a whole in the tests of papers.
 EVERY_DAY = [
     pytest.param((in_place, "artifacts"), id="artifacts", marks=pytest.mark.slow),
-    pytest.param((in_place, "shift"), id="shift"),
+    pytest.param((in_place, "shift", "--only", "average"), id="shift"),
 ]
 AS_PROCESSES = [
     pytest.param((process, each), id=f"{each}, a process", marks=pytest.mark.slow) for each in list_recipes()
@@ -87,7 +88,8 @@ def test_what_is_done_is_not_done_again_and_measures_the_same(ran: Ran):
     document = (ran.folder / "out" / "study.json").read_text()
     runs = {path: path.stat().st_mtime_ns for path in (ran.folder / "out" / "runs").rglob("*.parquet")}
     assert runs
-    again = ran.command(ran.folder, "studies", ran.study, "--scale", "smoke", "-o", "out", "-q", "--json", "again.json")
+    same = (ran.study, *ran.chosen, "--scale", "smoke", "-o", "out")
+    again = ran.command(ran.folder, "studies", *same, "-q", "--json", "again.json")
     assert again.status == 0, again.err
     assert not again.out
     assert {path: path.stat().st_mtime_ns for path in (ran.folder / "out" / "runs").rglob("*.parquet")} == runs

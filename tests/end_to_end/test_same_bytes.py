@@ -42,7 +42,8 @@ COMMANDS = {
     "split": [("split", DATA, *QUIET)],
     "diff": [("audit", DATA, *TEST, "-q", "-o", "one"), ("audit", "specimen/dev.jsonl", *TEST, "-q", "-o", "two"),
              ("diff", "one", "two", *QUIET)],
-    "study": [("studies", "shift", "--scale", "smoke", *QUIET)],
+    "study": [("studies", "shift", "--scale", "smoke", "--only", "SST-2 train", "--only", "average",
+               "--only", "BERT Base", *QUIET)],
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ pytest.importorskip("torch")
 
 from goldassay.core.progress import Steps
 from goldassay.data import Dataset
-from goldassay.papers import open_study, run_study
+from goldassay.papers import open_study, run_study, shift
 from goldassay.papers.recipe import PRETRAINED, Scale, Training
 from goldassay.papers.shift import SCALES, prepare
 from goldassay.papers.shift.conclusions import conclude
@@ -28,6 +29,7 @@ from tests.papers.written import check_written
 from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from goldassay.papers.outcome import StudyReport
@@ -35,8 +37,19 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return open_study("shift", "smoke", tmp_path_factory.mktemp("shift"), Steps())
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """Fewer of everything: what is found is asked where what is planted is known."""
+    size = SCALES["smoke"]
+    (training,) = (each for each in size.trainings if each.train == "SST-2 train")
+    models = {name: training.models[name] for name in ("average", "LSTM")}
+    few = replace(
+        size,
+        trainings=(replace(training, tests=("SST-2", "IMDb", "RTE"), models=models, seeds=2),),
+        chosen={**size.chosen, "planted": (120, 80, 60), "draws": 100},
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shift, "SCALES", {**SCALES, "smoke": few})
+        yield open_study("shift", "smoke", tmp_path_factory.mktemp("shift"), Steps())
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +153,24 @@ def test_size_is_not_robustness(large: tuple[float, float], wanted: str):
         for row in (_gap("BERT Base", 0.1, test=test), _gap("BERT Large", gap, test=test))
     )
     assert _standings(gaps)["Size"] == wanted
+
+
+def test_one_pair_of_sizes_of_many_may_lie_beyond_zero_by_chance():
+    """The claim needs one pair alone, so that its interval must hold for all of them: 2.3 errors are enough for 1."""
+    error = 0.02 * 2**0.5 / 1.96
+
+    def standing(n: int) -> str:
+        gaps = []
+        for at in range(n):
+            more = 2.3 * error if at == 0 else 0.0
+            gaps += [_gap("BERT Base", 0.1, test=str(at)), _gap("BERT Large", 0.1 + more, test=str(at))]
+        return _standings(tuple(gaps))["Size"]
+
+    assert standing(1) == "held"
+    assert standing(12) == "not shown"
+    (found,) = [each for each in conclude(Evidence((_gap("BERT Base", 0.1), _gap("BERT Large", 0.2)), ()))
+                if each.name == "Size"]  # fmt: skip
+    assert (found.value, found.high) == pytest.approx((-0.1, -0.1 + 1.96 * error), abs=1e-4)
 
 
 @pytest.mark.parametrize(("teacher", "wanted"), [(0.02, "held"), (0.1, "not shown"), (0.2, "did not hold")])

@@ -120,7 +120,8 @@ def open_study(
     keep_settings(work.folder, _settings(name, work, choice))
     with steps.step("preparing sets"):
         work.sets |= recipe.prepare(work)
-    work.scale, work.not_run = runnable(size, work, Checkpoints().has)
+    at_hand = Checkpoints()
+    work.scale, work.not_run = runnable(size, work, lambda name: name in work.checkpoints or at_hand.has(name))
     if choice.only:
         # What is not asked for is not missed.
         missed = needed_by(work.not_run)
@@ -271,7 +272,7 @@ def _jobs_of(training: Training, work: Workplace, device: str) -> list[Job]:
         return []
     jobs = []
     for label, network in training.models.items():
-        model = work.pretrained if network == PRETRAINED else network
+        model = work.pretrained if network == PRETRAINED else str(work.checkpoints.get(network, network))
         if model is None:
             continue
         given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})

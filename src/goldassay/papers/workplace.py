@@ -47,6 +47,7 @@ class Workplace:
         unmade: Sets that cannot be made of others, each with the names of those that are absent; what trains on them
             is left out.
         not_run: What of the size is neither trained nor tested, and why.
+        checkpoints: Folders of checkpoints that `prepare` makes up, by the name that trainings give them.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Workplace:
     absent: dict[str, str] = field(default_factory=dict)
     unmade: dict[str, tuple[str, ...]] = field(default_factory=dict)
     not_run: list[NotRun] = field(default_factory=list)
+    checkpoints: dict[str, Path] = field(default_factory=dict)
 
     @property
     def runs(self) -> Path:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from goldassay.papers.recipe import PRETRAINED, Findings, Shown
 from goldassay.papers.shift.conclusions import conclude
 from goldassay.papers.shift.evidence import DETECTION, Evidence, measured_reports
+from goldassay.papers.shift.planted import planted_sets, write_checkpoints
 from goldassay.papers.shift.scales import SCALES, TRANSFORMERS
-from goldassay.papers.shift.sets import prepare
+from goldassay.papers.shift.sets import built_sets
 from goldassay.papers.shift.tables import compare_tables
 
 if TYPE_CHECKING:
+    from goldassay.data import Dataset
     from goldassay.papers.workplace import Workplace
 
 __all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
@@ -29,6 +31,17 @@ PAPER = "Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020"
 def has_released(_work: Workplace) -> bool:
     """Nothing of it was released."""
     return False
+
+
+def prepare(work: Workplace) -> dict[str, Dataset]:
+    """What is planted at the smallest size; domains built of published files; texts of other tasks."""
+    planted: dict[str, Dataset] = {}
+    if "planted" in work.scale.chosen:
+        n_train, n_test, n_foreign = work.scale.chosen["planted"]
+        planted = planted_sets(n_train, n_test, n_foreign, work.seed)
+        work.checkpoints = write_checkpoints(planted, work.folder / "checkpoints", work.seed)
+        planted = {name: dataset for name, dataset in planted.items() if name not in work.absent}
+    return planted | built_sets(work, work.sets | planted)
 
 
 def measure(work: Workplace) -> Findings:

@@ -17,7 +17,7 @@ from goldassay.questions.shift.foreign import with_placeholder, with_texts_of
 from goldassay.shift.benchmarks import load_recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from goldassay.data import Dataset
     from goldassay.papers.workplace import Workplace
@@ -64,11 +64,15 @@ def domains_of(benchmark: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield _NAMES[domain], (_NAMES[domain], *others)
 
 
-def prepare(work: Workplace) -> dict[str, Dataset]:
+def built_sets(work: Workplace, given: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Build the domains whose files are there, and take of texts of other tasks what counts.
 
     Of `chosen` count `benchmarks`, recipes by name; `dev`, whether trainings are stopped by dev sets; `most_tested` and
     `most_foreign`, rows of one set.
+
+    Args:
+        work: Where they are built.
+        given: Sets that are there already, foreign texts among them.
     """
     chosen = work.scale.chosen
     made: dict[str, Dataset] = {}
@@ -83,10 +87,10 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
         name: dataset if name.endswith((TRAIN, DEV)) else _drawn(dataset, chosen["most_tested"], work.seed)
         for name, dataset in made.items()
     }
-    training = (work.sets | made).get(f"{OWN}{TRAIN}")
+    training = {**given, **made}.get(f"{OWN}{TRAIN}")
     for name in FOREIGN:
-        if name in work.sets and training is not None:
-            texts = with_texts_of(work.sets[name], training)
+        if name in given and training is not None:
+            texts = with_texts_of(given[name], training)
             texts = cleaned(texts) if name == NEWSGROUPS else texts
             made[name] = with_placeholder(_drawn(texts, chosen["most_foreign"], work.seed), training)
     return {name: replace(dataset, name=name) for name, dataset in made.items()}
