@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from goldassay.core.progress import Steps
 from goldassay.data import Dataset
 from goldassay.leakage import score_clusters
 from goldassay.leakage.peco import cluster_embeddings
-from goldassay.papers import open_study, run_study
+from goldassay.papers import leakage, open_study, run_study
 from goldassay.papers.leakage import SCALES, prepare
 from goldassay.papers.leakage.conclusions import conclude
 from goldassay.papers.leakage.evidence import clusters_of, is_printed_part
@@ -27,6 +28,7 @@ from tests.papers.written import check_written
 from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from goldassay.papers.outcome import StudyReport
@@ -38,8 +40,16 @@ PRINTED = ("saxon2023_table1_examples", "saxon2023_table2_accuracy", "saxon2023_
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return open_study("leakage", "smoke", tmp_path_factory.mktemp("leakage"), Steps())
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """Fewer of everything: what is found is asked where what is planted is known."""
+    size = SCALES["smoke"]
+    conditions = ("paired", "hypothesis_only", "premise_only")
+    trainings = (replace(each, seeds=2, conditions=conditions) for each in size.trainings
+                 if each.train in ("SNLI train", "CAugNLI train"))  # fmt: skip
+    few = replace(size, trainings=tuple(trainings), chosen={**size.chosen, "planted": (270, 180)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leakage, "SCALES", {**SCALES, "smoke": few})
+        yield open_study("leakage", "smoke", tmp_path_factory.mktemp("leakage"), Steps())
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +71,12 @@ def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
 
 
 def test_figure_8_is_of_the_epochs_of_the_pairs_model(report: StudyReport):
-    """Averaged words train for 5 epochs, after each of which the tested examples are predicted."""
+    """Averaged words train for 6 epochs, after each of which the tested examples are predicted."""
     for name in ("averaged_words_SNLI", "averaged_words_CAugNLI"):
         found = report.reports[name].to_dict()["leakage"]["confidence"]
         assert found
-        assert {row["n_checkpoints"] for row in found} == {5}
-        assert {row["of"] for row in found} == {"the 5 checkpoints of 2 runs of the paired model"}
+        assert {row["n_checkpoints"] for row in found} == {6}
+        assert {row["of"] for row in found} == {"the 6 checkpoints of 2 runs of the paired model"}
     (figure,) = [row for row in report.document["conclusions"] if row["name"] == "Unlike"]
     assert "training dynamics" in figure["statement"]
 

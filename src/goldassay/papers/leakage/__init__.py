@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from goldassay.papers.leakage.conclusions import conclude
 from goldassay.papers.leakage.evidence import compared, file_name, measured_sets, rows_of_all
 from goldassay.papers.leakage.grid import peco_cells
+from goldassay.papers.leakage.planted import planted_sets
 from goldassay.papers.leakage.scales import SCALES
-from goldassay.papers.leakage.sets import prepare
+from goldassay.papers.leakage.sets import made_sets
 from goldassay.papers.leakage.tables import compare_tables
 from goldassay.papers.recipe import Findings, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goldassay.data import Dataset
     from goldassay.papers.leakage.evidence import MeasuredSet
     from goldassay.papers.workplace import Workplace
 
@@ -33,6 +35,15 @@ PAPER = "Saxon, Wang, Xu and Wang 2023"
 def has_released(_work: Workplace) -> bool:
     """Nothing of it was released."""
     return False
+
+
+def prepare(work: Workplace) -> dict[str, Dataset]:
+    """What is planted at the smallest size, and what is made of others' sets."""
+    if "planted" in work.scale.chosen:
+        n_train, n_test = work.scale.chosen["planted"]
+        made = planted_sets(n_train, n_test, work.seed)
+        return {name: dataset for name, dataset in made.items() if name not in work.absent}
+    return made_sets(work)
 
 
 def measure(work: Workplace) -> Findings:

@@ -19,7 +19,7 @@ TRAIN = " train"
 _ROUNDS = {"A1": "r1", "A2": "r2", "A3": "r3"}
 
 
-def prepare(work: Workplace) -> dict[str, Dataset]:
+def made_sets(work: Workplace) -> dict[str, Dataset]:
     """Training and test parts of what is one file, and of what has rounds or languages those that are asked for.
 
     Of `chosen` count `split`, shares of the test part by set, and `most_tested`, rows of a test set.
