@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
@@ -20,6 +22,7 @@ from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.adapters import stored
 from goldassay.runs.configurations import canonical, differing, digest, flat
 from goldassay.runs.every_eval_ever import write_every_eval_ever
+from goldassay.runs.long_export import write_long
 from goldassay.runs.slices import Request
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -351,3 +354,39 @@ def test_the_order_of_settings_does_not_matter(told: dict[str, Any]) -> None:
 @given(settings, settings)
 def test_configurations_differ_where_some_setting_does(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert bool(differing([flat(one), flat(other)])) == (digest(flat(one)) != digest(flat(other)))
+
+
+_SETTINGS = st.dictionaries(
+    st.text("abcxyz_.", min_size=1, max_size=8),
+    st.recursive(
+        st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text(max_size=12)
+        | st.sampled_from(
+            ["0.3", "1e5", "007", "true", "True", "null", "NA", '"x"', "[1]", "[", "=1+1", "-x", "+5", "\u200e"]
+        )
+        | st.sampled_from([0.1, 5.0, 1e16, 1e-7, 2**60 + 1, 10**400]),
+        lambda inner: st.lists(inner, max_size=3),
+        max_leaves=4,
+    ),
+    max_size=4,
+)
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(_SETTINGS)
+@example({"version.inspect_ai": "0.3", "shots": 5.0, "greedy": True, "stop": ["0.3", "x"]})
+def test_every_export_keeps_the_digest(told: dict[str, Any]) -> None:
+    """A text that looks like a number stays a text, whatever the form that the runs are written in."""
+    configuration = flat(told)
+    made = Runs.from_arrays(scores=np.array([[1.0, 0.0]]), model="m", dataset="d", configuration=configuration)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_runs(made, place / "stored")
+        write_long([made], place / "long")
+        write_every_eval_ever(made, place / "eee")
+        for name in ("stored", "long", "eee"):
+            (listed,) = list_runs(place / name)["configuration"].to_list()
+            assert listed == digest(configuration), name
+            assert read_runs(place / name).configuration == configuration

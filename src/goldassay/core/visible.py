@@ -64,6 +64,11 @@ def _named(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+def is_inert(text: str) -> bool:
+    """Whether `inert_cells` leaves a text as it is."""
+    return visible(text) == text and not (re.match(_EXECUTED, text) and not re.match(_NUMBER, text))
+
+
 def inert_cells(table: pl.DataFrame, exact: Collection[str] = ()) -> pl.DataFrame:
     """A table for CSV, which people open in spreadsheets: control characters as their escapes, nothing to execute.
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.visible import is_inert, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,10 +86,12 @@ def _plain(value: Any) -> Any:
     """A value by which equal settings are equal: 1.0 is 1, and a file has the name it has in any folder."""
     if isinstance(value, bool) or value is None:
         return value
-    if isinstance(value, (int, float)):
-        if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
             return str(value)
-        return int(value) if float(value).is_integer() else value
+        return int(value) if value.is_integer() else value
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain for each in value if (plain := _plain(each)) is not None]
     text = str(value)
@@ -103,7 +106,41 @@ def number_or_text(text: Any) -> Any:
     if not isinstance(text, str):
         return text
     plain = text.strip()
-    return float(plain) if _NUMBER.fullmatch(plain) else plain
+    number = _NUMBER.fullmatch(plain)
+    if number is None:
+        return plain
+    try:
+        # A large whole number has more digits than a float.
+        return float(plain) if number[1] or number[2] else int(plain)
+    except ValueError:
+        return plain
+
+
+def to_cell(value: Any) -> str:
+    """A setting as a cell of a table, which `from_cell` reads as the same; texts stand as they are where they can."""
+    if isinstance(value, str) and is_inert(value) and _is_same(from_cell(value), value):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return text if visible(text) == text else json.dumps(value)
+
+
+def from_cell(cell: Any) -> Any:
+    """The setting that a cell of a table is: a number, true or false, a JSON text or list, or the text itself."""
+    if not isinstance(cell, str):
+        return cell
+    plain = cell.strip()
+    if plain in ("true", "false"):
+        return plain == "true"
+    if plain.startswith(('"', "[")):
+        try:
+            return json.loads(plain)
+        except (ValueError, RecursionError):
+            return plain
+    return number_or_text(plain)
+
+
+def _is_same(value: Any, text: str) -> bool:
+    return isinstance(value, str) and value == text
 
 
 def version_of(text: Any) -> str:

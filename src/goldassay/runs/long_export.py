@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import polars as pl
 
 from goldassay.core.files import written_together
 from goldassay.core.visible import inert_cells
+from goldassay.runs.configurations import to_cell
 
 if TYPE_CHECKING:
     import os
@@ -70,8 +70,7 @@ def long_frame(runs: Runs) -> pl.DataFrame:
     for name, values in runs.groups.items():
         columns[f"group_{name}"] = by(2, pl.Series(values.tolist(), dtype=pl.String))
     for name, value in runs.configuration.items():
-        told = value if isinstance(value, (str, int, float, bool)) else json.dumps(value, ensure_ascii=False)
-        columns[f"config_{name}"] = pl.repeat(str(told), n, dtype=pl.String, eager=True)
+        columns[f"config_{name}"] = pl.repeat(to_cell(value), n, dtype=pl.String, eager=True)
     first = ["model", "dataset", "split", "condition", "train_set", "seed"]
     return pl.DataFrame(columns).select([*first, *(name for name in columns if name not in first)])
 

@@ -29,7 +29,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.runs.configurations import flat, number_or_text
+from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
@@ -185,7 +185,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         file=str(path),
         format=NAME,
         load=load,
-        configuration=flat({name[len(_SETTING) :]: number_or_text(first[name]) for name in first if _is_setting(name)}),
+        configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
     )
 
 
