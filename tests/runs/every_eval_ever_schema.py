@@ -100,7 +100,8 @@ AGGREGATE = record(
                             "score_type": {"const": "continuous"},
                             "min_score": NUMBER,
                             "max_score": NUMBER,
-                        }
+                        },
+                        {"additional_details": DETAILS},
                     ),
                     "score_details": record(
                         {"score": NUMBER},

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.questions.comparison.study import compare_models
 from goldassay.questions.instability.report import measure_instability
 from goldassay.runs import Runs, read_runs, write_runs
+from goldassay.runs.every_eval_ever import write_every_eval_ever
+from goldassay.runs.grades import parse_grades, write_grades
+from goldassay.runs.long_export import write_long
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,3 +122,32 @@ def test_shares_beside_points_are_no_grades(tmp_path: Path) -> None:
         compare_models(tmp_path, grades="0:100")
     found = read_runs(tmp_path / "beta.csv", grades="0:100")
     assert found.scores.max() == 1
+
+
+@pytest.mark.parametrize("scale", ["1:5", "-0.5:10", "0:100"])
+def test_every_export_keeps_the_scale(table: Path, tmp_path: Path, scale: str) -> None:
+    """Asked for once more it takes no share of a share, and another is refused."""
+    runs = read_runs(table, grades=scale)
+    other = Runs.from_arrays(scores=np.array([[0.0, 1.0]]), model="fractions")
+    write_runs(runs, tmp_path / "stored")
+    write_long([runs, other], tmp_path / "long")
+    write_every_eval_ever(runs, tmp_path / "eee")
+    for place in ("stored", "long", "eee"):
+        found = read_runs(tmp_path / place, model="judge")
+        assert found.grades == runs.grades, place
+        assert (found.scores == runs.scores).all()
+        assert (read_runs(tmp_path / place, model="judge", grades=scale).scores == runs.scores).all()
+        with pytest.raises(InputError, match=r"are shares of a scale of grades from .* already"):
+            read_runs(tmp_path / place, model="judge", grades="0:7")
+    assert read_runs(tmp_path / "long", model="fractions").grades is None
+
+
+def test_a_scale_in_a_file_that_is_none(tmp_path: Path) -> None:
+    pl.DataFrame({"id": ["a"], "score": [0.5], "shares_of_grades": ["5"]}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"t\.csv, column 'shares_of_grades': '5' is no scale"):
+        read_runs(tmp_path / "t.csv")
+
+
+@given(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 2).filter(lambda ends: ends[0] < ends[1]))
+def test_a_scale_is_read_as_it_was_written(scale: tuple[float, float]) -> None:
+    assert parse_grades(write_grades(scale)) == scale

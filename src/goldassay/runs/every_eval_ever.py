@@ -6,7 +6,8 @@ A run at one checkpoint is two files, as the project's datastore lays them out:
     data/DATASET/DEVELOPER/MODEL/UUID_samples.jsonl    a line an example
 
 The schema knows neither seeds nor checkpoints nor all settings. They stand, as text, in each line's `metadata`, with
-condition, split, training set, configuration and logits (as JSON) and groups (`group_NAME`), and in the aggregate's
+condition, split, training set, configuration and logits (as JSON), groups (`group_NAME`) and the scale that scores are
+shares of (`shares_of_grades`), and in the aggregate's
 `model_info.additional_details`.
 What the runs do not say (who ran them, how the model is served) is named as unknown, never made up.
 """
@@ -28,6 +29,7 @@ import polars as pl
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of, written_together
 from goldassay.runs.configurations import canonical, digest
+from goldassay.runs.grades import SHARES_OF, write_grades
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -105,6 +107,8 @@ class _Identity:
             if getattr(runs, name):
                 self.metadata[name] = getattr(runs, name)
         said = dict(self.metadata)
+        if runs.grades is not None:
+            self.metadata[SHARES_OF] = write_grades(runs.grades)
         if runs.configuration:
             self.metadata["configuration"] = canonical(runs.configuration)
             said["configuration"] = digest(runs.configuration)
@@ -240,6 +244,7 @@ def _aggregate(runs: Runs, about: _Identity, organization: str, checksum: str) -
                     "score_type": "continuous",
                     "min_score": 0.0,
                     "max_score": 1.0,
+                    **({} if runs.grades is None else {"additional_details": {SHARES_OF: write_grades(runs.grades)}}),
                 },
                 "score_details": {"score": float(scores.mean()), "uncertainty": uncertainty},
             }

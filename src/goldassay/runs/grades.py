@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from goldassay.runs.slices import Columns
 
+# What tables and records call the scale that their scores are shares of.
+SHARES_OF = "shares_of_grades"
 # Of more different values it cannot be told whether they are grades or points.
 MOST_GRADES = 11
 # On a scale of 0 to 10 or more this many scores that all lie within 0 and 1 are hardly grades.
@@ -40,6 +42,28 @@ def parse_grades(text: str | None) -> tuple[float, float] | None:
             f"{text!r} is no scale of grades", mend=f"give the lowest and the highest grade, {option('grades', '1:5')}"
         )
     return low, high
+
+
+def write_grades(scale: tuple[float, float]) -> str:
+    """The scale as `parse_grades` reads it."""
+    return ":".join(str(int(end)) if float(end).is_integer() else repr(float(end)) for end in scale)
+
+
+def scale_told(text: object, file: str) -> tuple[float, float] | None:
+    """The scale that a file says its scores are shares of, under `SHARES_OF`; None where it says none.
+
+    Raises:
+        InputError: It is no scale.
+    """
+    if text is None or text == "":
+        return None
+    try:
+        # A table for spreadsheets has an apostrophe before what begins with a minus sign.
+        return parse_grades(str(text).removeprefix("'"))
+    except InputError as error:
+        raise InputError(
+            error.problem, file=file, column=SHARES_OF, mend="write the lowest and highest, 1:5"
+        ) from error
 
 
 def as_shares(columns: Columns, scale: tuple[float, float], file: str) -> Columns:

@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.core.files import written_together
 from goldassay.core.visible import inert_cells
 from goldassay.runs.configurations import to_cell
+from goldassay.runs.grades import SHARES_OF, write_grades
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +26,8 @@ def write_long(sets: Iterable[Runs], directory: str | os.PathLike[str]) -> Path:
     """Write all sets of runs into DIRECTORY/long.csv, complete or not at all.
 
     Columns: model, dataset, split, condition, train_set, seed, checkpoint, example_id, label, prediction, score,
-    `group_NAME`, and `config_NAME` for each setting that is told. Columns without a value in any set are left out.
+    `group_NAME`, `config_NAME` for each setting that is told, and `shares_of_grades`, the scale that the scores are
+    shares of, where that has other ends than 0 and 1. Columns without a value in any set are left out.
     Texts that a spreadsheet would execute have an apostrophe before them. The table is read back as format "long".
 
     A mixed model with seeds and examples crossed is, in R, `score ~ model + (1 | seed:model) + (1 | example_id)`.
@@ -71,6 +73,8 @@ def long_frame(runs: Runs) -> pl.DataFrame:
         columns[f"group_{name}"] = by(2, pl.Series(values.tolist(), dtype=pl.String))
     for name, value in runs.configuration.items():
         columns[f"config_{name}"] = pl.repeat(to_cell(value), n, dtype=pl.String, eager=True)
+    if runs.grades is not None:
+        columns[SHARES_OF] = pl.repeat(write_grades(runs.grades), n, dtype=pl.String, eager=True)
     first = ["model", "dataset", "split", "condition", "train_set", "seed"]
     return pl.DataFrame(columns).select([*first, *(name for name in columns if name not in first)])
 

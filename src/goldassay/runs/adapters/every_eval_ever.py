@@ -20,6 +20,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
+from goldassay.runs.grades import SHARES_OF, scale_told
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, lines_of, start_of
@@ -74,6 +75,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             file=str(path),
             format=NAME,
             load=partial(_load, results, request, path),
+            grades=_scale(results, path),
             configuration=_own_configuration(results, path) or _aggregate_configuration(path, run.collection.dataset),
         )
         for run, results in runs.items()
@@ -155,6 +157,13 @@ def _check_against_aggregate(path: Path, n_rows: int) -> None:
         raise InputError(f"there are {n_rows} records, but {beside.name} says {total}", file=path, mend="copy it again")
     if about.get("hash_algorithm") == "sha256" and about.get("checksum") not in (None, sha256_of(path)):
         raise InputError(f"the file's checksum is not the one in {beside.name}", file=path, mend="copy it again")
+
+
+def _scale(results: dict[str, list[_Row]], path: Path) -> tuple[float, float] | None:
+    told = {row.metadata.get(SHARES_OF) for rows in results.values() for row in rows}
+    if len(told) > 1:
+        raise InputError("the lines of a run name several scales", file=path, column=f"metadata.{SHARES_OF}")
+    return scale_told(told.pop(), str(path))
 
 
 def _own_configuration(results: dict[str, list[_Row]], path: Path) -> dict[str, Any]:

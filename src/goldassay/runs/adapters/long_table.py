@@ -15,6 +15,7 @@ Columns are found by name, the first of these that is there (case does not matte
     dataset      dataset, task, benchmark, benchmark_id
     split, condition, train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
+    shares_of_grades   the scale that the scores are shares of: 1:5
 
 `columns={"role": "name"}` goes before all of these.
 """
@@ -30,6 +31,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat, from_cell
+from goldassay.runs.grades import SHARES_OF, scale_told
 from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
@@ -86,7 +88,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         raise _no_ids(path)
     if table.height == 0:
         raise _no_rows(path)
-    keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_setting, table.columns)]
+    keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
     # Most files hold one run, and to part a table takes longer than to see that.
     whole = all(table[key].n_unique() == 1 for key in keys)
     parts = [table] if whole else table.partition_by(keys, maintain_order=True)
@@ -105,7 +107,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 def _listed(path: Path, request: Request) -> list[Slice] | None:
     """What `find` finds, without rows, of the key columns alone."""
     table = key_columns(
-        path, lambda name: name.lower() in _KEY_NAMES or _is_setting(name) or name in request.columns.values()
+        path, lambda name: name.lower() in _KEY_NAMES or _is_of_run(name) or name in request.columns.values()
     )
     if table is None or is_beside_the_point(table.columns, request):
         return None
@@ -117,7 +119,7 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
         if len(seeds) > 1 and all(n == 1 for _, n in seeds):
             return None
         raise _no_ids(path)
-    found = table.counted([*(roles[role] for role in _KEYS if role in roles), *filter(_is_setting, table.columns)])
+    found = table.counted([*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)])
     if not found:
         raise _no_rows(path)
     return [_slice(first, n, roles, path, not_loaded) for first, n in found]
@@ -125,6 +127,10 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
 
 def _is_setting(name: str) -> bool:
     return name.lower().startswith(_SETTING) and len(name) > len(_SETTING)
+
+
+def _is_of_run(name: str) -> bool:
+    return _is_setting(name) or name == SHARES_OF
 
 
 def _no_ids(path: Path) -> InputError:
@@ -186,6 +192,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         format=NAME,
         load=load,
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
+        grades=scale_told(first.get(SHARES_OF), str(path)),
     )
 
 
