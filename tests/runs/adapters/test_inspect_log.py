@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
-from goldassay.runs.adapters.inspect_archive import members_of, read_member
+from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "inspect_ai"
 HEADER = {"version": 2, "status": "success", "eval": {"eval_id": "E1", "task": "trivia", "model": "mock/one"}}
@@ -227,3 +227,70 @@ def test_the_other_form_of_logs_is_named(tmp_path: Path) -> None:
     path.write_text(json.dumps(HEADER, indent=2))
     with pytest.raises(InputError, match="inspect log convert"):
         read_runs(path)
+
+
+def whole_log(path: Path, n: int = 3, epochs: int = 2, total: int | None = None, **about: Any) -> Path:
+    """A log of which the header alone says that it is whole, with its header at the end as inspect_ai has it."""
+    config = {"dataset": {"sample_ids": [f"s{i}" for i in range(n)]}, "config": {"epochs": epochs}}
+    total = n * epochs if total is None else total
+    header = {"status": "success", "eval": HEADER["eval"] | config | about, "results": {"total_samples": total}}  # type: ignore[operator]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("summaries.json", json.dumps(summaries()))
+        archive.writestr("header.json", json.dumps(header))
+    return path
+
+
+def test_a_list_reads_the_header_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a whole log; what it says is what reading all of it says."""
+    path = whole_log(tmp_path / "log.eval")
+    read: list[str] = []
+
+    def reading(place: Path, member: zipfile.ZipInfo) -> Any:
+        read.append(member.filename)
+        return read_member(place, member)
+
+    monkeypatch.setattr("goldassay.runs.adapters.inspect_log.read_member", reading)
+    monkeypatch.setattr("goldassay.runs.adapters.inspect_log.members_of", None)
+    listed = list_runs(path)
+    assert read == ["header.json"]
+    monkeypatch.undo()
+    runs = read_runs(path)
+    assert listed["seeds"].to_list() == [runs.seeds.tolist()]
+    assert listed["n_examples"].to_list() == [runs.n_examples]
+
+
+@pytest.mark.parametrize(
+    "change", [{"total": 7}, {"epochs": 10**12}, {"n": 4}, {"config": {}}, {"dataset": {}}, {"dataset": []}]
+)
+def test_a_header_that_does_not_say_it_is_whole(tmp_path: Path, change: dict[str, Any]) -> None:
+    """The samples are looked at, as they are when it is read."""
+    path = whole_log(tmp_path / "log.eval", **change)
+    assert list_runs(path)["n_runs"].to_list() == [2]
+
+
+@pytest.mark.parametrize("path", sorted(LOGS.glob("*.eval")), ids=lambda path: path.stem)
+def test_the_last_member_is_that_of_the_directory(path: Path) -> None:
+    whole = members_of(path)
+    found = last_member(path, "header.json", among="summaries.json")
+    assert (found is None) == ("header.json" not in whole)
+    if found is not None:
+        assert read_member(path, found) == read_member(path, whole["header.json"])
+    assert last_member(path, "header.json", among="no such member") is None
+
+
+def test_a_directory_of_another_form_is_left_to_the_other_reader(tmp_path: Path) -> None:
+    path = whole_log(tmp_path / "log.eval")
+    whole = path.read_bytes()
+    assert last_member(path, "header.json", among="summaries.json") is not None
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b"a comment"
+    assert last_member(path, "header.json", among="summaries.json") is None
+    for changed in (b"before" + whole, whole + b"after", whole[:-30], b"PK", b""):
+        path.write_bytes(changed)
+        assert last_member(path, "header.json", among="summaries.json") is None
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("../x", "summaries.json", "header.json"):
+            archive.writestr(name, "{}")
+    assert last_member(path, "header.json", among="summaries.json") is None
+    with pytest.raises(InputError, match="points out of it"):
+        list_runs(path)

@@ -5,7 +5,9 @@ Members may be packed with zstandard, which Python's zipfile reads only from 3.1
 
 from __future__ import annotations
 
+import os
 import re
+import struct
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 _ZSTANDARD = 93
 # The bit of a member's flags.
 _ENCRYPTED = 1
+# The end of an archive's directory: its mark, two numbers of disks, entries here and in all, length, start, comment.
+_END = struct.Struct("<4s4H2LH")
+# An entry of the directory before its name: mark, (versions,) flags, packing, (time,) CRC, sizes, lengths, place.
+_ENTRY = struct.Struct("<4s4x2H4x3L3H8xL")
+# What stands for a size or place of more than 32 bits.
+_LARGE = 0xFFFFFFFF
 # A summary has about 1 kB, so that this holds those of some 200,000 samples.
 _MAX_MEMBER = 1 << 28
 
@@ -50,6 +58,48 @@ def members_of(path: Path) -> dict[str, zipfile.ZipInfo]:
             mend="get it from where it was made",
         )
     return members
+
+
+def last_member(path: Path, name: str, among: str) -> zipfile.ZipInfo | None:
+    """A member that is the last of an archive, without parsing the others' entries, of which a log has one a sample.
+
+    Args:
+        path: The archive.
+        name: The member's name.
+        among: A name that must stand in the directory, too.
+
+    Returns:
+        The member; None where it is not the last, or the directory is not of the plain form that inspect_ai writes.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _END.size, 0))
+        end = file.read(_END.size)
+        if len(end) < _END.size:
+            return None
+        mark, disk, first_disk, here, n_members, length, start, comment = _END.unpack(end)
+        plain = (disk, first_disk, comment) == (0, 0, 0) and here == n_members and start + length + _END.size == size
+        if mark != b"PK\x05\x06" or not plain:
+            return None
+        check_members(path, n_members)
+        file.seek(start)
+        directory = file.read(length)
+    encoded = name.encode()
+    at = len(directory) - len(encoded) - _ENTRY.size
+    # A name with dots may lead out of the archive, which the other way of reading refuses.
+    if at < 0 or not directory.endswith(encoded) or among.encode() not in directory or b".." in directory:
+        return None
+    mark, flags, kind, check, packed, unpacked, n_name, n_extra, n_comment, place = _ENTRY.unpack_from(directory, at)
+    if (
+        mark != b"PK\x01\x02"
+        or (n_name, n_extra, n_comment) != (len(encoded), 0, 0)
+        or _LARGE in (packed, unpacked, place)
+    ):
+        return None
+    member = zipfile.ZipInfo(name)
+    member.flag_bits, member.compress_type, member.CRC = flags, kind, check
+    member.compress_size, member.file_size, member.header_offset = packed, unpacked, place
+    return member
 
 
 def read_member(path: Path, member: zipfile.ZipInfo) -> Any:

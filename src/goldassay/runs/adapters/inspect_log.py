@@ -19,7 +19,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.runs.adapters.inspect_archive import members_of, read_member
+from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
@@ -68,7 +68,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         )
     if start[:2] != b"PK":
         return None
-    log = _read_log(path, listed=request.listed)
+    log = (_read_header(path) if request.listed else None) or _read_log(path)
     if log is None:
         return None
     by_epoch = _by_epoch(log, path)
@@ -91,7 +91,17 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     ]
 
 
-def _read_log(path: Path, *, listed: bool) -> _Log | None:
+def _read_header(path: Path) -> _Log | None:
+    """A log of which the header alone says that it is whole; None for any other, of which the samples must be seen."""
+    start = last_member(path, "header.json", among="summaries.json")
+    header = _mapping(None if start is None else read_member(path, start))
+    about = _mapping(header.get("eval"))
+    # Each sample has a member of its own, so that a file of fewer bytes does not hold them.
+    n_epochs = _whole_epochs(header, about, most=path.stat().st_size)
+    return _log(path, header, about, [], n_epochs) if n_epochs and {"model", "task"} <= about.keys() else None
+
+
+def _read_log(path: Path) -> _Log | None:
     members = members_of(path)
     start = members.get("header.json") or members.get("_journal/start.json")
     if start is None:
@@ -107,15 +117,25 @@ def _read_log(path: Path, *, listed: bool) -> _Log | None:
         parts = [member for name, member in members.items() if name.startswith("_journal/summaries/")]
     if not parts:
         raise InputError("the log has no summaries of samples", file=path, mend="run the evaluation to its end")
-    dataset, config = (
-        value if isinstance(value, dict) else {} for value in (about.get("dataset"), about.get("config"))
-    )
-    sample_ids, epochs = dataset.get("sample_ids"), config.get("epochs")
-    if listed and _is_whole(header, sample_ids, epochs):
-        summaries, n_epochs = [], epochs or 1
-    else:
-        summaries = [each for part in parts for each in _checked(read_member(path, part), part.filename, path)]
-        n_epochs = epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1
+    summaries = [each for part in parts for each in _checked(read_member(path, part), part.filename, path)]
+    epochs = _mapping(about.get("config")).get("epochs")
+    n_epochs = epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1
+    return _log(path, header, about, summaries, n_epochs)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _log(
+    path: Path,
+    header: Mapping[str, Any],
+    about: Mapping[str, Any],
+    summaries: list[dict[str, Any]],
+    n_epochs: int,
+) -> _Log:
+    dataset, config = _mapping(about.get("dataset")), _mapping(about.get("config"))
+    sample_ids = dataset.get("sample_ids")
     return _Log(
         model=str(about["model"]),
         task=str(about["task"]),
@@ -130,14 +150,15 @@ def _read_log(path: Path, *, listed: bool) -> _Log | None:
     )
 
 
-def _is_whole(header: Mapping[str, Any], sample_ids: Any, epochs: Any) -> bool:
-    """Whether a header alone says that the evaluation ended well and holds each sample once an epoch."""
-    results = header.get("results")
-    if header.get("status") != "success" or not isinstance(results, dict):
-        return False
-    if not isinstance(sample_ids, list) or not sample_ids or not isinstance(epochs, int) or epochs < 1:
-        return False
-    return bool(results.get("total_samples") == len(sample_ids) * epochs)
+def _whole_epochs(header: Mapping[str, Any], about: Mapping[str, Any], most: int) -> int:
+    """How many epochs there are if a header alone says that each holds each sample once, and all ended well; else 0."""
+    results = _mapping(header.get("results"))
+    sample_ids = _mapping(about.get("dataset")).get("sample_ids")
+    epochs = _mapping(about.get("config")).get("epochs")
+    if header.get("status") != "success" or not isinstance(sample_ids, list) or not isinstance(epochs, int):
+        return 0
+    n = len(sample_ids) * epochs
+    return epochs if 0 < n <= most and results.get("total_samples") == n else 0
 
 
 def _n_asked(dataset: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
