@@ -214,8 +214,11 @@ def test_metadata_that_name_no_run_are_refused(tmp_path: Path, name: str, value:
         list_runs(tmp_path)
 
 
-def test_a_log_is_listed_with_its_directory_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of logs with many samples the directory takes longest."""
+@pytest.mark.parametrize(("name", "n_parsed"), [("letters", 0), ("error", 1)])
+def test_a_log_is_listed_with_its_directory_parsed_once(
+    monkeypatch: pytest.MonkeyPatch, name: str, n_parsed: int
+) -> None:
+    """Of logs with many samples the directory takes longest; that of a whole log is not parsed at all."""
     import zipfile
 
     opened: list[str] = []
@@ -226,8 +229,8 @@ def test_a_log_is_listed_with_its_directory_parsed_once(monkeypatch: pytest.Monk
         parse(archive)
 
     monkeypatch.setattr(zipfile.ZipFile, "_RealGetContents", counted)
-    (row,) = list_runs(FIXTURES / "inspect_ai" / "letters.eval").to_dicts()
-    assert len(opened) == 1
+    (row,) = list_runs(FIXTURES / "inspect_ai" / f"{name}.eval").to_dicts()
+    assert len(opened) == n_parsed
     assert row["n_examples"] > 1
 
 
