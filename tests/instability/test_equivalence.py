@@ -27,20 +27,29 @@ def test_p_is_that_of_statsmodels(margin):
 @pytest.mark.parametrize(
     ("difference", "error", "word"),
     [
-        (0.05, 0.01, "better"),
-        (0.005, 0.001, "better, within the margin"),
+        (0.05, 0.01, "beyond the margin"),
+        (0.03, 0.013, "open"),
+        (0.005, 0.001, "within the margin"),
         (0.0, 0.002, "equivalent"),
-        (-0.05, 0.01, "worse"),
-        (-0.005, 0.001, "worse, within the margin"),
-        (0.005, 0.01, "undecided"),
+        (-0.05, 0.01, "beyond the margin"),
+        (-0.005, 0.001, "within the margin"),
+        (0.005, 0.01, "open"),
         (0.0, 0.0, "equivalent"),
-        (0.005, 0.0, "better, within the margin"),
-        (0.01, 0.0, "better"),
-        (-0.02, 0.0, "worse"),
+        (0.005, 0.0, "within the margin"),
+        (0.01, 0.0, "open"),
+        (-0.02, 0.0, "beyond the margin"),
     ],
 )
 def test_words(difference, error, word):
     assert equivalent_within(difference, error**2, 100.0, 0.01).word == word
+
+
+def test_what_is_not_told_apart_lies_beyond_no_margin():
+    """A correction for several pairs takes back what a single test finds, and an interval beyond the margin with it."""
+    found = equivalent_within(0.05, 0.01**2, 100.0, 0.01, apart=False)
+    assert found.outside
+    assert found.word == "open"
+    assert equivalent_within(0.005, 0.001**2, 100.0, 0.01, apart=False).word == "equivalent"
 
 
 @given(st.floats(-1, 1), st.floats(1e-6, 1), st.floats(1, 1000), st.floats(1e-3, 1))

@@ -194,7 +194,7 @@ def test_more_models_than_anybody_reads_are_refused() -> None:
         goldassay.compare_models(answers({f"m{i}": 0.5 for i in range(13)}, n_runs=1))
 
 
-@pytest.mark.parametrize(("other", "margin", "word"), [(0.595, 20.0, "equivalent"), (0.3, 1.0, "better")])
+@pytest.mark.parametrize(("other", "margin", "word"), [(0.595, 20.0, "equivalent"), (0.3, 1.0, "beyond the margin")])
 def test_a_difference_that_does_not_matter(other: float, margin: float, word: str) -> None:
     table = answers({"alpha": 0.6, "beta": other}).filter(pl.col("dataset") == "large")
     report = goldassay.compare_models(table, equivalent_within=margin)
@@ -204,7 +204,7 @@ def test_a_difference_that_does_not_matter(other: float, margin: float, word: st
     wanted = equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin / 100)
     assert row["equivalence_p"] == pytest.approx(wanted.p_value)
     said = " ".join(report.to_dict()["comparison"]["sentences"])
-    assert f"within {margin:.2f} points" in said
+    assert ("as they score within 20.00 points" if word == "equivalent" else "they score more than 1.00 points") in said
 
 
 def test_equivalence_of_one_run_each_is_of_these_runs() -> None:
@@ -212,8 +212,101 @@ def test_equivalence_of_one_run_each_is_of_these_runs() -> None:
     for chosen in ("large", None):
         report = goldassay.compare_models(table, dataset=chosen, equivalent_within=30)
         said = " ".join(report.to_dict()["comparison"]["sentences"])
-        assert "The runs of alpha and beta" in said
-        assert "alpha and beta are equivalent" not in said.replace("The runs of alpha and beta are equivalent", "")
+        assert "alpha and beta: equivalent, as these runs score within 30.00 points" in said
+
+
+def scored(path: Path, right: dict[tuple[str, str, int], int], n: dict[str, int]) -> None:
+    """The first so many examples of each model, dataset and seed are right, from another one on for each seed."""
+    pl.DataFrame(
+        {"model": model, "dataset": dataset, "seed": seed, "example_id": f"{dataset}{(i + 7 * seed) % n[dataset]}",
+         "score": int(i < many)}
+        for (model, dataset, seed), many in right.items() for i in range(n[dataset])
+    ).write_csv(path)  # fmt: skip
+
+
+def test_every_door_says_the_same_of_a_margin(shell: Callable[..., Any], tmp_path: Path) -> None:
+    """One run each, far apart: the terminal had "worse" where the page had "open"."""
+    scored(tmp_path / "runs.csv", {("A", "x", 0): 40, ("B", "x", 0): 160}, {"x": 200})
+    done = shell("compare", "runs.csv", "--equivalent-within", "3", "-o", "out", "--json", "found.json")
+    assert done.status == 0, done.err
+    said = "these runs score more than 3.00 points apart (two one-sided tests, p "
+    assert f"equivalence        {said}" in done.out
+    assert f"A and B: {said}" in (tmp_path / "out" / "report.html").read_text()
+    assert f"A and B: {said}" in (tmp_path / "out" / "report.md").read_text()
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["comparison"]["pairs"][0]["equivalence"] == "beyond the margin"
+    assert json.loads((tmp_path / "found.json").read_text())["equivalence"]["word"] == "beyond the margin"
+
+
+def test_a_margin_is_exceeded_only_where_the_correction_leaves_a_difference(
+    shell: Callable[..., Any], tmp_path: Path
+) -> None:
+    """By itself A is 5 points and more from B, and of three models the correction takes that back."""
+    right = {("A", "x", seed): many for seed, many in enumerate((95, 107, 119))}
+    right |= {("B", "x", seed): many for seed, many in enumerate((128, 129, 129))}
+    right |= {("C", "x", seed): many for seed, many in enumerate((106, 110, 116))}
+    scored(tmp_path / "runs.csv", right, {"x": 200})
+    found = goldassay.compare_models(str(tmp_path / "runs.csv"), equivalent_within=1e-3).tables["comparisons"]
+    assert any(p > 0.05 and (low > 0 or high < 0) for p, low, high in found.select(
+        "adjusted_p", "equivalence_low", "equivalence_high"
+    ).iter_rows())  # fmt: skip
+    assert not found.filter((pl.col("adjusted_p") > 0.05) & (pl.col("equivalence") == "beyond the margin")).height
+    done = shell("compare", "runs.csv", "--equivalent-within", "0.001")
+    assert "is open, since the two cannot be told apart" in done.out
+    assert "better" not in "".join(line for line in done.out.splitlines() if "one-sided" in line)
+
+
+SIMPSON = {("A", "big", seed): 860 + seed for seed in range(3)} | {("B", "big", seed): 1020 + seed for seed in range(3)}
+SIMPSON |= {("A", "small", seed): 80 + seed for seed in range(3)} | {
+    ("B", "small", seed): 50 + seed for seed in range(3)
+}
+
+
+def test_a_headline_says_where_the_examples_surely_disagree(shell: Callable[..., Any], tmp_path: Path) -> None:
+    scored(tmp_path / "runs.csv", SIMPSON, {"big": 2000, "small": 100})
+    done = shell("compare", "runs.csv", "-o", "out", "--json", "found.json")
+    assert done.status == 0, done.err
+    (headline,) = [line for line in done.out.splitlines() if "is better than" in line]
+    assert headline.startswith("A is better than B by ")
+    assert "over the mean of 2 datasets, but B is better over the examples, by " in headline
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["verdicts"]["comparison"]["evidence"] == headline
+    assert headline in report["comparison"]["sentences"]
+    assert headline in (tmp_path / "out" / "report.html").read_text()
+    assert report["comparison"]["totals"][0]["disagree"] is True
+    assert json.loads((tmp_path / "found.json").read_text())["totals"][0]["disagree"] is True
+
+
+def test_pairs_behind_the_first_disagree_too(tmp_path: Path) -> None:
+    """C is far ahead of both on both datasets; A and B are the pair of the test above."""
+    right = {**SIMPSON} | {("C", "big", seed): 1900 + seed for seed in range(3)}
+    right |= {("C", "small", seed): 95 + seed for seed in range(3)}
+    scored(tmp_path / "runs.csv", right, {"big": 2000, "small": 100})
+    evidence = goldassay.compare_models(str(tmp_path / "runs.csv")).verdicts["comparison"]["evidence"]
+    assert evidence.startswith("C is better than all others.")
+    assert "A is ahead of B over the mean of the datasets, but B is better over the examples, by " in evidence
+
+
+def test_a_headline_does_not_cry_disagreement(tmp_path: Path) -> None:
+    report = goldassay.compare_models(answers({"alpha": 0.7, "beta": 0.5}))
+    assert "over the examples, by" not in report.verdicts["comparison"]["evidence"]
+    assert report.tables["totals"]["disagree"].to_list() == [False]
+
+
+def test_both_totals_are_corrected_alike(shell: Callable[..., Any], tmp_path: Path) -> None:
+    """Of datasets of one size both totals are one number, and so are their p-values."""
+    firsts = {"A": 100, "B": 108, "C": 125}
+    right = {(name, "x", seed): firsts[name] + 3 * seed for name in firsts for seed in range(3)}
+    right |= {(name, "y", seed): firsts[name] + 6 - 3 * seed for name in firsts for seed in range(3)}
+    scored(tmp_path / "runs.csv", right, {"x": 200, "y": 200})
+    done = shell("compare", "runs.csv")
+    totals = [line.split("  ")[-1] for line in done.out.splitlines() if line.startswith("  mean of the")]
+    assert len(totals) == 6
+    assert totals[::2] == totals[1::2]
+    assert "of means over 3 pairs, of datasets over 2 datasets" in done.out
+    for row in goldassay.compare_models(str(tmp_path / "runs.csv")).tables["totals"].to_dicts():
+        assert row["micro_adjusted_p"] == pytest.approx(row["adjusted_p"])
+        assert row["micro_adjusted_p"] >= row["micro_p"]
 
 
 def test_a_margin_is_above_zero(refused: Callable[..., str], tmp_path: Path) -> None:

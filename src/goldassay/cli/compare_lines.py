@@ -11,7 +11,7 @@ from goldassay.core.numbers import points, signed_points
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.instability import Comparison, Equivalence, TotalComparison
+    from goldassay.instability import Comparison, TotalComparison
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
 
@@ -39,7 +39,7 @@ def result_of(compared: ModelComparisons | SuiteComparison) -> dict[str, Any]:
 
 def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
-    from goldassay.questions.comparison.sentences import listed, over
+    from goldassay.questions.comparison.sentences import listed, over, say_margin
 
     rows = zip(found.names, found.means, found.sds, (runs.n_runs for runs in found.models), strict=True)
     lines = [f"{len(found.names)} models on {found.models[0].n_examples:,} examples of {found.models[0].dataset}"]
@@ -62,7 +62,7 @@ def _overview(found: ModelComparisons) -> list[str]:
             f"[{signed_points(low)}, {signed_points(high)}]  {_p(p)}"
         )
         if pair.equivalence is not None:
-            lines[-1] += f"; within {points(pair.equivalence.margin, 2)} points: {_within(pair.equivalence)}"
+            lines += [f"  {'':<{wide}}  {say_margin(pair.equivalence, pair.comparison.of_models)}"]
     return [*lines, *_settled(found)]
 
 
@@ -90,15 +90,10 @@ def _places(low: int, high: int) -> str:
     return f"place {low}" if low == high else f"place {low} to {high}"
 
 
-def _within(found: Equivalence) -> str:
-    ends = f"{found.interval.level:.0%} interval {signed_points(found.interval.low)} to "
-    return f"{found.word} ({ends}{signed_points(found.interval.high)}, {_p(found.p_value)})"
-
-
 def _suite(found: SuiteComparison) -> list[str]:
     """Models on several datasets for people, in points."""
-    from goldassay.questions.comparison.sentences import listed
-    from goldassay.questions.comparison.suite_sentences import conclude_suite
+    from goldassay.questions.comparison.sentences import listed, say_margin
+    from goldassay.questions.comparison.suite_sentences import conclude_suite, other_disagreements
 
     differ = [(pair.a, pair.b) for pair in found.pairs if pair.adjusted_p <= found.alpha]
     # Of two models as they were given, the one that is ahead may be the second.
@@ -112,6 +107,7 @@ def _suite(found: SuiteComparison) -> list[str]:
         f"{len(found.names)} models on {len(found.datasets)} datasets, {found.n_examples:,} examples",
         *_ranked(shown, differ, found.of_models),
         f"{conclude_suite(found.pairs[0], found.alpha)}.",
+        *other_disagreements(found),
     ]
     if len(found.names) > 2:
         lines += [f"cannot be told apart: {listed(group)}" for group in found.groups if len(group) > 1]
@@ -119,18 +115,24 @@ def _suite(found: SuiteComparison) -> list[str]:
         lines += ["", f"{pair.a} - {pair.b}"]
         wide = max(len(each.dataset) for each in pair.on)
         wide = max(wide, len("mean of the examples"))
-        rows = [("mean of the datasets", pair.macro, pair.adjusted_p), ("mean of the examples", pair.micro, None)]
-        for name, total, p in rows:
-            said = _p(total.p_value if p is None else p)
-            lines.append(f"  {name:<{wide}}  {_difference(total)}  {said}")
+        rows = (
+            ("mean of the datasets", pair.macro, pair.adjusted_p),
+            ("mean of the examples", pair.micro, pair.micro_adjusted_p),
+        )
+        lines += [f"  {name:<{wide}}  {_difference(total)}  {_p(p)}" for name, total, p in rows]
         if pair.equivalence is not None:
-            lines.append(f"  {'within the margin':<{wide}}  {_within(pair.equivalence)}")
+            lines.append(f"  {'equivalence':<{wide}}  {say_margin(pair.equivalence, pair.macro.of_models)}")
         if len(found.names) == 2 or len(found.datasets) <= _MOST_DATASETS:
             for each, p in zip(pair.on, pair.dataset_p, strict=True):
                 n = each.comparison.n_examples
                 lines.append(f"  {each.dataset:<{wide}}  {_difference(each.comparison)}  {_p(p)}, {n:,} examples")
     over = "runs and examples" if found.of_models else "examples"
-    lines += ["", f"note  Noise of {over}; p of datasets after Holm's correction; intervals of 95 %."]
+    corrected = f"p of datasets after Holm's correction over {len(found.datasets)} datasets"
+    if len(found.pairs) > 1:
+        corrected = f"p after Holm's correction, of means over {len(found.pairs)} pairs, of datasets over " + (
+            f"{len(found.datasets)} datasets"
+        )
+    lines += ["", f"note  Noise of {over}; {corrected}; intervals of 95 %."]
     lines += [f"note  {note}" for note in found.notes[:_MOST_NOTES]]
     more = len(found.notes) - _MOST_NOTES
     return [*lines, f"note  {more} more are in the report: -o DIR"] if more > 0 else lines
@@ -143,7 +145,7 @@ def _difference(found: Comparison | TotalComparison) -> str:
 
 def _lines(found: ModelComparison) -> list[str]:
     """The comparison for people, in points."""
-    from goldassay.questions.comparison.sentences import conclude, settle, told_apart
+    from goldassay.questions.comparison.sentences import conclude, say_margin, settle, told_apart
 
     result = found.comparison
     low, high = result.interval.low, result.interval.high
@@ -165,7 +167,7 @@ def _lines(found: ModelComparison) -> list[str]:
         lines.append(f"P(A > B)           {_chance(found)}")
     lines.append(f"could be shown     {points(found.plan.detectable_difference, 2)} points, four times out of five")
     if found.equivalence is not None:
-        lines.append(f"within {points(found.equivalence.margin, 2):<11} {_within(found.equivalence)}")
+        lines.append(f"equivalence        {say_margin(found.equivalence, result.of_models)}")
     if result.of_models:
         lines.append(f"seeds              {_seeds(found)}")
     if not told_apart(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Equivalence", "equivalent_within"]
 
-BETTER, BETTER_WITHIN, EQUIVALENT = "better", "better, within the margin", "equivalent"
-WORSE, WORSE_WITHIN, UNDECIDED = "worse", "worse, within the margin", "undecided"
+EQUIVALENT, WITHIN, BEYOND, OPEN = "equivalent", "within the margin", "beyond the margin", "open"
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class Equivalence(Result):
         margin: The largest difference that does not matter.
         p_value: The larger one of the two one-sided tests; at most the level where the difference lies within.
         interval: Of which each end is a one-sided test: of 90 % at a level of 5 %.
-        word: "better", "better, within the margin", "equivalent", "worse", "worse, within the margin" or "undecided",
-            of A beside B.
+        word: "equivalent" where the difference lies within the margin and is not known to be other than 0, "within the
+            margin" where it is, "beyond the margin" where it is and lies outside, else "open".
     """
 
     margin: float
@@ -36,9 +35,19 @@ class Equivalence(Result):
     interval: Interval
     word: str
 
+    @property
+    def outside(self) -> bool:
+        """Whether the interval lies wholly outside the margin."""
+        return self.interval.low > self.margin or self.interval.high < -self.margin
+
 
 def equivalent_within(
-    difference: float, variance: float, degrees_of_freedom: float, margin: float, level: float = 0.05
+    difference: float,
+    variance: float,
+    degrees_of_freedom: float,
+    margin: float,
+    level: float = 0.05,
+    apart: bool | None = None,
 ) -> Equivalence:
     """Two one-sided t tests of a difference against -margin and +margin.
 
@@ -46,7 +55,7 @@ def equivalent_within(
 
     The difference lies within the margin where p is at most the level, which is where the interval of 1 - 2 level
     does. It is other than zero where the two-sided test says so at the level. Both can be true: a difference
-    that is there and does not matter.
+    that is there and does not matter. It lies beyond the margin where the interval does and it is other than zero.
 
     Args:
         difference: Of the mean scores, A minus B.
@@ -54,6 +63,8 @@ def equivalent_within(
         degrees_of_freedom: Of the variance.
         margin: Above 0, in the unit of the scores.
         level: Of each of the two tests.
+        apart: Whether the difference is taken for other than zero, where a correction for several of them decides; by
+            default the two-sided test does.
 
     Raises:
         InputError: The margin is not above 0, or the level is not between 0 and one half.
@@ -68,12 +79,13 @@ def equivalent_within(
         _one_sided(difference + margin, variance, degrees_of_freedom),
         _one_sided(margin - difference, variance, degrees_of_freedom),
     )
-    apart = t_p_value(difference, variance, degrees_of_freedom) <= level
-    within = p <= level
-    ahead = (BETTER, BETTER_WITHIN) if difference > 0 else (WORSE, WORSE_WITHIN)
-    words = ahead if apart else (UNDECIDED, EQUIVALENT)
+    if apart is None:
+        apart = t_p_value(difference, variance, degrees_of_freedom) <= level
     interval = t_interval(difference, variance, degrees_of_freedom, 1 - 2 * level, "two one-sided tests")
-    return Equivalence(margin, p, interval, words[within])
+    found = Equivalence(margin, p, interval, OPEN)
+    if p <= level:
+        return replace(found, word=WITHIN if apart else EQUIVALENT)
+    return replace(found, word=BEYOND) if apart and found.outside else found
 
 
 def _one_sided(beyond: float, variance: float, df: float) -> float:

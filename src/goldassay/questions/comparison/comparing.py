@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.core.intervals import Interval
     from goldassay.data import Dataset
     from goldassay.instability import Comparison, Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
@@ -187,8 +188,10 @@ class AlignedSides:
     together: NDArray[Any] | None
     notes: tuple[str, ...]
 
-    def compared(self, a: str, b: str, comparison: Comparison, margin: float | None) -> ModelComparison:
-        """What is told of two of them, given the measured difference."""
+    def compared(
+        self, a: str, b: str, comparison: Comparison, margin: float | None, *, apart: bool = False
+    ) -> ModelComparison:
+        """What is told of two of them, given the measured difference and, for a margin, whether they are told apart."""
         of = dict(zip(self.names, self.sets, strict=True))
         sds = [summarize_scores(of[name].scores).sd if of[name].n_runs > 1 else math.nan for name in (a, b)]
         return ModelComparison(
@@ -201,7 +204,7 @@ class AlignedSides:
             plan=plan_comparison(comparison, sds),
             clusters=self.clusters,
             notes=self.notes,
-            equivalence=None if margin is None else within(comparison, margin),
+            equivalence=None if margin is None else within(comparison, margin, apart),
         )
 
 
@@ -310,7 +313,10 @@ def compare_sides(
         models=tuple(dataclasses.replace(runs, predictions=None, logits=None) for runs in sets),
         names=tuple(called),
         pairs=tuple(
-            sides.compared(a, b, comparison, margin) for (a, b), comparison in zip(pairs, comparisons, strict=True)
+            sides.compared(
+                a, b, comparison, margin, apart=p <= alpha if len(pairs) > 1 else leaves_out_zero(comparison.interval)
+            )
+            for (a, b), comparison, p in zip(pairs, comparisons, adjusted, strict=True)
         ),
         adjusted_p=adjusted,
         alpha=alpha,
@@ -320,9 +326,14 @@ def compare_sides(
     )
 
 
-def within(found: Comparison | TotalComparison, margin: float) -> Equivalence:
-    """Whether a measured difference lies within a margin."""
-    return equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin)
+def within(found: Comparison | TotalComparison, margin: float, apart: bool) -> Equivalence:
+    """Whether a measured difference lies within a margin; `apart` is what the comparison says of it."""
+    return equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin, apart=apart)
+
+
+def leaves_out_zero(interval: Interval) -> bool:
+    """Whether the interval of a difference leaves out zero."""
+    return interval.low > 0 or interval.high < 0
 
 
 def _compare_all(sets: Sequence[Runs], names: Sequence[str], together: NDArray[Any] | None, **how: Any) -> Comparisons:

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, percent, points
-from goldassay.instability.equivalence import EQUIVALENT
+from goldassay.instability.equivalence import BEYOND, EQUIVALENT, WITHIN
+from goldassay.questions.comparison.comparing import leaves_out_zero
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,8 +141,7 @@ def listed(names: Sequence[str]) -> str:
 
 def differ(pair: ModelComparison) -> bool:
     """Whether the interval of the difference leaves out zero."""
-    interval = pair.comparison.interval
-    return interval.low > 0 or interval.high < 0
+    return leaves_out_zero(pair.comparison.interval)
 
 
 def told_apart(pair: ModelComparison) -> bool:
@@ -177,17 +177,23 @@ def _say_pair(pair: ModelComparison) -> list[str]:
 
 def say_equivalence(a: str, b: str, found: Equivalence, of_models: bool) -> str:
     """Whether two models, or of models with one run these runs, score the same as far as it matters."""
-    who = f"{a} and {b}" if of_models else f"The runs of {a} and {b}"
+    return f"{a} and {b}: {say_margin(found, of_models)}."
+
+
+def say_margin(found: Equivalence, of_models: bool) -> str:
+    """What is known of two models, or of two runs, and the margin, in the same words at every door."""
     margin = f"{points(found.margin, 2)} points"
-    how = (
-        f"two one-sided tests, p {_p_of(found.p_value)}; {found.interval.level:.0%} interval "
-        f"{bounds(found.interval.low, found.interval.high, 2)}"
+    they = "they" if of_models else "these runs"
+    why = ", since the two cannot be told apart" if found.outside else ""
+    said = {
+        EQUIVALENT: f"equivalent, as {they} score within {margin}",
+        WITHIN: f"{they} differ, but score within {margin}",
+        BEYOND: f"{they} score more than {margin} apart",
+    }.get(found.word, f"whether {they} score within {margin} is open{why}")
+    return (
+        f"{said} (two one-sided tests, p {_p_of(found.p_value)}; {found.interval.level:.0%} interval "
+        f"{bounds(found.interval.low, found.interval.high, 2)})"
     )
-    if found.p_value > 0.05:
-        return f"Whether {who[0].lower() + who[1:] if not of_models else who} score within {margin} is open ({how})."
-    if found.word == EQUIVALENT:
-        return f"{who} are equivalent: they score within {margin} ({how})."
-    return f"{who} differ, but score within {margin} ({how})."
 
 
 def _p_of(value: float) -> str:

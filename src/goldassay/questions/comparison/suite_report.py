@@ -145,6 +145,8 @@ def _total(pair: SuitePair, alpha: float) -> dict[str, Any]:
         "n_examples": pair.macro.n_examples,
         "joint": pair.macro.joint,
         "adjusted_p": pair.adjusted_p,
+        "micro_adjusted_p": pair.micro_adjusted_p,
+        "disagree": pair.disagree(alpha),
         "differ": differs,
         "told_apart": differs and pair.macro.of_models,
         **({} if pair.equivalence is None else flat_equivalence(pair.equivalence.to_dict())),

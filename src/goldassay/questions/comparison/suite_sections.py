@@ -40,7 +40,7 @@ def equivalence_table(pairs: list[Mapping[str, Any]]) -> Table:
     columns = (
         Column("models", "models", "data"),
         Column("margin", "margin", "points", 2),
-        Column("equivalence", "first beside second"),
+        Column("equivalence", "the difference is"),
         Column("equivalence_p", "p, two one-sided tests", "probability"),
         Column("equivalence_low", "90 % interval from", "difference", 2),
         Column("equivalence_high", "to", "difference", 2),
@@ -75,6 +75,8 @@ def _totals(totals: list[Mapping[str, Any]]) -> Table:
         Column("macro_p", "p", "probability"),
         *((Column("adjusted_p", "p, Holm's correction", "probability"),) if len(totals) > 1 else ()),
         Column("micro_difference", "mean of the examples", "difference", 2, low="micro_low", high="micro_high"),
+        Column("micro_p", "p", "probability"),
+        *((Column("micro_adjusted_p", "p, Holm's correction", "probability"),) if len(totals) > 1 else ()),
         *(() if of_models else (Column("differ", "runs differ"),)),
         Column("told_apart", "told apart"),
     )

@@ -8,7 +8,11 @@ from goldassay.core.numbers import bounds, count, points
 from goldassay.questions.comparison.sentences import MORE_RUNS, listed, say_equivalence
 
 if TYPE_CHECKING:
+    from goldassay.instability import TotalComparison
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
+
+# Of more pairs the tables tell.
+_MOST_PAIRS = 3
 
 
 def say_suite(found: SuiteComparison) -> list[str]:
@@ -16,6 +20,7 @@ def say_suite(found: SuiteComparison) -> list[str]:
     sentences = [f"{_top(found)}."] if len(found.pairs) > 1 else []
     for pair in found.pairs[:1]:
         sentences.append(f"{conclude_suite(pair, found.alpha)}.")
+        sentences += other_disagreements(found)
         sentences.append(_over_examples(pair))
         sentences.append(_by_dataset(pair, found.alpha))
         if pair.equivalence is not None:
@@ -29,28 +34,48 @@ def say_suite(found: SuiteComparison) -> list[str]:
 
 
 def conclude_suite(pair: SuitePair, alpha: float) -> str:
-    """Which of two models is better over all datasets, and by how much."""
+    """Which of two models is better over all datasets, and by how much, and whether the examples say otherwise."""
     total = pair.macro
     one, other = (pair.a, pair.b) if total.difference >= 0 else (pair.b, pair.a)
-    low, high = total.interval.low, total.interval.high
-    if total.difference < 0:
-        low, high = -high, -low
-    size = (
-        f"by {points(abs(total.difference), 2)} points {bounds(low, high, 2)} over the mean of {total.n_datasets} "
-        "datasets"
-    )
+    size = f"by {_size(total)} over the mean of {total.n_datasets} datasets"
+    but = f", but {_examples_say(pair)}" if pair.disagree(alpha) else ""
     apart = pair.adjusted_p <= alpha
     if not total.of_models:
         runs = f"The runs of {pair.a} and {pair.b}"
         if not apart:
-            return f"{runs} cannot be told apart: {one} is ahead {size}"
+            return f"{runs} cannot be told apart: {one} is ahead {size}{but}"
         return (
-            f"{runs} differ: {one} is ahead {size}. Which model is better stays open, since one run does not show how "
-            "far another would score from it"
+            f"{runs} differ: {one} is ahead {size}{but}. Which model is better stays open, since one run does not show "
+            "how far another would score from it"
         )
     if not apart:
-        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
-    return f"{one} is better than {other} {size}"
+        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}{but}"
+    return f"{one} is better than {other} {size}{but}"
+
+
+def other_disagreements(found: SuiteComparison) -> list[str]:
+    """Of which pairs but the first the examples surely say otherwise than the datasets, a sentence each."""
+    pairs = [pair for pair in found.pairs[1:] if pair.disagree(found.alpha)]
+    said = []
+    for pair in pairs[:_MOST_PAIRS]:
+        one, other = (pair.a, pair.b) if pair.macro.difference >= 0 else (pair.b, pair.a)
+        said.append(f"{one} is ahead of {other} over the mean of the datasets, but {_examples_say(pair)}.")
+    more = len(pairs) - _MOST_PAIRS
+    return [*said, f"So it is with {more} more pairs."] if more > 0 else said
+
+
+def _examples_say(pair: SuitePair) -> str:
+    one = pair.a if pair.micro.difference >= 0 else pair.b
+    is_better = f"{one} is better" if pair.micro.of_models else f"the run of {one} is ahead"
+    return f"{is_better} over the examples, by {_size(pair.micro)}"
+
+
+def _size(total: TotalComparison) -> str:
+    """The size of a difference with its interval."""
+    low, high = total.interval.low, total.interval.high
+    if total.difference < 0:
+        low, high = -high, -low
+    return f"{points(abs(total.difference), 2)} points {bounds(low, high, 2)}"
 
 
 def judge_suite(found: SuiteComparison) -> dict[str, Any]:
@@ -59,7 +84,7 @@ def judge_suite(found: SuiteComparison) -> dict[str, Any]:
     apart = found.of_models and len(best) == 1
     evidence = f"{conclude_suite(pair, found.alpha)}."
     if len(found.pairs) > 1:
-        evidence = f"{_top(found)}. {evidence}"
+        evidence = " ".join((f"{_top(found)}.", evidence, *other_disagreements(found)))
     sign = 1 if pair.macro.difference >= 0 else -1
     ends = sorted((sign * pair.macro.interval.low, sign * pair.macro.interval.high))
     one, other = (pair.a, pair.b) if sign > 0 else (pair.b, pair.a)

@@ -44,6 +44,7 @@ class SuitePair(Result):
         macro: The difference of the means over datasets, each of which counts alike.
         micro: The difference over all examples, each of which counts alike.
         adjusted_p: Holm's correction of the macro difference's p-value over all pairs.
+        micro_adjusted_p: Likewise of the micro difference's.
         on: The two on each dataset, a minus b.
         dataset_p: Holm's correction over the datasets.
         equivalence: Whether the macro difference lies within a margin; None where none was given.
@@ -54,9 +55,14 @@ class SuitePair(Result):
     macro: TotalComparison
     micro: TotalComparison
     adjusted_p: float
+    micro_adjusted_p: float
     on: tuple[ModelComparison, ...]
     dataset_p: tuple[float, ...]
     equivalence: Equivalence | None = None
+
+    def disagree(self, alpha: float) -> bool:
+        """Whether the one that is ahead over the datasets is surely behind over the examples."""
+        return self.micro_adjusted_p <= alpha and self.macro.difference * self.micro.difference < 0
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,8 @@ class SuiteComparison(Result):
                         "macro": pair.macro.to_dict(),
                         "micro": pair.micro.to_dict(),
                         "adjusted_p": pair.adjusted_p,
+                        "micro_adjusted_p": pair.micro_adjusted_p,
+                        "disagree": pair.disagree(self.alpha),
                         "differ": pair.adjusted_p <= self.alpha,
                         "told_apart": pair.macro.of_models and pair.adjusted_p <= self.alpha,
                         **({"equivalence": pair.equivalence.to_dict()} if pair.equivalence else {}),
@@ -175,11 +183,21 @@ def compare_suite(
     means = {name: np.mean([_of(each, name).scores.mean() for each in datasets]) for name in names}
     best_first = sorted(names, key=lambda name: -means[name])
     made = [
-        _pair(a, b, datasets, matched=matched, method=method, margin=margin, seed=seed)
+        _pair(a, b, datasets, matched=matched, method=method, seed=seed)
         for a, b in combinations(names if len(names) == 2 else best_first, 2)
     ]
-    adjusted = holm([pair.macro.p_value for pair in made])
-    pairs = tuple(replace(pair, adjusted_p=float(p)) for pair, p in zip(made, adjusted, strict=True))
+    adjusted, of_micro = (
+        holm([each.p_value for each in kind]) for kind in zip(*((pair.macro, pair.micro) for pair in made), strict=True)
+    )
+    pairs = tuple(
+        replace(
+            pair,
+            adjusted_p=float(p),
+            micro_adjusted_p=float(micro_p),
+            equivalence=None if margin is None else within(pair.macro, margin, bool(p <= alpha)),
+        )
+        for pair, p, micro_p in zip(made, adjusted, of_micro, strict=True)
+    )
     apart = {frozenset((pair.a, pair.b)) for pair in pairs if pair.adjusted_p <= alpha}
     said = (note for each in datasets for note in _said_of(each))
     caveats = (note for pair in pairs for found in pair.on for note in found.comparison.caveats)
@@ -215,7 +233,6 @@ def _pair(
     *,
     matched: bool,
     method: Literal["normal", "bootstrap"],
-    margin: float | None,
     seed: int,
 ) -> SuitePair:
     """Two models, before the correction for several pairs."""
@@ -240,16 +257,16 @@ def _pair(
             scores, weights, together, joint=joint, matched=matched, method=method, seed=seed, compared=found
         )
 
-    macro = total([1] * len(found))
+    macro, micro = total([1] * len(found)), total([each.n_examples for each in found])
     return SuitePair(
         a=a,
         b=b,
         macro=macro,
-        micro=total([each.n_examples for each in found]),
+        micro=micro,
         adjusted_p=macro.p_value,
+        micro_adjusted_p=micro.p_value,
         on=tuple(each.compared(a, b, own, None) for each, own in zip(datasets, found, strict=True)),
         dataset_p=tuple(float(p) for p in holm([each.p_value for each in found])),
-        equivalence=None if margin is None else within(macro, margin),
     )
 
 
