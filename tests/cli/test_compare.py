@@ -109,7 +109,7 @@ def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> No
     long_table(first=3).write_csv(tmp_path / "b.csv")
     shown = goldassay("compare", "a.csv", "b.csv")
     assert shown.status == 2
-    assert "B lacks 3 of A's 24, A lacks 3 of B's 24, first e0, e1, e2" in shown.line
+    assert "b lacks 3 of a's 24, a lacks 3 of b's 24, first e0, e1, e2" in shown.line
     assert "--align intersect" in shown.line
     shown = goldassay("compare", "a.csv", "b.csv", "--align", "intersect")
     assert shown.status == 0

@@ -52,8 +52,13 @@ def test_instability_measures_each_configuration(goldassay: Command, tmp_path: P
     assert "differ in prompt" in apart["instability"]["note"]
     # Chance alone makes about 5 points of 80 answers; the prompts lie 35 apart.
     assert max(spreads(apart).values()) < 0.12
-    done = goldassay("instability", "runs.csv", "-o", "pooled", "--quiet", "--pool-configurations")
+    done = goldassay("instability", "runs.csv", "-o", "pooled", "--pool-configurations")
     assert done.status == 0, done.err
+    assert "Runs of different configurations are pooled as asked for: the spread is over these, too." in done.out
+    assert "report means over many runs" in done.out
+    page = (tmp_path / "pooled/report.md").read_text()
+    assert "depend on the run." in page
+    assert "depend on the seed" not in page
     pooled = json.loads((tmp_path / "pooled/report.json").read_text())
     assert list(spreads(pooled)) == ["mock"]
     assert spreads(pooled)["mock"] > 0.15

@@ -36,6 +36,30 @@ def write(folder: Path, runs: int = 3, models: tuple[str, ...] = ("large", "smal
             write_runs(Runs.from_arrays(scores=scores, model=model, dataset=dataset), folder)
 
 
+def test_models_are_named_that_cover_different_examples(goldassay: Command, tmp_path: Path) -> None:
+    for model, n in (("large", 50), ("small", 60)):
+        scores = np.arange(n)[np.newaxis] % 2
+        write_runs(Runs.from_arrays(scores=scores, model=model, dataset="facts"), tmp_path / "runs")
+    done = goldassay("runs", "scores", "runs")
+    assert "small lacks 0 of large's 50, large lacks 10 of small's 60" in done.out
+    assert "large on facts, paired: 1 run x 50 examples" in goldassay("runs", "show", "runs").out
+
+
+def test_grades_are_named(goldassay: Command, tmp_path: Path) -> None:
+    """The mean of 1 to 5, three of each, is 3.00, which is half of the scale."""
+    lines = ["model,seed,dataset,example_id,score"]
+    for model, step in (("judge", 1), ("other", 2)):
+        lines += [f"{model},0,essays,e{i},{1 + i * step % 5}" for i in range(15)]
+    (tmp_path / "one.csv").write_text("\n".join(line for line in lines if "other" not in line))
+    (tmp_path / "two.csv").write_text("\n".join(lines))
+    said = "note  A point is a hundredth of the scale of grades from 1 to 5; mean grades: judge on essays 3.00."
+    assert said in goldassay("runs", "scores", "one.csv", "--grades", "1:5").out
+    assert "50.00 points, mean grade 3.00" in goldassay("runs", "show", "one.csv", "--grades", "1:5").out
+    for command in (("runs", "scores"), ("compare",)):
+        done = goldassay(*command, "two.csv", "--grades", "1:5")
+        assert "grades from 1 to 5; mean grades: judge 3.00, other 3.00." in done.out
+
+
 @pytest.mark.parametrize("runs", [1, 3])
 def test_figures_are_those_of_instability_and_compare(goldassay: Command, tmp_path: Path, runs: int) -> None:
     write(tmp_path / "runs", runs)

@@ -23,6 +23,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.numbers import points
 from goldassay.questions.run_choice import RunChoice
+from goldassay.runs.grades import grade_of
 
 runs_app = Commands(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
@@ -198,7 +199,7 @@ def export(
         written = write_long(sets, out)
         if not quiet:
             for found in sets:
-                typer.echo(f"{found.model} on {found.dataset}: {found.n_runs} runs of {found.n_examples:,} examples")
+                typer.echo(f"{found.model} on {found.dataset}: {_runs(found.n_runs)} of {found.n_examples:,} examples")
             typer.echo(written)
         return
     for found in read_run_sets(path, choice):
@@ -217,13 +218,17 @@ def export(
             organization=organization or NOT_NAMED,
         )
         if not quiet:
-            typer.echo(f"{found.model} on {found.dataset}: {len(records)} runs of {found.n_examples:,} examples")
+            typer.echo(f"{found.model} on {found.dataset}: {_runs(len(records))} of {found.n_examples:,} examples")
     if not quiet:
         typer.echo(out)
 
 
+def _runs(n: int) -> str:
+    return f"{n} run{'s' * (n != 1)}"
+
+
 def _show(found: dict[str, Any], first: bool) -> None:
-    shape = f"{found['n_runs']} runs"
+    shape = _runs(found["n_runs"])
     checkpoints = found["checkpoints"] or []
     if len(checkpoints) > 1:
         shape += f" x {len(checkpoints)} checkpoints"
@@ -241,6 +246,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
     if found["sd"] is not None:
         low, high = found["sd_interval"]["low"], found["sd_interval"]["high"]
         spread = f", SD {points(found['sd'], 2)} [{points(low, 2)}, {points(high, 2)}]"
+    graded = "" if not found.get("grades") else f", mean grade {grade_of(found['mean'], found['grades'])}"
     last = " at the last checkpoint" if len(checkpoints) > 1 else ""
     lines = {
         "split": found.get("split"),
@@ -251,7 +257,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
         "holds": holds,
         "left out": ", ".join(f"{n} {why}" for why, n in found.get("skipped", {}).items()),
-        "score": f"{points(found['mean'], 2)} points{spread}{last}",
+        "score": f"{points(found['mean'], 2)} points{spread}{graded}{last}",
         "by seed": _few([f"{seed}: {points(mean, 2)}" for seed, mean in means.items()], 12),
     }
     typer.echo(head if first else f"\n{head}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from goldassay.cli.aligned_lines import aligned
 from goldassay.cli.compare_lines import lines_of as comparison_lines
 from goldassay.core.numbers import UNDEFINED, count, points
+from goldassay.runs.grades import say_grades
 
 if TYPE_CHECKING:
     from goldassay.questions.run_scores import ScoredRuns
@@ -40,6 +41,10 @@ def lines_of(found: ScoredRuns) -> list[str]:
     ]
     if found.comparison is not None:
         return [*lines, "", *comparison_lines(found.comparison)]
+    # A comparison says it of its models itself.
+    for scale in dict.fromkeys(each.grades for each in found.sets if each.grades is not None):
+        means = {f"{each.model} on {each.dataset}": each.mean for each in found.sets if each.grades == scale}
+        lines.append(f"note  {say_grades(means, scale)}")
     return [*lines, "", f"no comparison: {found.uncompared}"]
 
 

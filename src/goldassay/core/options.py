@@ -283,7 +283,8 @@ OPTIONS: dict[str, Key] = {
     "grades": Key(
         help=(
             "Scores are grades from LOW to HIGH, both of which there can be: 1:5. They are measured as shares of that "
-            "scale, and means are shown on it."
+            "scale, of which a point is a hundredth; instability, compare, runs show and runs scores name mean grades, "
+            "too."
         ),
         kind=str,
     ),

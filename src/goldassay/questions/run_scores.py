@@ -54,6 +54,7 @@ class ScoredSet(Result):
         runs_low: Lower end of the 95 % interval over other runs; None for one run.
         runs_high: Upper end.
         sd: Over runs; None for one run.
+        grades: Lowest and highest grade of the scale that the mean is a share of; None where it is a fraction.
     """
 
     model: str
@@ -67,6 +68,7 @@ class ScoredSet(Result):
     runs_low: float | None
     runs_high: float | None
     sd: float | None
+    grades: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,7 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         runs_low=over_runs[0],
         runs_high=over_runs[1],
         sd=row.get("sd"),
+        grades=runs.grades,
     )
 
 

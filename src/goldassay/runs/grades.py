@@ -12,6 +12,8 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from goldassay.runs.slices import Columns
@@ -22,6 +24,7 @@ SHARES_OF = "shares_of_grades"
 MOST_GRADES = 11
 # On a scale of 0 to 10 or more this many scores that all lie within 0 and 1 are hardly grades.
 _WIDE, _MANY = 10.0, 20
+_MOST_SHOWN = 8
 
 
 def parse_grades(text: str | None) -> tuple[float, float] | None:
@@ -47,6 +50,25 @@ def parse_grades(text: str | None) -> tuple[float, float] | None:
 def write_grades(scale: tuple[float, float]) -> str:
     """The scale as `parse_grades` reads it."""
     return ":".join(str(int(end)) if float(end).is_integer() else repr(float(end)) for end in scale)
+
+
+def grade_of(share: float, scale: Sequence[float]) -> str:
+    """A mean share of a scale as a mean grade on it."""
+    low, high = scale
+    return f"{low + share * (high - low):.2f}"
+
+
+def say_grades(means: Mapping[str, float], scale: Sequence[float]) -> str:
+    """What a point of a scale is, and the mean grades, at most eight of them.
+
+    Args:
+        means: Of each model, as shares of the scale.
+        scale: Lowest and highest grade.
+    """
+    low, high = scale
+    shown = ", ".join(f"{name} {grade_of(mean, scale)}" for name, mean in list(means.items())[:_MOST_SHOWN])
+    more = f" and {len(means) - _MOST_SHOWN} more" if len(means) > _MOST_SHOWN else ""
+    return f"A point is a hundredth of the scale of grades from {low:g} to {high:g}; mean grades: {shown}{more}."
 
 
 def scale_told(text: object, file: str) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ from goldassay.questions.comparison.alignment import by_seed, cluster_names, rel
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
 from goldassay.runs.configurations import asked_apart
+from goldassay.runs.grades import say_grades
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,11 +227,10 @@ def align_sides(
     if len(models) < 2:
         raise InputError("one model is there, and a comparison needs two", mend="give the runs of another")
     called = _names(models, names)
-    said = ("A", "B") if len(models) == 2 else called
-    sets, notes = side_by_side([runs.final() for runs in models], said, intersect)
+    sets, notes = side_by_side([runs.final() for runs in models], called, intersect)
     notes = [*asked_apart(runs.configuration for runs in models), *notes]
     if matched:
-        sets = by_seed(sets, said)
+        sets = by_seed(sets, called)
     together = None if clusters is None else cluster_names(sets, clusters, texts)
     if clusters is None:
         notes += related_examples(sets, texts)
@@ -251,7 +251,13 @@ def align_sides(
         if runs.contradicted
     ]
     scales = dict.fromkeys(runs.grades for runs in sets if runs.grades is not None)
-    notes += [f"A point is a hundredth of the scale of grades from {low:g} to {high:g}." for low, high in scales]
+    notes += [
+        say_grades(
+            {name: float(runs.scores.mean()) for name, runs in zip(called, sets, strict=True) if runs.grades == scale},
+            scale,
+        )
+        for scale in scales
+    ]
     return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes))
 
 

@@ -58,6 +58,9 @@ class _Instability:
             verdict = not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
         else:
             verdict = judge_results(results, evidence.settings.verdicts.instability)
+        if evidence.choice.pool_configurations:
+            said = "Runs of different configurations are pooled as asked for: the spread is over these, too."
+            verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
         if section["note"]:
             verdict = replace(verdict, evidence=f"{verdict.evidence} {section['note']}")
         return Finding(self.question, verdict, section, tables=tables, rows=_beside(unsteady, evidence))

@@ -128,7 +128,7 @@ def _stability(examples: Mapping[str, Any], name: str, *, graded: bool) -> str:
     right, wrong = ("have the full score", "have none") if graded else ("are right", "wrong")
     return (
         f"Of the {name} examples {examples['n_always_right']:,} {right} in all {examples['n_runs']} runs, "
-        f"{examples['n_always_wrong']:,} {wrong} in all; {varying:,} ({100 * varying / n:.1f} %) depend on the seed."
+        f"{examples['n_always_wrong']:,} {wrong} in all; {varying:,} ({100 * varying / n:.1f} %) depend on the run."
     )
 
 
@@ -136,9 +136,9 @@ def _seeds(result: Mapping[str, Any], name: str) -> str:
     if result["sd"] == 0:
         return ""
     runs = result["n_runs"]
-    least = 100 * smallest_difference(result["sd"], runs)
+    least = float(f"{100 * smallest_difference(result['sd'], runs):.2g}")
     sentence = (
-        f"With {runs} runs of each of two such models, a true difference of {least:.2g} points on these {name} "
+        f"With {runs} runs of each of two such models, a true difference of {least:g} points on these {name} "
         "examples is found four times out of five"
     )
     needed = seeds_needed(result["sd"], DIFFERENCE)

@@ -11,6 +11,7 @@ from goldassay.core.results import Result
 from goldassay.core.severity import Word, severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
 from goldassay.leakage.single_sentence import PAIRED, TEXT
+from goldassay.runs.grades import grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,7 +110,7 @@ def _scores_of_one(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _on_grades(mean: float, grades: Sequence[float]) -> str:
     low, high = grades
-    return f"The mean grade is {low + mean * (high - low):.2f} on {low:g} to {high:g}, of which a point is a hundredth."
+    return f"The mean grade is {grade_of(mean, grades)} on {low:g} to {high:g}, of which a point is a hundredth."
 
 
 def flips_together(low: float, high: float) -> bool | None:
@@ -157,7 +158,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         "sound": "Report the mean and standard deviation over seeds as here.",
         "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
         "not measurable": _settle(worst, limits),
-        "unsound": "Do not compare models by single runs here: report means over many seeds"
+        "unsound": "Do not compare models by single runs here: report means over many runs"
         + (", and find the groups of examples that flip together." if groups else "."),
     }[word]
     rule = (
