@@ -11,6 +11,8 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
+from goldassay.data.items.judgments import read_judgments
+from goldassay.data.table import Table
 from goldassay.view.opening import open_workbench
 
 if TYPE_CHECKING:
@@ -69,6 +71,84 @@ def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -
     assert (found["next_step"] == "Judge each kind of items by itself.") is opposite
 
 
+@pytest.mark.parametrize("column", ["topic", "turn", "lang", "n"])
+def test_a_seat_that_cancels_over_any_column_of_few_values_is_never_sound(column: str) -> None:
+    parts = [made(800, seed, seat=0.4 * sign) for seed, sign in ((0, 1), (1, -1))]
+    kinds = (3, 7) if column == "n" else ("x", "y")
+    frame = pl.concat([
+        part.with_columns(pl.lit(kind).alias(column), item=pl.col("item") + 1000 * at)
+        for at, (part, kind) in enumerate(zip(parts, kinds, strict=True))
+    ])  # fmt: skip
+    found = goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"]
+    assert found["verdict"] == "not measurable"
+    assert f"({column})" in found["evidence"]
+
+
+@pytest.mark.parametrize("how", ["texts", "lengths"])
+def test_a_seat_that_cancels_over_long_and_short_texts_is_never_sound(how: str) -> None:
+    parts = [made(800, seed, seat=0.4 * sign) for seed, sign in ((2, 1), (3, -1))]
+    frames = []
+    for at, part in enumerate(parts):
+        n = 30 if at else 10
+        given = {"length_a": pl.lit(n), "length_b": pl.lit(n + 1)} if how == "lengths" else {
+            "response_a": pl.format("{} is the number of the first" + " a" * n, "item"),
+            "response_b": pl.format("{} is the number of the other" + " b" * n, "item"),
+        }  # fmt: skip
+        frames.append(part.with_columns(item=pl.col("item") + 1000 * at, **given).with_columns(
+            *[] if how == "lengths" else [pl.format("What of {}?", _spelled(part.height, at)).alias("question")]
+        ))  # fmt: skip
+    found = goldassay.audit(pl.concat(frames), quiet=True).document["verdicts"]["judgments"]
+    assert found["verdict"] == "not measurable"
+    assert "half of the texts" in found["evidence"]
+
+
+def _spelled(n: int, seed: int) -> pl.Series:
+    """A word for each item that is like no other."""
+    rng = np.random.default_rng(seed)
+    return pl.Series(["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 30)) for _ in range(n)])
+
+
+def test_columns_of_what_a_judge_said_are_no_kinds() -> None:
+    """Among items with one verdict in the first order the second one falls back to the mean: no seat."""
+    frame = made(1500, 11, consistent=0.8)
+    said = frame.with_columns(first_call=pl.col("winner_original").cast(pl.String), raw_original="winner_original")
+    kinds = read_judgments(Table(said, ""), "set")
+    assert kinds is not None
+    assert not {"raw_original", "first_call"} & {*kinds.kinds.columns}
+    assert word(goldassay.audit(said, quiet=True)) == "sound"
+
+
+def test_a_judge_that_follows_length_or_itself_is_named_in_the_evidence() -> None:
+    rng = np.random.default_rng(13)
+    longer = rng.integers(1, 3, 1500)
+    texts = {
+        side: pl.Series(
+            [f"{word_} " * (12 if one else 6) for word_, one in zip(_spelled(1500, at), longer == at + 1, strict=True)]
+        )
+        for at, side in enumerate(("response_a", "response_b"))
+    }
+    by_length = np.where(rng.random(1500) < 0.7, longer, rng.integers(1, 3, 1500))
+    frame = pl.DataFrame(
+        {"item": np.arange(1500), "judge": "j", "winner_original": by_length, "winner_swapped": by_length}
+    )
+    found = goldassay.audit(frame.with_columns(**texts), quiet=True)
+    assert word(found) == "sound"
+    model = found.document["judgments"]["models"][0]
+    assert (
+        f"j prefers longer texts: log odds {model['length']:.2f} ("
+        in found.document["verdicts"]["judgments"]["evidence"]
+    )
+    assert "prefers" not in goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"]["evidence"]
+
+
+def test_columns_that_say_nothing_leave_clean_judges_sound() -> None:
+    rng = np.random.default_rng(12)
+    frame = made(1500, 12, consistent=0.95).with_columns(
+        *[pl.Series(name, rng.integers(0, n, 1500)) for name, n in (("one", 2), ("two", 5), ("three", 30))]
+    )
+    assert word(goldassay.audit(frame, quiet=True)) == "sound"
+
+
 def test_few_items_show_nothing() -> None:
     assert word(goldassay.audit(made(15, 4))) == "not measurable"
 
@@ -88,13 +168,40 @@ def test_copies_of_items_under_other_ids_count_once() -> None:
     found, wanted = (each.to_dict()["judgments"]["results"][0] for each in (report, alone))
     assert found["n_items"] == wanted["n_items"] == 40
     assert found["effect"] == pytest.approx(wanted["effect"])
-    assert "1,960 items with the two texts of another one count as that one." in str(report.to_dict()["inputs"])
+    assert "1,960 items with the two texts of another one, or nearly, count as that one." in str(
+        report.to_dict()["inputs"]
+    )
     # Answers of a few words are alike by chance, and other prompts are other items.
     short = one.with_columns(response_a=pl.lit("yes"), response_b=pl.lit("no"))
-    same = one.with_columns(response_a=pl.lit("of so many words " * 3), response_b=pl.lit("of these words " * 3))
+    words = pl.Series([chr(97 + at // 26) * 4 + chr(97 + at % 26) * 4 for at in range(40)])
+    same = one.with_columns(
+        question=pl.format("What of {}?", words),
+        response_a=pl.lit("of so many words " * 3), response_b=pl.lit("of these words " * 3),
+    )  # fmt: skip
     for frame in (short, same):
         found = goldassay.audit(frame, quiet=True).to_dict()["judgments"]["results"][0]
         assert found["n_items"] == 40
+
+
+def test_near_copies_of_items_count_once() -> None:
+    rng, letters = np.random.default_rng(0), list("abcdefghijklmnopqrstuvwxyz")
+    one = made(12, 5, consistent=0.8)
+    texts = {
+        side: pl.Series([" ".join("".join(rng.choice(letters, 6)) for _ in range(20)) for _ in range(12)])
+        for side in ("response_a", "response_b")
+    }
+    copies = [
+        one.with_columns(
+            item=pl.format("{}-{}", "item", pl.lit(at)).cast(pl.String),
+            question=pl.format("Q{} {}", "item", pl.lit(at)),
+            response_a=pl.format("{} {}", texts["response_a"], pl.lit(at)),
+            response_b=texts["response_b"] + " ok" * (at % 3),
+        )
+        for at in range(50)
+    ]
+    report = goldassay.audit(pl.concat(copies), quiet=True)
+    assert word(report) == "not measurable"
+    assert report.to_dict()["judgments"]["results"][0]["n_items"] == 12
 
 
 def test_sides_that_are_taken_for_seats_are_never_sound() -> None:

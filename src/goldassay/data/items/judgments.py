@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +12,20 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
+from goldassay.data.cells import cell_texts
+from goldassay.data.column_names import normalized
 from goldassay.data.items.judged_pairs import WORDS_OF_AN_ITEM
 from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
 from goldassay.data.items.preference_shapes import parsed
 from goldassay.data.items.sides import FIRST, TIE, side_reader
-from goldassay.data.row_values import normalized_text
+from goldassay.data.near_copies import join_near_copies
+from goldassay.data.row_values import normalized_texts
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.data.items.judgment_shapes import JudgmentShape
     from goldassay.data.provenance import InputFile
@@ -34,6 +40,17 @@ _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b 
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
              "model_a", "forward", "not swapped")  # fmt: skip
 _ONE = "judge"
+# What the kinds of short and long pairs of texts are called; no column of a file begins with a space by chance.
+LENGTH = " length"
+_SHORT, _LONG = "the shorter half of the texts", "the longer half of the texts"
+_MOST_KINDS = 50
+# Of the rows of pairs judged in both orders so many must be in one kind in both: else a verdict makes the kind.
+_IN_BOTH = 0.99
+# Columns of what a judge said: a kind that a verdict makes would follow the verdict's seat.
+_SAID = re.compile(
+    r"verdict|winn|decision|judg|vote|prefer|better|score|rating|raw|output|response|answer|reason|explan|confiden|prob"
+    r"|correct|consist|agree|chang|flip|label|gold|human|swap|order|chosen|rejected"
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,8 @@ class Judgments:
         names_seats: Whether verdicts name seats, and not sides.
         named: Whether a user said so, or the verdicts are names of the sides.
         knows_order: Whether something says what was shown first.
+        kinds: A column for each column of the file that may say of what kind an item is, and for the length of its two
+            texts together (`LENGTH`), as text, by row of `rows`.
         decisions: What was decided without being asked, in sentences.
         unread: Columns without a role that hold lists, objects or free text.
         source: The file.
@@ -66,6 +85,7 @@ class Judgments:
     names_seats: bool
     named: bool
     knows_order: bool
+    kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
     decisions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     source: str = ""
@@ -126,13 +146,15 @@ def read_judgments(
     schema = {"row": pl.Int64, "item": pl.String, "judge": pl.String, "a": pl.String, "b": pl.String,
               "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
               "people": pl.Float64, "agreed": pl.Boolean, "group": pl.String}  # fmt: skip
+    found = pl.DataFrame(rows, schema=schema, orient="row")
     problems = pl.DataFrame(
         [(row, item, reason, False) for row, item, reason in read.found],
         schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",
     )  # fmt: skip
     return Judgments(
         name=name,
-        rows=pl.DataFrame(rows, schema=schema, orient="row"),
+        rows=found,
+        kinds=_kinds(found, frame[read.used_rows], shape, read.sizes),
         problems=problems,
         n_read=frame.height * len(shape.verdicts),
         names_seats=shape.names_seats,
@@ -145,15 +167,68 @@ def read_judgments(
     )
 
 
+def _kinds(
+    rows: pl.DataFrame, given: pl.DataFrame, shape: JudgmentShape, sizes: Sequence[float | None]
+) -> pl.DataFrame:
+    """Columns of few values that may tell kinds of items apart, and the halves of short and long texts.
+
+    Args:
+        rows: The verdicts that can be used.
+        given: The file's row of each.
+        shape: Which columns have a role.
+        sizes: Length of the two texts of each together.
+    """
+    used = {*shape.covered} - {shape.group}
+    found: dict[str, pl.Series] = {}
+    for column in given.columns:
+        values = given[column]
+        if column in used or values.dtype.is_nested() or (column != shape.group and _SAID.search(normalized(column))):
+            continue
+        if column != shape.group and _follows_one(values, given, shape.verdicts):
+            continue
+        if 2 <= values.drop_nulls().n_unique() <= (values.len() if column == shape.group else _MOST_KINDS):
+            found[column] = cell_texts(values)
+    length = pl.Series(sizes, dtype=pl.Float64)
+    middle = length.median()
+    if middle is not None:
+        # One half for all verdicts on a pair, whose texts may differ by a space.
+        item = rows.select(length.alias("n")).with_columns(rows["item"]).select(pl.col("n").mean().over("item"))
+        above = item.to_series() > middle
+        if 0 < int(above.sum()) < above.len() - above.null_count():
+            found[LENGTH] = pl.select(
+                pl.when(above.is_null()).then(None).when(above).then(pl.lit(_LONG)).otherwise(pl.lit(_SHORT))
+            ).to_series()
+    pair = ["item", "judge", "a", "b"]
+    in_both = pl.DataFrame(rows).select((pl.col("a_first").n_unique().over(pair) > 1).alias("both"))["both"]
+    kept = {
+        name: values for name, values in found.items()
+        if name == shape.group or not in_both.any() or float(
+            rows.with_columns(kind=values).select(pl.col("a_first").n_unique().over([*pair, "kind"]) > 1)
+            .to_series().filter(in_both).mean() or 0  # type: ignore[arg-type]
+        ) >= _IN_BOTH
+    }  # fmt: skip
+    return pl.DataFrame(kept)
+
+
+def _follows_one(values: pl.Series, given: pl.DataFrame, verdicts: Sequence[str]) -> bool:
+    """Whether a column is the verdict in one order in other words, and not in the other order."""
+    told = [
+        given.select(verdict, kind=values).unique().height == values.n_unique() and given[verdict].n_unique() > 1
+        for verdict in verdicts
+    ]
+    return sum(told) == 1 and len(told) == 2
+
+
 class _Reader:
     """Reads a table row by row."""
 
     def __init__(self, frame: pl.DataFrame, shape: JudgmentShape, table: Table, source: str) -> None:
         self.frame, self.shape, self.table, self.source = frame, shape, table, source
         self.found: list[tuple[int, str, str]] = []
-        self.known: dict[tuple[str, ...], str] = {}
         self.copies: set[str] = set()
         self.guessed = ""
+        self.used_rows: list[int] = []
+        self.sizes: list[float | None] = []
         values = [value for column in shape.verdicts for value in frame[column].to_list()]
         self.read, _ = side_reader(values)
         self.by_name = self._are_names(values)
@@ -210,17 +285,14 @@ class _Reader:
     def rows(self) -> list[tuple[Any, ...]]:
         """One tuple a verdict that can be used."""
         shape, found = self.shape, []
+        items = self._first_alike([self._item(at, row) for at, row in enumerate(self.frame.iter_rows(named=True))])
         for at, row in enumerate(self.frame.iter_rows(named=True)):
-            line = self.table.line_of(at)
-            item = str(at) if shape.item is None or row[shape.item] is None else str(row[shape.item])
+            line, item = self.table.line_of(at), items[at]
             group = None if shape.group is None else str(row[shape.group])
-            if group is not None:
-                item = f"{group}/{item}"
-            item = self._first_alike(item, row)
             judge = " / ".join(_named(row[each]) for each in shape.judges) or _ONE
             a, b = (row[each] for each in shape.names) if shape.names else (None, None)
             ends = tuple(_as_text(row[each]) for each in shape.texts) if shape.shown else (a, b)
-            length, (people, agreed) = self._length(row), self._people(row)
+            (length, size), (people, agreed) = self._length(row), self._people(row)
             for place, column in enumerate(shape.verdicts):
                 a_first = place == 0 if len(shape.verdicts) == 2 else None
                 if a_first is None:
@@ -242,6 +314,8 @@ class _Reader:
                     if self.by_name or (self.shape.order is None and len(shape.verdicts) == 1) or a_first
                     else 1 - win
                 )
+                self.used_rows.append(at)
+                self.sizes.append(size)
                 turned = None not in ends and str(ends[1]) < str(ends[0])
                 # Of a pair of names the sides are always the same, whichever stands in the first column.
                 found.append((
@@ -252,19 +326,44 @@ class _Reader:
                 ))  # fmt: skip
         return found
 
-    def _first_alike(self, item: str, row: dict[str, Any]) -> str:
-        """The first item of these two texts, as answers to this prompt: a copy under another id is no other item."""
+    def _item(self, at: int, row: dict[str, Any]) -> str:
+        """What the row calls its item; items of two groups are two, whatever their ids."""
+        shape = self.shape
+        item = str(at) if shape.item is None or row[shape.item] is None else str(row[shape.item])
+        return item if shape.group is None or row[shape.group] is None else f"{row[shape.group]}/{item}"
+
+    def _first_alike(self, items: Sequence[str]) -> list[str]:
+        """The first item of each row's two texts, as answers to its prompt: a copy under another id is no other item.
+
+        Texts and prompts that are nearly the same count as the same, as those of items with choices do.
+        """
         columns = self.shape.texts
-        if not columns or any(row[each] is None for each in columns):
-            return item
-        texts = sorted(normalized_text(_as_text(row[each])) for each in columns)
-        if sum(len(text.split()) for text in texts) < WORDS_OF_AN_ITEM:
-            return item
-        prompt = "" if self.shape.prompt is None else normalized_text(_as_text(row[self.shape.prompt]))
-        first = self.known.setdefault((prompt, *texts), item)
-        if first != item:
-            self.copies.add(item)
-        return first
+        if not columns:
+            return list(items)
+        sides = [
+            normalized_texts(pl.Series([None if each is None else _as_text(each) for each in self.frame[column]]))
+            for column in columns
+        ]
+        prompt = self.shape.prompt
+        asked = normalized_texts(
+            pl.Series(["" if prompt is None or each is None else _as_text(each) for each in self.frame[prompt]])
+            if prompt is not None else pl.Series([""] * len(items))
+        )  # fmt: skip
+        # Of short prompts a number is much: those that differ in numbers alone are told apart by their answers.
+        codes = [_near(each) for each in (asked.str.replace_all(r"\d+", "0"), pl.concat(sides))]
+        both = codes[1].reshape(2, -1)
+        words = sum((each.str.count_matches(r"\S+") for each in sides), pl.Series([0] * len(items)))
+        known: dict[tuple[int, int, int], str] = {}
+        found = []
+        for at, (item, n) in enumerate(zip(items, words.to_list(), strict=True)):
+            if n is None or n < WORDS_OF_AN_ITEM:
+                found.append(item)
+                continue
+            one, other = sorted((int(both[0, at]), int(both[1, at])))
+            found.append(known.setdefault((int(codes[0][at]), one, other), item))
+            if found[-1] != item:
+                self.copies.add(item)
+        return found
 
     def _win(self, value: Any, a: Any, b: Any, *, a_first: bool | None) -> float | str:
         """What side a gets of a verdict; why nothing, where it cannot be used."""
@@ -282,17 +381,18 @@ class _Reader:
             won = won == bool(a_first)
         return float(won)
 
-    def _length(self, row: dict[str, Any]) -> float | None:
-        """log(length of a / length of b), in characters."""
+    def _length(self, row: dict[str, Any]) -> tuple[float | None, float | None]:
+        """log(length of a / length of b), in characters, and both lengths together."""
         if self.shape.lengths:
             one, other = (row[each] for each in self.shape.lengths)
-        elif self.shape.texts and not self.shape.seated:
+        elif self.shape.texts:
             one, other = (None if row[each] is None else len(_as_text(row[each])) for each in self.shape.texts)
         else:
-            return None
+            return None, None
         if one is None or other is None or one <= 0 or other <= 0:
-            return None
-        return float(np.log(one) - np.log(other))
+            return None, None
+        # Nobody knows which text is whose where names are those of the seats.
+        return None if self.shape.seated else float(np.log(one) - np.log(other)), float(one + other)
 
     def _people(self, row: dict[str, Any]) -> tuple[float | None, bool | None]:
         """Which side most people prefer, as what side a gets, and whether all do."""
@@ -325,12 +425,23 @@ class _Reader:
         if self.copies:
             one = len(self.copies) == 1
             found.append(
-                f"{count(len(self.copies))} item{'' if one else 's'} with the two texts of another one "
+                f"{count(len(self.copies))} item{'' if one else 's'} with the two texts of another one, or nearly, "
                 f"count{'s' if one else ''} as that one."
             )
         if shape.judges:
             found.append(f"A judge is told by {' and '.join(map(repr, shape.judges))}.")
         return found
+
+
+def _near(texts: pl.Series) -> NDArray[np.int64]:
+    """A code for each text, the same for texts that are nearly the same; -1 where there is none."""
+    distinct = texts.drop_nulls().unique(maintain_order=True)
+    codes = texts.to_frame("text").join(
+        distinct.to_frame("text").with_row_index("code"), on="text", how="left", maintain_order="left"
+    )["code"].cast(pl.Int64).fill_null(-1).to_numpy()  # fmt: skip
+    counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
+    nearest = join_near_copies(distinct.to_list(), counts)
+    return np.where(codes >= 0, nearest[codes], -1) if len(distinct) else codes
 
 
 def _named(value: Any) -> str:

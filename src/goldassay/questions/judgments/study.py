@@ -13,17 +13,19 @@ from goldassay.core.effects import LEAST_CLUSTERS, Limits
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt
+from goldassay.data.items.judgments import LENGTH, Judgments
 from goldassay.judgments import agree_with_people, measure_position, model_verdicts, verdicts_by_order
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.judgments.verdict import judge_judges
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
-    from goldassay.data.items.judgments import Judgments
-    from goldassay.judgments import PositionEffect
+    from goldassay.judgments import PositionEffect, VerdictModel
     from goldassay.report import Report
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.
@@ -59,7 +61,9 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
         people = agree_with_people(judgments.rows)
     with steps.step("modelling verdicts"):
         models = model_verdicts(judgments.rows)
-    verdict = judge_judges(measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits)
+    verdict = judge_judges(
+        measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits, _preferring(models)
+    )
     findings: dict[str, Any] = {
         "questions": ["judgments"],
         "verdicts": {"judgments": verdict.to_dict()},
@@ -108,6 +112,26 @@ def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measur
     return _Measured(judges, effects, tuple(doubts))
 
 
+def _preferring(models: Sequence[VerdictModel]) -> list[str]:
+    """Which judges surely prefer long or short texts, or their own model: what no seat shows."""
+    found = []
+    for value, low, high, more, less in (
+        ("length", "length_low", "length_high", "longer texts", "shorter texts"),
+        ("own", "own_low", "own_high", "its own model", "other models to its own"),
+    ):
+        sure = [each for each in models if getattr(each, low) > 0 or getattr(each, high) < 0]
+        if not sure:
+            continue
+        most = max(sure, key=lambda each: min(abs(getattr(each, low)), abs(getattr(each, high))))
+        what = more if getattr(most, value) > 0 else less
+        others = f"; {len(sure) - 1} more of {len(models)} judges surely mind it, too" if len(sure) > 1 else ""
+        found.append(
+            f"{most.judge} prefers {what}: log odds {getattr(most, value):.2f} ({getattr(most, low):.2f} to "
+            f"{getattr(most, high):.2f}){others}."
+        )
+    return found
+
+
 def _planted(rows: pl.DataFrame, limit: float, seed: int) -> pl.DataFrame:
     """A copy in which the first seat wins a share of the items: the positive control."""
     items = rows["item"].unique(maintain_order=True)
@@ -139,29 +163,43 @@ def _other_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt
 
 
 def _group_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt]:
-    """Whether a judge follows one seat in some kind of items, which another kind may cancel; the 300 largest count."""
-    rows = judgments.rows.filter(pl.col("group").is_not_null())
-    n_items = pl.col("item").n_unique().over("judge", "group")
-    rows = rows.filter((n_items >= LEAST_CLUSTERS) & (pl.col("group").n_unique() > 1))
+    """Whether a judge follows one seat in some kind of items, which another kind may cancel; the 300 largest count.
+
+    Lower ends hold for all kinds of all columns at once, so that columns that say nothing raise no doubt.
+    """
+    parts = [
+        judgments.rows.with_columns(column=pl.lit(name), kind=values) for name, values in _by_column(judgments).items()
+    ]
+    if not parts:
+        return []
+    rows = pl.concat(parts).filter(pl.col("kind").is_not_null())
+    key = ["judge", "column", "kind"]
+    rows = rows.filter(pl.col("item").n_unique().over(key) >= LEAST_CLUSTERS)
     if not rows.height:
         return []
-    sizes = rows.group_by("judge", "group", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    sizes = rows.group_by(key, maintain_order=True).len().sort("len", descending=True, maintain_order=True)
     keys = sizes.head(_MOST_GROUPS).with_row_index("key")
-    by_key = rows.join(keys, on=["judge", "group"], maintain_order="left").with_columns(pl.col("key").cast(pl.String))
+    by_key = rows.join(keys, on=key, maintain_order="left").with_columns(pl.col("key").cast(pl.String))
     _, found = measure_position(by_key.with_columns(judge="key"), limits, seed)
     flawed = [each for each in found.effects if each.measurable and each.low >= each.caution]
     if not flawed:
         return []
     worst = max(flawed, key=lambda each: each.low)
-    judge, group = keys.row(int(worst.part))[1:3]
+    judge, column, kind = keys.row(int(worst.part))[1:4]
     more = f", and so in {len(flawed) - 1} more" if len(flawed) > 1 else ""
+    where = kind if column == LENGTH else f"{kind} ({column})"
     return [
         Doubt(
-            f"In {group} {worst.reader} adds {points(worst.value)} to the win rate by {judge} ({points(worst.low)} to "
-            f"{points(worst.high)}){more}: over all items such effects may cancel each other.",
+            f"In {where} {worst.reader} adds {points(worst.value)} points to the win rate by {judge} "
+            f"({points(worst.low)} to {points(worst.high)}){more}: over all items such effects may cancel each other.",
             "Judge each kind of items by itself.",
         )
     ]
+
+
+def _by_column(judgments: Judgments) -> dict[str, pl.Series]:
+    """The kinds of each column that tells several apart."""
+    return {each.name: each for each in judgments.kinds if each.drop_nulls().n_unique() > 1}
 
 
 def _reading_doubts(judgments: Judgments, judges: list[PositionEffect]) -> list[Doubt]:

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def judge_judges(
-    effects: Effects, doubts: Sequence[Doubt], judges: Mapping[str, PositionEffect], limits: JudgmentLimits
+    effects: Effects,
+    doubts: Sequence[Doubt],
+    judges: Mapping[str, PositionEffect],
+    limits: JudgmentLimits,
+    besides: Sequence[str] = (),
 ) -> Verdict:
     """Judge by the judge that follows a seat most.
 
@@ -29,6 +33,7 @@ def judge_judges(
         doubts: What forbids the word sound.
         judges: What was counted, by name.
         limits: When to say caution or unsound.
+        besides: Sentences on what judges follow that is no seat, which have no say in the word.
     """
     if not any(each.measurable for each in effects.effects):
         reason = next(iter(each.reason for each in effects.effects), "there are no verdicts")
@@ -52,6 +57,7 @@ def judge_judges(
     said += [each.why for each in judged.doubts]
     if judged.word == "sound":
         said.append(f"No judge follows a seat by {points(limits.unsound)} points or more.")
+    said += besides
     next_step = {
         "sound": "Keep the report with the judgments.",
         "caution": "Ask in both orders, and count a pair as a win where both verdicts agree.",
