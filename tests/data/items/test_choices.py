@@ -405,3 +405,14 @@ def test_items_of_one_choice_are_refused_for_that() -> None:
     frame = pl.DataFrame({"question": ["q", "r"], "choices": [["a"], ["b"]], "answer": [0, 0]})
     with pytest.raises(InputError, match="fewer than two choices"):
         read_choices(Table(frame, ""), "made")
+
+
+def test_a_text_in_place_of_a_list_is_said_to_be_no_list() -> None:
+    choices = [json.dumps(["one", "two"])] * 30
+    choices[3:5] = ["one; two", json.dumps(["one"])]
+    frame = pl.DataFrame({"question": [f"What is {at}?" for at in range(30)], "choices": choices, "answer": [0] * 30})
+    items = read_choices(Table(frame, ""), "made")
+    assert items is not None
+    assert items.problems.select("row", "reason").rows() == [
+        (4, "the choices are one text and no list"), (5, "there are fewer than two choices"),
+    ]  # fmt: skip

@@ -18,11 +18,12 @@ from goldassay.data.cells import cell_texts
 from goldassay.data.items.choice_answers import right_places
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
 from goldassay.data.items.kinds import CHOICES, Kind
+from goldassay.data.items.telling_columns import Telling, find_telling
 from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 NO_ANSWER = "there is no answer"
 UNKNOWN_ANSWER = "the answer is not among the choices"
 TOO_FEW = "there are fewer than two choices"
+NO_LIST = "the choices are one text and no list"
 ALL_RIGHT = "all choices are right"
 EMPTY_CHOICE = "a choice is empty"
 DUPLICATE = "two choices are the same"
 RIGHT_TWICE = "the right choice's text is also a wrong choice"
 OTHER_ANSWER = "the same question has another answer in another row"
 # Items with these cannot be used; those with any other problem are kept, and listed.
-UNUSABLE = (NO_ANSWER, UNKNOWN_ANSWER, TOO_FEW, ALL_RIGHT)
+UNUSABLE = (NO_ANSWER, UNKNOWN_ANSWER, TOO_FEW, NO_LIST, ALL_RIGHT)
 
 _PREFIX = re.compile(r"^\s*(?:\(([A-Za-z])\)|([A-Za-z])[.):、．])\s*")
 # Answers of so many rows tell how answers are written.
@@ -66,6 +68,7 @@ class ChoiceItems:
         dependent: Columns whose equal values make items depend on each other, where a user named some, (N,) each.
         unread: Columns without a role that hold lists, objects or free text.
         overlooked: Those of them that look like choices, responses or answers.
+        telling: Columns without a role by which the right choice can be picked.
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
         kind: What its parts are called.
@@ -89,6 +92,7 @@ class ChoiceItems:
     dependent: tuple[pl.Series, ...] = ()
     unread: tuple[str, ...] = ()
     overlooked: tuple[str, ...] = ()
+    telling: tuple[Telling, ...] = ()
     doubtful: str = ""
     source: str = ""
     kind: Kind = CHOICES
@@ -189,7 +193,7 @@ def read_choices(
     found_right = right_places(raw, texts, shape, frame, others)
     right = found_right.places
     compared = _compared(texts)
-    found = _Problems()
+    found = _Problems(_unlisted(frame, shape, texts))
     kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
     if not kept:
         reasons = dict.fromkeys(why for _, why in found.found)
@@ -221,7 +225,11 @@ def read_choices(
         decisions.append("The file lists the right choice first: positions are drawn at random and not read.")
     if found.n_unused:
         decisions.append(f"Items left out since they cannot be used: {found.n_unused:,}; see the list of problems.")
-    unread = _unread(frame, shape, [*ignored, *dependent])
+    covered = _covered(frame, shape, [*ignored, *dependent])
+    unread = find_unread(frame, covered)
+    telling = find_telling(
+        frame[kept], covered, [texts[at] for at in kept], [right[at] or () for at in kept], ordered=ordered
+    )
     found_items = ChoiceItems(
         name=name,
         ids=ids[kept].fill_null("").alias("id"),
@@ -235,8 +243,9 @@ def read_choices(
         ordered=ordered,
         problems=found.frame(table, ids),
         dependent=tuple(frame[column][kept] for column in dependent),
-        unread=unread.columns,
+        unread=named_unread(unread, telling),
         overlooked=unread.choices,
+        telling=telling,
         decisions=tuple(decisions),
         n_unused=found.n_unused,
         doubtful=found_right.doubtful,
@@ -254,11 +263,29 @@ def reordered(items: ChoiceItems) -> ChoiceItems:
     return replace(items, texts=items.texts[order], right=items.right[order], padded=padded)
 
 
-def _unread(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> Unread:
-    """Columns that hold texts or lists and have no role; other ways to write the answer have one."""
+def _unlisted(frame: pl.DataFrame, shape: Shape, texts: Sequence[tuple[str, ...]]) -> set[int]:
+    """Rows with a text in place of a list of choices."""
+    if len(shape.columns) != 1 or frame.schema[shape.columns[0]] != pl.String:
+        return set()
+    given = frame[shape.columns[0]].fill_null("").str.strip_chars().to_list()
+    return {
+        at
+        for at, (value, own) in enumerate(zip(given, texts, strict=True))
+        if value[:1] not in ("", "[", "{") and not own
+    }
+
+
+def _covered(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> set[str]:
+    """Columns that have a role; other ways to write the answer have one."""
     covered = {*shape.columns, *shape.question, shape.answer, shape.passage, shape.group, shape.id, *others}
     known = {column for column in frame.columns if is_answer(column)}
-    return find_unread(frame, {*known, *(column for column in covered if column)})
+    return {*known, *(column for column in covered if column)}
+
+
+def named_unread(unread: Unread, telling: Sequence[Telling]) -> tuple[str, ...]:
+    """All columns that a reader has to know of: those without a role, whatever their names, and those that tell."""
+    return tuple(dict.fromkeys([*(each for found in telling for each in found.columns), *unread.columns,
+                                *unread.auxiliary]))  # fmt: skip
 
 
 def _listed(frame: pl.DataFrame) -> str:
@@ -293,9 +320,10 @@ def _stripped(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Problems:
-    def __init__(self) -> None:
+    def __init__(self, unlisted: Collection[int]) -> None:
         self.found: list[tuple[int, str]] = []
         self.n_unused = 0
+        self.unlisted = unlisted
 
     def add(self, row: int, reason: str) -> None:
         self.found.append((row, reason))
@@ -303,7 +331,8 @@ class _Problems:
     def check(self, row: int, whole: tuple[str, ...], right: tuple[int, ...] | None) -> bool:
         """List what is wrong with an item, by its choices as they are compared; whether it can be used."""
         reason = (
-            TOO_FEW if len(whole) < 2
+            NO_LIST if row in self.unlisted
+            else TOO_FEW if len(whole) < 2
             else NO_ANSWER if right is None
             else UNKNOWN_ANSWER if not right
             else ALL_RIGHT if len(right) == len(whole)

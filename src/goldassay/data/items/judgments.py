@@ -14,6 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
+from goldassay.data.items.choices import named_unread
 from goldassay.data.items.judged_pairs import WORDS_OF_AN_ITEM
 from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
 from goldassay.data.items.preference_shapes import parsed
@@ -161,7 +162,7 @@ def read_judgments(
         named=shape.named or read.by_name,
         knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names) or shape.shown,
         decisions=tuple(read.said()),
-        unread=find_unread(frame, {*shape.covered, *ignored}).columns,
+        unread=named_unread(find_unread(frame, {*shape.covered, *ignored}), ()),
         source=source,
         files=table.files,
     )

@@ -114,6 +114,12 @@ def find_preferences(frame: pl.DataFrame, roles: Mapping[str, str] | None = None
     )
 
 
+def says_side(column: str) -> bool:
+    """Whether a column of this name says which side was preferred, or how good one is, as another one may already."""
+    name = normalized(column).replace(" ", "_")
+    return name in _WINNERS or bool(_ANNOTATORS.match(name)) or any(score in name.split("_") for score in _SCORES)
+
+
 def _sides(frame: pl.DataFrame, by_name: Mapping[str, str], named: Mapping[str, str]) -> tuple[str, ...]:
     """The columns of what was preferred and of what was rejected; nothing where there are none."""
     if "chosen" in named and "rejected" in named:

@@ -16,10 +16,11 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.items.choices import ChoiceItems, reordered
+from goldassay.data.items.choices import ChoiceItems, named_unread, reordered
 from goldassay.data.items.kinds import PREFERENCES
-from goldassay.data.items.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed
+from goldassay.data.items.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed, says_side
 from goldassay.data.items.sides import TIE, side_reader
+from goldassay.data.items.telling_columns import find_telling
 from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
@@ -114,7 +115,13 @@ def read_preferences(
     padded = np.array([each for at in kept for each in rows[at].padded], np.bool_)
     problems = [(at, reason, row.used) for at, row in enumerate(rows) for reason in row.problems]
     problems += [(at, OTHER_SIDE, True) for at in _turned(rows, kept)]
-    unread = find_unread(frame, {*shape.covered, *ignored, *dependent})
+    covered = {*shape.covered, *ignored, *dependent}
+    unread = find_unread(frame, covered)
+    telling = find_telling(
+        frame[kept], {*covered, *filter(says_side, frame.columns)},
+        [rows[at].texts for at in kept], [rows[at].right for at in kept],
+        ordered=bool(shape.responses),
+    )  # fmt: skip
     items = ChoiceItems(
         name=name,
         ids=ids[kept].fill_null("").alias("id"),
@@ -131,8 +138,9 @@ def read_preferences(
             schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",
         ),
         dependent=tuple(frame[column][kept] for column in dependent),
-        unread=unread.columns,
+        unread=named_unread(unread, telling),
         overlooked=unread.choices,
+        telling=telling,
         decisions=tuple(said),
         n_unused=sum(1 for row in rows if not row.used and IS_TIE not in row.problems),
         doubtful=doubtful,

@@ -17,6 +17,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.effects import Reading
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Doubt
 from goldassay.data.items import CHOICES, PREFERENCES
 from goldassay.leakage.choice_rules import chance_of
@@ -181,6 +182,16 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
                     f"{'is' if one else 'are'} not read.",
                     f"Say what {'it is' if one else 'they are'}, or leave {'it' if one else 'them'} out: "
                     f"{option('columns', 'ignore=' + '+'.join(each.overlooked[:12]))}.",
+                )
+            )
+        for told in each.telling:
+            one = len(told.columns) == 1
+            found.append(
+                Doubt(
+                    f"Picking by the column{'' if one else 's'} {' and '.join(map(repr, told.columns))} of {each.name} "
+                    f"gains {percent(told.skill)}, and no reader sees {'it' if one else 'them'}.",
+                    f"Say that no model is shown {'it' if one else 'them'}: "
+                    f"{option('columns', 'ignore=' + '+'.join(told.columns))}.",
                 )
             )
         if each.doubtful:
