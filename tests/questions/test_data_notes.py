@@ -53,6 +53,8 @@ def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
         load(columns)
     with pytest.raises(InputError, match=message):
         load(Dataset.from_frame(columns))
+    with pytest.raises(InputError, match="a list of texts in each row, or a column for each choice"):
+        load({**ROWS, "choices": ["one; two; three; four"] * 60})
     with pytest.raises(InputError, match="'answer' looks like choices"):
         load({**ROWS, "answer": ROWS["text"]})
     train, test, _ = load(columns, "ignore=ans1+ans2")

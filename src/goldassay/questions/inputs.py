@@ -224,8 +224,8 @@ def _require_read(dataset: Dataset) -> None:
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
         mend=f"give the texts that decide the label with {option('columns', 'premise=NAME,hypothesis=NAME')}, "
-        f"leave out what does not matter with {option('columns', ignored)}, or audit them as items with "
-        f"{option('columns', 'choices=A+B,answer=NAME')}",
+        f"leave out what does not matter with {option('columns', ignored)}, or audit them as items: a "
+        f"list of texts in each row, or a column for each choice ({option('columns', 'choices=A+B,answer=NAME')})",
     )
 
 

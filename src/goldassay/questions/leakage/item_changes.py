@@ -88,11 +88,6 @@ def what_to_change(rule: str, options: Sequence[str], right: Sequence[bool], kin
     return _MENDS[kind.name][rule].format(wrong=f"“{_cut(nearest)}”", n_wrong=len(nearest), n_right=len(own))
 
 
-def is_mended(rule: str) -> bool:
-    """Whether `changed_copy` changes what a rule sees."""
-    return rule in _LONGEST or rule in _SHORTEST or _is_position(rule)
-
-
 def _is_position(rule: str) -> bool:
     return rule.startswith("position ") or rule in _POSITIONS
 

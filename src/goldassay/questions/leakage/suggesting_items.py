@@ -17,7 +17,7 @@ from goldassay.core.progress import silent
 from goldassay.core.results import Result
 from goldassay.leakage.choice_rules import Picks, RuleEffect, chance_of
 from goldassay.questions.leakage.choices import LEAST_APART
-from goldassay.questions.leakage.item_changes import changed_copy, is_mended, what_to_change
+from goldassay.questions.leakage.item_changes import changed_copy, what_to_change
 from goldassay.questions.leakage.item_readers import choice_hits, read_parts
 from goldassay.questions.leakage.item_rules import effects_by_rule, toward_right
 from goldassay.questions.leakage.posed_items import Posed
@@ -48,7 +48,7 @@ class ItemSuggestion(Result):
             most of what guessing leaves: rule, rule_effect.
         before: The same of all items.
         mends: One row a rule that hits beyond chance: rule, effect, n_to_change (items by which it exceeds chance), and
-            after (its effect in the changed copy, NaN where the copy does not change what it sees).
+            after (its effect in the changed copy, in which words that make a text longer change other rules, too).
         changed: What was changed in the copy, and what the reader then gains.
         n_seeds: Refits of each.
         seed: Of folds, readers, random items and changes.
@@ -140,7 +140,7 @@ def suggest_items(
             "rule": each.rule,
             "effect": each.effect,
             "n_to_change": math.ceil(each.effect * float((1 - chance).sum()) - 1e-9),
-            "after": after[each.rule] if is_mended(each.rule) else math.nan,
+            "after": after[each.rule],
         }
         for each in sorted((effect for effect, _ in found), key=lambda each: -each.effect)
     ]
