@@ -42,9 +42,11 @@ OPTIONS: dict[str, Key] = {
     "by": Key(help="Take the rows of each value of this column apart: a genre, a source, an annotator.", kind=str),
     "columns": Key(
         help=(
-            "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c (also "
-            "text, id, group, split, ignore); of runs example_id, prediction, seed, score, logits, features, "
-            "label, model, dataset, checkpoint; of boards system, item, score, answer, prediction, run, ignore."
+            "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c. Also text, "
+            "id, group, split, ignore; of choices: choices, answer, question, passage; of preferences: chosen, "
+            "rejected, or responses and winner, prompt; of judgments: winner or seat, order, item, judge, a, b, "
+            "people, prompt; of runs: example_id, prediction, seed, score, logits, features, label, model, dataset, "
+            "checkpoint; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME."
         ),
         kind=str | Mapping[str, str],
     ),
