@@ -42,15 +42,13 @@ class Planted:
 
 SETS = {
     "SNLI": Planted(0.95, 0.93, 0.65),
-    "MNLI-b": Planted(0.85, 0.92, 0.90),
-    "SICK": Planted(0.75, 0.90, 0.60),
-    "XNLI": Planted(0.6, 0.84, 0.95),
-    "SNLI-debiased": Planted(0.4, 0.96, 0.85, premises=0.4),
-    "CAugNLI": Planted(0.4, 0.85, 0.55, premises=0.4),
+    "MNLI-b": Planted(0.85, 0.92, 0.95),
+    "SICK": Planted(0.75, 0.90, 0.85),
+    "XNLI": Planted(0.6, 0.84, 0.90),
+    "SNLI-debiased": Planted(0.4, 0.96, 0.55, premises=0.4),
+    "MNLI-debiased": Planted(0.4, 0.97, 0.80, premises=0.4),
+    "CAugNLI": Planted(0.4, 0.85, 0.60, premises=0.4),
     "OCNLI": Planted(0.4, 0.78, 0.70),
-    # Of hard sets fewer: their models rely on the leak more than their accuracy shows, which would hide what relevances
-    # go with.
-    "A1": Planted(0.3, 0.75, 0.80),
 }
 
 
