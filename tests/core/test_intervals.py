@@ -20,6 +20,7 @@ from goldassay.core.intervals import (
     paired_interval,
     pairs_interval,
     ratio_interval,
+    score_sd_interval,
     sd_interval,
     wilson_bounds,
     wilson_interval,
@@ -121,3 +122,15 @@ def test_two_to_five_runs_carry_a_warning() -> None:
     assert [bool(few_runs_caveat(n)) for n in range(1, 8)] == [False, True, True, True, True, False, False]
     assert few_runs_caveat(5)[0].startswith("With 5 runs")
     assert "0.6 to 2.9 times" in few_runs_caveat(5)[0]
+
+
+def test_no_sd_of_scores_is_larger_than_half_of_them_at_either_end() -> None:
+    """Two scores 47 points apart: by chi-square the SD is up to 10 times the scale."""
+    sd = 0.47 / np.sqrt(2)
+    assert sd_interval(sd, 2).high > 10
+    found = score_sd_interval(sd, 2)
+    assert found.low == sd_interval(sd, 2).low
+    assert found.high == pytest.approx(np.std([0.0, 1.0], ddof=1))
+    assert score_sd_interval(np.std([0.0, 1.0], ddof=1), 2).high == pytest.approx(np.std([0.0, 1.0], ddof=1))
+    assert score_sd_interval(0.01, 10) == sd_interval(0.01, 10)
+    assert score_sd_interval(47.0, 2, fractions=False) == sd_interval(47.0, 2)

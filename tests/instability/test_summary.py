@@ -54,3 +54,17 @@ def test_equal_scores_have_no_spread_but_rounding() -> None:
     scores = np.tile(np.array([0.1, 0.2, 0.7, 1 / 3]), (10, 1))
     assert summarize_scores(scores).sd == 0
     assert summarize_scores(scores).sd_interval.high == 0
+
+
+def test_the_interval_of_two_far_runs_is_possible_in_every_measure() -> None:
+    """Chi-square alone gives two scores 50 points apart an SD of up to 1,128 points."""
+    from goldassay.instability.checkpoints import summarize_checkpoints
+    from goldassay.instability.run_intervals import spread_intervals
+
+    scores = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
+    most = np.sqrt(2) / 2
+    assert summarize_scores(scores).sd_interval.high == most
+    assert spread_intervals(scores, 0.95)["sd"].high == most
+    assert summarize_checkpoints([(1, scores)]).sd_high[0] == most
+    # Scores in points are no shares, and nothing is known of their scale.
+    assert summarize_scores(100 * scores).sd_interval.high > 100

@@ -91,6 +91,21 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
     return Interval(low, high, level, "chi-square")
 
 
+def score_sd_interval(sd: float, n: int, level: float = 0.95, *, fractions: bool = True) -> Interval:
+    """`sd_interval` of n scores, cut to what scores in [0, 1] can have: sqrt(n/(n-1))/2, that of half at either end.
+
+    Args:
+        sd: With ddof 1.
+        n: Scores.
+        level: Of the interval.
+        fractions: Whether the scores lie in [0, 1]; else nothing is cut.
+    """
+    made = sd_interval(sd, n, level)
+    if not fractions:
+        return made
+    return Interval(made.low, max(min(made.high, math.sqrt(n / (n - 1)) / 2), sd), level, made.method)
+
+
 def mean_reach(n: int, level: float = 0.95) -> float:
     """Half the width of a Student t interval for the mean of n values, in their standard deviations (ddof 1)."""
     from scipy.special import stdtrit

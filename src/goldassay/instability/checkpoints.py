@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import few_runs_caveat, sd_interval
+from goldassay.core.intervals import few_runs_caveat, score_sd_interval
 from goldassay.core.results import Result
 from goldassay.instability.decomposition import decompose_variance
 from goldassay.instability.scores import as_scores
@@ -97,6 +97,7 @@ def summarize_checkpoints(scores: Iterable[tuple[int | str, ArrayLike]]) -> Chec
     steps: list[int | str] = []
     means: list[NDArray[np.float64]] = []
     parts: list[tuple[float, ...]] = []
+    fractions: list[bool] = []
     shape: tuple[int, ...] | None = None
     for step, found in scores:
         values = as_scores(found)
@@ -109,13 +110,14 @@ def summarize_checkpoints(scores: Iterable[tuple[int | str, ArrayLike]]) -> Chec
         steps.append(step)
         means.append(values.sum(axis=1) / shape[1])
         parts.append(_parts(values))
+        fractions.append(bool(values.min() >= 0 and values.max() <= 1))
     if shape is None:
         raise InputError("there is no checkpoint to summarize")
     run_means = np.stack(means, axis=1)
     n_runs, n_examples = shape
     decomposed = dict(zip(_PARTS, np.array(parts).T, strict=True))
     sd = np.sqrt(decomposed["total"])
-    low, high = np.array([_bounds(each, n_runs) for each in sd]).T
+    low, high = np.array([_bounds(each, n_runs, share) for each, share in zip(sd, fractions, strict=True)]).T
     return CheckpointSummaries(
         checkpoints=tuple(steps),
         run_means=run_means,
@@ -142,10 +144,10 @@ def _parts(values: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(float(getattr(found, name)) for name in _PARTS)
 
 
-def _bounds(sd: float, n_runs: int) -> tuple[float, float]:
+def _bounds(sd: float, n_runs: int, fractions: bool) -> tuple[float, float]:
     if n_runs < 2:
         return np.nan, np.nan
-    interval = sd_interval(float(sd), n_runs)
+    interval = score_sd_interval(float(sd), n_runs, fractions=fractions)
     return interval.low, interval.high
 
 

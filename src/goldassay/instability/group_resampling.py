@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat, mean_interval, sd_interval
+from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat, mean_interval, score_sd_interval
 from goldassay.core.resampling import percentile_interval
 from goldassay.core.results import Result
 from goldassay.instability.run_intervals import independent_interval, slope_intervals, sum_of_variances_interval
@@ -134,14 +134,17 @@ def _over_runs(values: NDArray[np.float64], codes: NDArray[np.int64], level: flo
     of_groups = parts * (n_examples / sizes)
     whole = parts.sum(axis=1)
     sd = float(whole.std(ddof=1))
-    of_sd = sd_interval(sd, n_runs, level)
+    fractions = bool(values.min() >= 0 and values.max() <= 1)
+    of_sd = score_sd_interval(sd, n_runs, level, fractions=fractions)
     of_total = Interval(of_sd.low**2, of_sd.high**2, level)
     apart, of_apart = sum_of_variances_interval(parts, level)
     independent, of_independent = independent_interval(values, level)
     low, high = slope_intervals(parts, whole, level)
     return (
         tuple(mean_interval(column, level) for column in of_groups.T),
-        tuple(sd_interval(float(column.std(ddof=1)), n_runs, level) for column in of_groups.T),
+        tuple(
+            score_sd_interval(float(column.std(ddof=1)), n_runs, level, fractions=fractions) for column in of_groups.T
+        ),
         tuple(Interval(float(a), float(b), level, "slope, Student t") for a, b in zip(low, high, strict=True)),
         difference_interval(apart, of_apart, independent, of_independent, "chi-square and jackknife"),
         difference_interval(sd**2, of_total, apart, of_apart, "chi-square"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.intervals import Interval, difference_interval, mean_interval, ratio_interval, sd_interval
+from goldassay.core.intervals import Interval, difference_interval, mean_interval, ratio_interval, score_sd_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def spread_intervals(values: NDArray[np.float64], level: float) -> dict[str, Int
     n_runs, n_examples = values.shape
     means = values.sum(axis=1) / n_examples
     sd = float(means.std(ddof=1))
-    of_sd = sd_interval(sd, n_runs, level)
+    of_sd = score_sd_interval(sd, n_runs, level, fractions=bool(values.min() >= 0 and values.max() <= 1))
     of_total = Interval(of_sd.low**2, of_sd.high**2, level, of_sd.method)
     independent, of_independent = independent_interval(values, level)
     # Of two runs nothing tells how certain their independent part is; beside the spread's it is known well.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, sd_interval
+from goldassay.core.intervals import Interval, score_sd_interval
 from goldassay.core.results import Result
 from goldassay.instability.copies import distinct_runs
 from goldassay.instability.difference_noise import noise_of_side
@@ -151,7 +151,7 @@ def _spread(
 
     n, variance = len(means), float(means.var(ddof=1)) if np.ptp(means) > 0 else 0.0
     if not df:
-        both = sd_interval(math.sqrt(max(variance, least)), n_distinct, level)
+        both = score_sd_interval(math.sqrt(max(variance, least)), n_distinct, level)
         return math.sqrt(variance), Interval(0.0, both.high, level, "chi-square, repeats included")
 
     def end(of: float, count: int, quantile: float) -> float:
@@ -161,7 +161,8 @@ def _spread(
 
     low, high = end(variance, n, (1 + level) / 2), end(max(variance, least), n_distinct, (1 - level) / 2)
     estimate = math.sqrt(max(variance - noise / repeats, 0.0))
-    return estimate, Interval(min(low, estimate), max(high, estimate), level, "Williams")
+    most = math.sqrt(n / (n - 1)) / 2
+    return estimate, Interval(min(low, estimate), max(min(high, most), estimate), level, "Williams")
 
 
 def _difference(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.intervals import Interval, few_runs_caveat, mean_interval, sd_interval
+from goldassay.core.intervals import Interval, few_runs_caveat, mean_interval, score_sd_interval
 from goldassay.core.results import Result
 from goldassay.instability.scores import as_scores, check_ddof
 
@@ -80,7 +80,7 @@ def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
         mean=float(means.mean()),
         mean_interval=mean_interval(means),
         sd=deviation(ddof),
-        sd_interval=sd_interval(deviation(1), n_runs),
+        sd_interval=score_sd_interval(deviation(1), n_runs, fractions=bool(values.min() >= 0 and values.max() <= 1)),
         min=float(means.min()),
         max=float(means.max()),
         run_means=tuple(means.tolist()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.intervals import sd_interval
+from goldassay.core.intervals import score_sd_interval
 from goldassay.runs.curves import Curves, read_curves
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def measure_curve(curve: Curves) -> dict[str, Any]:
     }
     if len(final) < 2:
         return {**row, "reason": "one run has no spread; give at least two"}
-    interval = sd_interval(float(final.std(ddof=1)), len(final))
+    fractions = bool(final.min() >= 0 and final.max() <= 1)
+    interval = score_sd_interval(float(final.std(ddof=1)), len(final), fractions=fractions)
     return {
         **row,
         "sd": float(final.std(ddof=1)),

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.intervals import sd_interval
+from goldassay.core.intervals import score_sd_interval, sd_interval
 from goldassay.core.results import Result
 from goldassay.core.severity import Word, severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
@@ -310,8 +310,8 @@ def _highest(spread: Spread) -> float:
     if spread.sd > 0 or spread.n_examples == 0:
         if spread.distinct == spread.n_runs:
             return spread.sd_high
-        return sd_interval(spread.sd, max(spread.distinct, 2)).high
-    return sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
+        return score_sd_interval(spread.sd, max(spread.distinct, 2)).high
+    return score_sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
 
 
 def _copies(spread: Spread) -> str:
