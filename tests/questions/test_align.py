@@ -101,3 +101,22 @@ def test_overlap_keeps_what_all_runs_of_a_model_answer(folder: Path, capsys: pyt
     assert "--align intersect" in capsys.readouterr().err
     assert run([*given, "--align", "intersect"]) == 0
     assert run([*given, "--align", "position"]) == 2
+
+
+def test_an_audit_takes_the_scale_of_grades_that_it_advises(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And measures their shares, as `read_runs` does."""
+    grades = [
+        {"example_id": f"e{i}", "model": "judge", "seed": seed, "dataset": "test", "score": 1 + (i * seed + i) % 5}
+        for seed in (1, 2) for i in range(N)
+    ]  # fmt: skip
+    pl.DataFrame(grades).write_csv(folder / "graded.csv")
+    given = ["audit", str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--runs",
+             str(folder / "graded.csv"), "-o", str(folder / "report"), "--quiet"]  # fmt: skip
+    assert run(given) == 2
+    assert "--grades 1:5" in capsys.readouterr().err
+    assert run([*given, "--grades", "1:5"]) == 0
+    document = json.loads((folder / "report" / "report.json").read_text())
+    assert "--grades 1:5" in str(command_of(document))
+    (row,) = pl.read_parquet(folder / "report" / "tables" / "instability.parquet").to_dicts()
+    expected = sum((each["score"] - 1) / 4 for each in grades) / len(grades)
+    assert row["mean"] == pytest.approx(expected)

@@ -18,6 +18,7 @@ from goldassay.cli.options import (
     ExampleClusters,
     Field,
     Format,
+    Grades,
     LabelNames,
     Model,
     NamedRunPaths,
@@ -42,6 +43,7 @@ def audit(
     runs: NamedRunPaths = None,
     pool_configurations: PoolConfigurations = False,
     align: AlignOption = "exact",
+    grades: Grades = None,
     elsewhere: Annotated[
         list[str] | None,
         of_option("elsewhere", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
@@ -99,6 +101,7 @@ def audit(
         format=file_format,
         pool_configurations=pool_configurations,
         align=align,
+        grades=grades,
         settings=load_settings(config),
         quiet=quiet,
     )

@@ -452,7 +452,7 @@ COMMANDS = {
     "audit": Command(
         _named(
             "test", "runs", "elsewhere", "corpus", "field", "model", "out", "columns", "clusters", "split_by",
-            "label_names", "format", "pool_configurations", "align", "seed",
+            "label_names", "format", "pool_configurations", "align", "grades", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,
@@ -473,8 +473,8 @@ COMMANDS = {
     ),
     "artifacts gap": Command(
         _named(
-            "runs", "model", "condition", "dataset", "names", "test", "columns", "labels", "align", "clusters", "class",
-            "out", "seed",
+            "runs", "model", "condition", "dataset", "names", "test", "columns", "labels", "align", "grades",
+            "clusters", "class", "out", "seed",
         )
         | _SETTINGS,
         own={"model": _SEVERAL_MODELS},

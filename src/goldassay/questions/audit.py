@@ -64,6 +64,7 @@ def audit(
     format: str = "auto",  # noqa: A002
     pool_configurations: bool = False,
     align: Align = "exact",
+    grades: str | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> Report:
@@ -98,6 +99,7 @@ def audit(
         pool_configurations: Take runs that were asked in different ways for repeats of one.
         align: "exact" refuses runs of a model that answer different examples, or give no prediction for some;
             "intersect" keeps the examples that all of a model's runs answer.
+        grades: The scale that scores of the runs are on, "LOW:HIGH"; they are taken as shares of it.
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
 
@@ -125,7 +127,7 @@ def audit(
             label_names=label_names,
             file_format=format,
             # The score that is reported is that of a run's last checkpoint.
-            choice=RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=align),
+            choice=RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=align, grades=grades),
             corpus=searched,
             settings=settings,
             steps=steps,

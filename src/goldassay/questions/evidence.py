@@ -329,7 +329,7 @@ class Evidence:
             describe_input("train", self.train),
             *([] if self.held_out is None else [describe_input("test", self.held_out, self.decisions)]),
             *(describe_input("elsewhere", each) for each in self.elsewhere.values()),
-            *(describe_runs(place, self.choice.align) for place in self.run_places),
+            *(describe_runs(place, self.choice.align, self.choice.grades) for place in self.run_places),
         ]
 
     @cached_property

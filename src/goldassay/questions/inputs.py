@@ -258,8 +258,8 @@ def _holds_runs(file: Path, folder: Path) -> bool:
     return file.is_file() and not any(part.startswith((".", "_")) for part in inside)
 
 
-def describe_runs(path: str | os.PathLike[str], align: str = "exact") -> dict[str, Any]:
-    """What the report says of runs that were handed in: their files, as they stood, and how they were aligned."""
+def describe_runs(path: str | os.PathLike[str], align: str = "exact", grades: str | None = None) -> dict[str, Any]:
+    """What the report says of runs that were handed in: their files, as they stood, how they were aligned and read."""
     place = Path(path)
     files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if _holds_runs(file, place))
     return {
@@ -268,4 +268,5 @@ def describe_runs(path: str | os.PathLike[str], align: str = "exact") -> dict[st
         "sha256": [sha256_of(file) for file in files],
         "files": [file.name if place.is_file() else str(file.relative_to(place)) for file in files],
         **({"align": align} if align != "exact" else {}),
+        **({"grades": grades} if grades is not None else {}),
     }

@@ -50,6 +50,9 @@ def command_of(document: Mapping[str, Any]) -> str | None:
         words += ["--runs", str(runs.get("name"))]
     if any(each.get("align") == "intersect" for each in inputs):
         words += ["--align", "intersect"]
+    if scale := next((each["grades"] for each in inputs if each.get("grades")), None):
+        # An argument of its own may begin with a minus sign.
+        words += [f"--grades={scale}"] if str(scale).startswith("-") else ["--grades", str(scale)]
     roles = mapping(train, "roles")
     renamed = [f"{role}={roles[role]}" for role in _IN_COMMAND if role in roles and roles[role] != role]
     if renamed:

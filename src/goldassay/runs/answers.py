@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.no_answer import BestThresholds, best_threshold
 from goldassay.runs.slices import Columns
@@ -124,7 +124,11 @@ def score_columns(
         InputError: There are no predictions, or questions lack one and `skip_missing` is not set.
     """
     if columns.prediction is None:
-        raise InputError("the run has no predicted answers to score", file=file)
+        raise InputError(
+            "the run has no predicted answers to score",
+            file=file,
+            mend=None if columns.score is None else f"it has scores: leave out {right_labels()}",
+        )
     pairs = zip(columns.example_ids, columns.prediction, strict=True)
     predictions: dict[str, Any] = {question: answer for question, answer in pairs if answer is not None}
     missing = [question for question in references if question not in predictions]

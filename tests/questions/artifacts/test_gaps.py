@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,8 +86,55 @@ def test_names_say_condition_and_seed(folder: Path) -> None:
 def test_rows_without_ids_need_the_test_set(folder: Path) -> None:
     with pytest.raises(InputError, match="no test set to find them in; give it with test=FILE"):
         measure_gaps({"easy": folder / "classes.csv"}, [folder / "runs"])
-    with pytest.raises(InputError, match="needs no test set; leave out test"):
-        measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "classes.csv")
+
+
+def test_predictions_are_scored_by_the_labels_of_the_test_set(folder: Path) -> None:
+    """Which the table of classes need not hold; runs that bring their own scores keep these."""
+    rng = np.random.default_rng(1)
+    gold, said = (rng.choice(["no", "yes"], len(IDS)) for _ in range(2))
+    pl.DataFrame({"example_id": IDS, "label": gold}).write_csv(folder / "gold.csv")
+    pl.DataFrame({"example_id": IDS, "prediction": said}).write_csv(folder / "said.csv")
+    with pytest.raises(InputError, match="no gold labels to score them by"):
+        measure_gaps(folder / "classes.csv", [folder / "said.csv"])
+    test = {"test": folder / "gold.csv", "clusters": "none"}
+    found = measure_gaps(folder / "classes.csv", [folder / "said.csv"], **test)  # type: ignore[arg-type]
+    right = gold == said
+    (row,) = found.table.to_dicts()
+    assert (row["easy"], row["hard"]) == pytest.approx((right[:25].mean(), right[25:40].mean()))
+    scored, alone = (measure_gaps(folder / "classes.csv", [folder / "runs"], **more) for more in (test, {}))  # type: ignore[arg-type]
+    assert scored.table.equals(alone.table)
+
+
+def test_answers_are_scored_by_those_of_squad(folder: Path) -> None:
+    """As by `read_runs`; a table of classes by id may come with the test set."""
+    questions = [
+        {"id": name, "question": f"who is {name}?", "answers": [{"text": f"the {at}", "answer_start": 0}]}
+        for at, name in enumerate(IDS)
+    ]
+    paragraphs = [{"context": "the text", "qas": questions}]
+    (folder / "squad.json").write_text(json.dumps({"data": [{"title": "t", "paragraphs": paragraphs}]}))
+    (folder / "said").mkdir()
+    for model, step in (("one", 2), ("two", 3)):
+        answers = {name: str(at) if at % step else "nobody" for at, name in enumerate(IDS)}
+        (folder / "said" / f"{model}.json").write_text(json.dumps(answers))
+    found = measure_gaps(folder / "classes.csv", [folder / "said"], test=folder / "squad.json", clusters="none")
+    classes = dict(pl.read_csv(folder / "classes.csv").iter_rows())
+    assert found.table["model"].to_list() == ["one", "two"]
+    for model, result in zip(("one", "two"), found.results, strict=True):
+        runs = read_runs(folder / "said" / f"{model}.json", gold=folder / "squad.json")
+        assert result.to_dict() == difficulty_gap(runs, classes).to_dict()
+    assert found.table["easy"].to_list() == pytest.approx([12 / 25, 16 / 25])
+    with pytest.raises(InputError, match="no predicted answers to score; it has scores: leave out"):
+        measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "squad.json")
+
+
+def test_grades_are_shares_of_their_scale(folder: Path) -> None:
+    grades = np.random.default_rng(2).integers(1, 6, len(IDS))
+    pl.DataFrame({"example_id": IDS, "score": grades}).write_csv(folder / "graded.csv")
+    (row,) = measure_gaps(folder / "classes.csv", [folder / "graded.csv"], grades="1:5").table.to_dicts()
+    assert row["easy"] == pytest.approx((grades[:25].mean() - 1) / 4)
+    with pytest.raises(InputError, match=r"grades='1:5'"):
+        measure_gaps(folder / "classes.csv", [folder / "graded.csv"])
 
 
 def test_examples_with_one_premise_are_drawn_together(folder: Path) -> None:

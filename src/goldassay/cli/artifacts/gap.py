@@ -17,6 +17,7 @@ from goldassay.cli.options import (
     Config,
     DatasetName,
     ExampleClusters,
+    Grades,
     Labels,
     Models,
     OptionalOut,
@@ -52,6 +53,7 @@ def gap(
     columns: Columns = None,
     labels: Labels = None,
     align: AlignOption = "exact",
+    grades: Grades = None,
     clusters: ExampleClusters = None,
     class_column: Annotated[
         str,
@@ -67,7 +69,8 @@ def gap(
 
     A row a model, condition and training set, with 95 % intervals over examples and runs. A model that reads more than
     patterns has a small gap; hypothesis-only models have the largest. A run that stands in two files, as correctness
-    and as predictions, is counted once. --test is for rows that were published without ids: they are found in it.
+    and as predictions, is counted once. Rows that were published without ids are found in --test, which also has the
+    right labels, or SQuAD's answers, of runs without their own.
     """
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps
@@ -91,6 +94,7 @@ def gap(
             clusters=settings.data.clusters,
             labels=parse_labels(labels),
             align=align,
+            grades=grades,
             seed=settings.seed,
             progress=progress,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +19,17 @@ from goldassay.data import Dataset, read_dataset
 from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
+from goldassay.questions.instability.texts import read_texts
 from goldassay.report.saving import write_tables
+from goldassay.runs.answers import read_answers
 from goldassay.runs.duplicates import join_duplicates
+from goldassay.runs.grades import parse_grades
 from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.slices import Request
 from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from goldassay.core.subsets import SubsetAccuracies
@@ -91,6 +94,7 @@ def measure_gaps(
     clusters: str = AUTO,
     labels: Mapping[str, str] | None = None,
     align: Align = "exact",
+    grades: str | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> GapTable:
@@ -103,7 +107,8 @@ def measure_gaps(
             any, score runs that have predictions only. Or the name of each class and the file of its rows, as subsets
             are published, to be found in `test` by their texts.
         runs: Files and folders of predictions.
-        test: The test set with its ids, where the subsets are lists of rows.
+        test: The test set with its ids: subsets that are lists of rows are found in it; with a table of classes it has
+            the right labels of runs without their own, or the answers that predicted answers are scored by (SQuAD).
         columns: Of the test set, which plays which role.
         models: Only these; a name with * takes all that match as runs of one. Without it each model has a row.
         condition: Only this one.
@@ -114,6 +119,7 @@ def measure_gaps(
             `test`. Where there are none, each counts by itself.
         labels: {name in the files: label}, for predictions that are named otherwise than the right labels.
         align: As for `read_runs`: "intersect" keeps the examples that all runs of a row cover.
+        grades: The scale that scores are on, "LOW:HIGH"; they are taken as shares of it.
         seed: Of the bootstrap.
         progress: Told after each row.
 
@@ -122,7 +128,7 @@ def measure_gaps(
             contradict each other about a run.
     """
     table, classes, source = _classes(subsets, class_column, test, columns)
-    found = find_slices(runs, "auto", Request())
+    found = find_slices(runs, "auto", Request(grades=parse_grades(grades)))
     if names is not None:
         found = renamed(found, names)
     found, notes = _each_once([part for part in found if dataset in (None, part.collection.dataset)])
@@ -132,12 +138,13 @@ def measure_gaps(
             f"there are no runs of condition {condition or 'any'} on dataset {dataset or 'any'}",
             mend="see what is there with: goldassay runs list PATH",
         )
-    gold = source if "label" in table.columns else None
-    together = _clusters(table if test is None else read_dataset(test, columns=columns), clusters)
+    answers = test if isinstance(subsets, (str, os.PathLike)) and test and read_answers(Path(test)) else None
+    gold = source if answers is None and (test is not None or "label" in table.columns) else None
+    together = _clusters(_examples(subsets, table, test, columns), clusters)
     rows, results, elsewhere = [], [], {}
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
-        of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last, labels=labels, align=align)
+        of_one = runs_of(found, which, gold=answers, fallback_gold=gold, checkpoint=last, labels=labels, align=align)
         if dataset is None and classes.keys().isdisjoint(of_one.example_ids.tolist()):
             elsewhere[of_one.dataset] = of_one
             continue
@@ -166,6 +173,21 @@ def _common(classes: dict[str, str], runs: Runs, align: Align) -> tuple[dict[str
     return common, (said,) if n else ()
 
 
+def _examples(
+    subsets: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    table: pl.DataFrame,
+    test: str | os.PathLike[str] | None,
+    columns: str | Mapping[str, str] | None,
+) -> pl.DataFrame | Dataset:
+    """Where texts may be: the test set, or the table of classes where that is not given or holds labels alone."""
+    if test is None:
+        return table
+    if isinstance(subsets, Mapping) or columns is not None:
+        return read_dataset(test, columns=columns)
+    texts = read_texts(os.fspath(test))
+    return table if texts is None else texts
+
+
 def _clusters(examples: pl.DataFrame | Dataset, by: str) -> dict[str, int] | None:
     """Example id to the number of its cluster; None where each counts by itself or no texts are at hand."""
     if isinstance(examples, pl.DataFrame):
@@ -185,10 +207,8 @@ def _classes(
 ) -> tuple[pl.DataFrame, dict[str, str], Path]:
     """The table of classes, the class of each example, and the file that holds the right labels."""
     if not isinstance(subsets, Mapping):
-        if test is not None:
-            raise InputError("a table of classes by id needs no test set", mend=f"leave out {option('test')}")
         table, classes = _read_classes(Path(subsets), class_column)
-        return table, classes, Path(subsets)
+        return table, classes, Path(subsets if test is None else test)
     if test is None:
         raise InputError(
             "rows without ids are found by their texts, but there is no test set to find them in",
