@@ -159,6 +159,20 @@ def test_rows_that_only_share_their_numbers_are_refused(
 
 
 @pytest.mark.parametrize("command", ["board", "compare", "instability"])
+def test_the_json_of_a_command_has_what_its_report_has(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, command: str
+) -> None:
+    file, said = tmp_path / "runs.csv", tmp_path / "said.json"
+    given[1].write_csv(file)
+    assert (
+        run([command, str(file), "-q", "--discount", str(given[0]), "--json", str(said), "-o", str(tmp_path / "o")])
+        == 0
+    )
+    report = json.loads((tmp_path / "o" / "report.json").read_text("utf-8"))
+    assert json.loads(said.read_text("utf-8"))["discount"] == report["discount"]
+
+
+@pytest.mark.parametrize("command", ["board", "compare", "instability"])
 def test_what_does_not_fit_is_one_line(
     given: tuple[Path, pl.DataFrame], tmp_path: Path, refused: Callable[..., str], command: str
 ) -> None:

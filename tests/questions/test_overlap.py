@@ -115,7 +115,8 @@ class TestVerdicts:
         frame = sentence(rng, 60)
         rows = [{"question": f"{frame} {row['question']}", "answer": row["answer"]} for row in questions(200)]
         found, report = measured(rows, written(tmp_path / "c.jsonl", [frame] * 5))
-        assert (found["coverage"], word(report)) == (0.0, "sound")
+        # Documents that have the questions without the frame would not be found.
+        assert (found["coverage"], word(report)) == (0.0, "not measurable")
         assert found["n_boilerplate"] > 0
 
     def test_a_corpus_of_shuffled_words_has_nothing(self, tmp_path: Path) -> None:
@@ -179,6 +180,32 @@ class TestVerdicts:
         written(tmp_path / "other.jsonl", other_texts())
         _, report = measured(rows, tmp_path, skip_broken=True)
         assert word(report) == "not measurable"
+
+    def test_accents_in_another_encoding_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        rows = [{key: value.replace("a", "à") for key, value in row.items()} for row in questions()]
+        text = "\n".join(f"{row['question']} {row['answer']}" for row in rows)
+        (tmp_path / "c.txt").write_bytes(text.encode("latin-1"))
+        with pytest.raises(InputError, match=r"c.txt: .*it is no UTF-8"):
+            goldassay.measure_overlap(rows, tmp_path / "c.txt")
+        # A single byte of another encoding is passed over.
+        (tmp_path / "c.txt").write_bytes(text.encode() + b" caf\xe9")
+        _, report = measured(rows, tmp_path / "c.txt")
+        assert word(report) == "unsound"
+
+    def test_questions_that_are_mostly_common_words_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        """A harness logs each item behind the same instruction, and the corpus has the items alone."""
+        rows = questions()
+        written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows])
+        frame = " ".join(f"instruction{at}" for at in range(200))
+        framed = [{**row, "question": f"{frame} {row['question']}"} for row in rows]
+        _, report = measured(framed, tmp_path / "c.jsonl")
+        assert word(report) != "sound"
+        assert word(measured(rows, tmp_path / "c.jsonl")[1]) == "unsound"
+        written(tmp_path / "other.jsonl", other_texts())
+        _, report = measured(framed, tmp_path / "other.jsonl")
+        assert word(report) == "not measurable"
+        assert "stand in many items, as an instruction" in report.verdicts["overlap"]["evidence"]
+        assert word(measured(rows, tmp_path / "other.jsonl")[1]) == "sound"
 
     def test_a_folder_of_other_files_cannot_be_called_sound(self, tmp_path: Path) -> None:
         (tmp_path / "corpus").mkdir()

@@ -169,3 +169,23 @@ def test_the_excerpt_shows_the_match() -> None:
     words = match.excerpt.split(" ")
     assert np.array_equal(match.marks, [8, 28])
     assert words[8:28] == words_of(item)
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=3, max_size=14), min_size=1, max_size=9), st.integers(0, 4))
+def test_own_words_stand_in_no_ngram_of_many_clusters(texts: list[list[str]], n_framed: int) -> None:
+    frame = ["one", "two", "three", "four", "five"]
+    texts = [frame + own if at < n_framed + 1 else own for at, own in enumerate(texts)]
+    made = sought([" ".join(own) for own in texts], n=4)
+    clusters_of: dict[tuple[str, ...], set[int]] = {}
+    for at, own in enumerate(texts):
+        for begin in range(len(own) - 3):
+            clusters_of.setdefault(tuple(own[begin : begin + 4]), set()).add(at)
+    for at, own in enumerate(texts):
+        covered = {
+            place
+            for begin in range(len(own) - 3)
+            if len(clusters_of[tuple(own[begin : begin + 4])]) > 3
+            for place in range(begin, begin + 4)
+        }
+        wanted = 1 - len(covered) / len(own) if len(own) >= 4 else 1.0
+        assert made.own_share()[at] == pytest.approx(wanted)

@@ -60,14 +60,15 @@ def board(
 
     from goldassay.core.settings import with_data, with_seed
     from goldassay.questions.board.study import study_board
-    from goldassay.questions.discount.study import discount_lines
+    from goldassay.questions.discount.study import discount_lines, with_discount
     from goldassay.questions.gating import load_settings
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     report, found = study_board(table, choice, missing, settings, quiet=quiet, discount=discount)
     page = None if out is None else save_report(report, out, None, latex=False)
     if json_file is not None:
-        write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        said = with_discount(found.to_dict(), report.to_dict())
+        write_json(json_file, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
         document = report.to_dict()

@@ -77,7 +77,7 @@ def compare(
     from goldassay.cli.compare_lines import lines_of, result_of
     from goldassay.core.settings import with_seed
     from goldassay.questions.comparison.study import study_comparison
-    from goldassay.questions.discount.study import discount_lines
+    from goldassay.questions.discount.study import discount_lines, with_discount
     from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
 
@@ -100,7 +100,8 @@ def compare(
     )
     page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
-        write_json(json_file, json.dumps(result_of(compared), ensure_ascii=False, indent=2) + "\n")
+        said = with_discount(result_of(compared), report.to_dict())
+        write_json(json_file, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
         for line in lines_of(compared):

@@ -82,7 +82,8 @@ def _check_encoding(file: CorpusFile) -> None:
     Single bytes that are none are passed over, as of a text that was cut or of two encodings in one file.
 
     Raises:
-        InputError: A tenth of the beginning is no UTF-8, or is zeros.
+        InputError: A tenth of the beginning is no UTF-8, or is zeros; or one in a thousand characters, and half of
+            those beyond ASCII, as in Latin-1, where each letter with an accent would part a word.
     """
     if file.is_packed:
         head = next(iter(decompressed(file.path)), (b"", 0))[0][:_HEAD]
@@ -90,7 +91,9 @@ def _check_encoding(file: CorpusFile) -> None:
         with file.path.open("rb") as stream:
             head = stream.read(_HEAD)
     told = head.decode("utf-8", "replace")
-    if 10 * (told.count("\N{REPLACEMENT CHARACTER}") + told.count("\0")) > len(told) > 0:
+    broken, others = told.count("\N{REPLACEMENT CHARACTER}"), len(told) - len(told.encode("ascii", "ignore"))
+    is_another = 1000 * broken > len(told) and 2 * broken > others
+    if is_another or 10 * (broken + told.count("\0")) > len(told) > 0:
         raise InputError("it is no UTF-8", file=file.path, mend="write it as UTF-8")
 
 

@@ -151,6 +151,25 @@ class Sought:
         found[self.items] = True
         return found
 
+    def own_share(self) -> NDArray[np.float64]:
+        """Of the words of each item's question the share that stands in no boilerplate, (N,); 1 without n-grams.
+
+        A document that has the question without an instruction or examples that all items share can hold no more of it.
+        """
+        is_frame = np.zeros(self.words.size + 1, np.int64)
+        common = np.flatnonzero(self.is_common)
+        starts = self.offsets[self.window_text[common]] + self.window_start[common]
+        np.add.at(is_frame, starts, 1)
+        np.add.at(is_frame, starts + self.lengths[self.window_text[common]], -1)
+        own = np.concatenate([[0], np.cumsum(np.cumsum(is_frame[:-1]) == 0)])
+        asked = np.array([each.asked if each.is_whole else (0, 0) for each in self.texts], np.int64).reshape(-1, 2)
+        begin, end = (self.offsets[:-1] + asked.T).astype(np.int64)
+        found = np.ones(self.n_items)
+        is_asked = end > begin
+        share = (own[end] - own[begin])[is_asked] / (end - begin)[is_asked]
+        np.minimum.at(found, self.items[is_asked], share)
+        return found
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that decides what is found."""

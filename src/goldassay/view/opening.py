@@ -187,7 +187,11 @@ def _dataset(document: dict[str, Any], folder: Path, given: str | None) -> tuple
             )
         place = stored
     if place.is_file() and digests and sha256_of(place) not in digests:
-        return place, f"{place.name} changed since the audit: rows are shown as they were audited."
+        what = "changed since the audit" if given is None else "is not as it was audited"
+        return (
+            place,
+            f"{place.name} {what}: rows are shown as the report has them, and mend says which decisions fit none.",
+        )
     return place, ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -258,11 +259,11 @@ def _text(bench: Workbench, name: str, row: dict[str, Any], spans: Sequence[tupl
     text, label = row[name], row.get("label")
     if not isinstance(text, list):
         shown = "" if text is None else str(text)
-        return {"pieces": _shaded(bench, name, shown, spans, label), "choices": None}
+        return {"pieces": _shaded(bench, name, shown, spans, label), "choices": None, "raw": shown}
     right = set(map(str, row.get("answer") or ()))
     choices = [(_shaded(bench, name, str(each), (), "right" if each in right else "wrong"), each in right)
                for each in text]  # fmt: skip
-    return {"pieces": [], "choices": choices}
+    return {"pieces": [], "choices": choices, "raw": ""}
 
 
 def _shaded(
@@ -327,4 +328,6 @@ def _templates() -> jinja2.Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
     environment.filters["count"] = count
+    # In ASCII, so that no character of a text is shown in place of another.
+    environment.filters["as_json"] = json.dumps
     return environment

@@ -210,6 +210,12 @@ def _sentences(found: dict[str, Any]) -> list[str]:
     return said
 
 
+def with_discount(result: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A result with what the report says of discounted scores under "discount", where they were asked for."""
+    found = document.get("discount")
+    return dict(result) if found is None else {**result, "discount": found}
+
+
 def discount_lines(document: Mapping[str, Any]) -> list[str]:
     """What a report's document says of discounted scores, for a terminal; nothing where none were asked for."""
     found = document.get("discount")

@@ -18,7 +18,7 @@ from goldassay.instability import score_one_run
 from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
-from goldassay.scanning.confirmation import KEPT, Confirmation
+from goldassay.scanning.confirmation import KEPT, WHOLE, Confirmation
 from goldassay.scanning.scan import notices
 
 if TYPE_CHECKING:
@@ -211,6 +211,15 @@ def _doubts(
                 f"{count(short)} of {count(is_searched.size)} items {why} and cannot be searched"
                 + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
                 "Ask the question of a test set with longer items.",
+            )
+        )
+    framed = 0 if alone else int((sought.own_share() < WHOLE).sum())
+    if framed > _MOST_UNSEARCHED * is_searched.size:
+        found.append(
+            Doubt(
+                f"Of {count(framed)} of {count(is_searched.size)} questions a fifth of the words or more stand in many "
+                "items, as an instruction or examples do: a document that has the rest alone may not be found.",
+                "Give the items without what they share.",
             )
         )
     if scanned.broken:

@@ -57,6 +57,7 @@ function show(row, decision, saved) {
     const field = document.createElement("span");
     field.className = "new";
     field.dataset.new = name;
+    field.dataset.raw = JSON.stringify(text);
     const head = document.createElement("b");
     head.textContent = `new ${name}:`;
     const value = document.createElement("bdi");
@@ -70,6 +71,10 @@ function show(row, decision, saved) {
     note.textContent = saved.note;
     cell.append(note);
   }
+}
+
+function named(row) {
+  return (isOne ? document.querySelector("h1") : row.querySelector("a.open")).textContent.trim();
 }
 
 async function decide(row, decision, more = {}) {
@@ -87,7 +92,7 @@ async function decide(row, decision, more = {}) {
     const told = await answer.json();
     if (!answer.ok) throw new Error(told.problem);
     show(row, told.decision, told);
-    say(`Saved: ${decision}${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
+    say(`Saved: ${decision} (${named(row)})${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
   } catch (error) {
     // The page shows a decision only once it is on the disk.
     say(`Not saved: ${error.message}`, true);
@@ -129,8 +134,10 @@ function write(row, decision) {
       label.textContent = cell.dataset.text;
       field.rows = 3;
       const last = written.find((each) => each.dataset.new === cell.dataset.text);
-      field.value = last ? last.querySelector("bdi").textContent : cell.textContent.trim();
-      fields.push([cell.dataset.text, field.value, field]);
+      // Characters that are shown by their escapes, and white space, are as the dataset has them.
+      const raw = JSON.parse((last || cell).dataset.raw);
+      field.value = raw;
+      fields.push([cell.dataset.text, field.value, field, raw]);
       place.append(label, field);
     }
   }
@@ -139,7 +146,10 @@ function write(row, decision) {
     row.focus();
     if (dialog.returnValue !== "save") return;
     const texts = {};
-    for (const [name, before, field] of fields) if (field.value !== before) texts[name] = field.value;
+    for (const [name, before, field, raw] of fields) {
+      // A text area has single line ends; those of the dataset are kept.
+      if (field.value !== before) texts[name] = raw.includes("\r\n") ? field.value.replaceAll("\n", "\r\n") : field.value;
+    }
     const sent = decide(row, decision, { note: note.value, texts });
     // Only a note takes a note away.
     if (decision === "rewrite" && noted && !note.value) sent.then(() => decide(row, "note", { note: "" }));
@@ -181,6 +191,15 @@ for (const button of document.querySelectorAll("button[data-do]")) {
 }
 
 if (isOne && rows.length) rows[0].focus();
+// Who comes back from a row's page goes on at that row.
+const left = location.hash.match(/^#row-(\d+)$/);
+if (!isOne && left) rows.find((row) => row.dataset.row === left[1])?.focus();
+if (!isOne) {
+  document.addEventListener("focusin", (event) => {
+    const row = event.target.closest("tr[data-row]");
+    if (row) history.replaceState(null, "", `${location.pathname}${location.search}#row-${row.dataset.row}`);
+  });
+}
 if (matchMedia("(max-width: 48rem)").matches) document.querySelector(".filters")?.removeAttribute("open");
 
 // A rectangle drawn over the map selects the rows in it.
