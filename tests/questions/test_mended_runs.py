@@ -217,6 +217,11 @@ def test_runs_by_row_number_are_not_held_against_a_shorter_file(
     given = [*command.split(), runs, "--test", shorter, "--align", align]
     if command == "leakage measure":
         given = [*command.split(), "--runs", runs, "--test", shorter, "--align", align]
+    if command == "artifacts gap":
+        pl.DataFrame(
+            {"example_id": [str(at) for at in range(39)], "difficulty": ["easy", "hard", "uncovered"] * 13}
+        ).write_csv(tmp_path / "classes.csv")
+        given = [*command.split(), str(tmp_path / "classes.csv"), "--class", "difficulty", "--runs", *given[2:]]
     capsys.readouterr()
     assert run(given) == 2
     assert "names rows by numbers beyond the 39 rows of test" in capsys.readouterr().err

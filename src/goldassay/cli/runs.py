@@ -23,7 +23,6 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.numbers import points
 from goldassay.questions.run_choice import RunChoice
-from goldassay.runs.grades import grade_of
 
 runs_app = Commands(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
@@ -228,6 +227,8 @@ def _runs(n: int) -> str:
 
 
 def _show(found: dict[str, Any], first: bool) -> None:
+    from goldassay.runs.grades import grade_of
+
     shape = _runs(found["n_runs"])
     checkpoints = found["checkpoints"] or []
     if len(checkpoints) > 1:

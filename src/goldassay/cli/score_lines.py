@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from goldassay.cli.aligned_lines import aligned
 from goldassay.cli.compare_lines import lines_of as comparison_lines
 from goldassay.core.numbers import UNDEFINED, count, points
-from goldassay.runs.grades import say_grades
 
 if TYPE_CHECKING:
     from goldassay.questions.run_scores import ScoredRuns
@@ -18,6 +17,8 @@ _MOST = 60
 
 def lines_of(found: ScoredRuns) -> list[str]:
     """The scores for people, in points."""
+    from goldassay.runs.grades import say_grades
+
     head = ["dataset", "model", "score", "95 % over examples", "95 % over runs", "SD", "runs", "examples"]
     rows = [
         [

@@ -76,7 +76,7 @@ def _check_numbers(loaded: list[Loaded], gold: Gold) -> None:
                 "it is of other rows, and the same numbers may be those of other texts",
                 file=item.slice.file,
                 mend=f"{row_for_row}give the dataset that was predicted with {right_labels()}; where it was mended, "
-                "goldassay mend --runs writes the runs anew",
+                "goldassay mend writes the runs anew, where it is given them",
             )
 
 

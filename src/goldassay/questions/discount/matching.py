@@ -77,7 +77,7 @@ def match_rows(told: ShortcutBits, systems: Sequence[Answered]) -> Matched:
                 f"{option('discount')}: rows are called by their numbers, the runs end at {last} and the report at "
                 f"{numbers}, and {count(len(found))} rows have another right label: they are of another set, or of it "
                 "before it was mended", file=told.path,
-                mend=f"give the runs that goldassay mend --runs wrote, or {_MEND}",
+                mend=f"give the runs that goldassay mend wrote anew with them, or {_MEND}",
             )  # fmt: skip
         other |= found
     return Matched(frozenset(other), by_name_alone)
