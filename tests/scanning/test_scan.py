@@ -107,6 +107,10 @@ def test_every_form_has_the_same(tmp_path: Path) -> None:
         assert same(found_by(known, tmp_path / name), plain)
     pl.DataFrame({"id": range(len(texts)), "text": texts}).write_parquet(tmp_path / "corpus.parquet", row_group_size=50)
     assert same(found_by(known, tmp_path / "corpus.parquet"), plain, without=["offset"])
+    # Texts that are stored once each, as a categorical column of pandas is.
+    once = pl.DataFrame({"text": pl.Series(texts).cast(pl.Categorical)})
+    once.write_parquet(tmp_path / "corpus.parquet", row_group_size=50)
+    assert same(found_by(known, tmp_path / "corpus.parquet"), plain, without=["offset"])
     (tmp_path / "marked.jsonl").write_bytes(b"\xef\xbb\xbf" + raw)
     assert same(found_by(known, tmp_path / "marked.jsonl"), plain, without=["offset"])
     unescaped = "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts)
@@ -208,6 +212,9 @@ class TestBroken:
             found_by(sought(ITEMS), tmp_path / "a.jsonl")
         pl.DataFrame({"content": ["a"]}).write_parquet(tmp_path / "a.parquet")
         with pytest.raises(InputError, match="the columns are 'content'"):
+            found_by(sought(ITEMS), tmp_path / "a.parquet")
+        pl.DataFrame({"text": [["a"]]}).write_parquet(tmp_path / "a.parquet")
+        with pytest.raises(InputError, match=r"the column 'text' holds list\(string\), and no text"):
             found_by(sought(ITEMS), tmp_path / "a.parquet")
 
     @pytest.mark.parametrize("content", ["", "\n \n"])

@@ -30,6 +30,8 @@ _BOM = b"\xef\xbb\xbf"
 _BREAK = 10
 # Bytes of a file by which its encoding is judged.
 _HEAD = 1 << 16
+# So many bytes that are no UTF-8 are no slip.
+_MANY = 10
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def _check_encoding(file: CorpusFile) -> None:
     Single bytes that are none are passed over, as of a text that was cut or of two encodings in one file.
 
     Raises:
-        InputError: A tenth of the beginning is no UTF-8, or is zeros; or one in a thousand characters, and half of
+        InputError: A tenth of the beginning is no UTF-8, or is zeros; or ten characters, one in a thousand, and half of
             those beyond ASCII, as in Latin-1, where each letter with an accent would part a word.
     """
     if file.is_packed:
@@ -92,7 +94,7 @@ def _check_encoding(file: CorpusFile) -> None:
             head = stream.read(_HEAD)
     told = head.decode("utf-8", "replace")
     broken, others = told.count("\N{REPLACEMENT CHARACTER}"), len(told) - len(told.encode("ascii", "ignore"))
-    is_another = 1000 * broken > len(told) and 2 * broken > others
+    is_another = broken >= _MANY and 1000 * broken > len(told) and 2 * broken > others
     if is_another or 10 * (broken + told.count("\0")) > len(told) > 0:
         raise InputError("it is no UTF-8", file=file.path, mend="write it as UTF-8")
 
@@ -236,13 +238,22 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
     try:
         rows = pl.scan_parquet(path)
         schema = rows.collect_schema()
-        texts = [name for name in fields if schema.get(name) == pl.String]
+        # Texts that are stored once each are texts.
+        texts = [name for name in fields if schema.get(name) in (pl.String, pl.Categorical, pl.Enum)]
+        others = [name for name in fields if name in schema]
+        if others and not texts:
+            raise InputError(
+                f"the column {others[0]!r} holds {str(schema[others[0]]).lower()}, and no text",
+                mend="write it as text, or name another column",
+            )
         if not texts:
             raise InputError(
                 f"there is no text in {' + '.join(map(repr, fields))}; the columns are "
                 f"{', '.join(map(repr, schema.names()[:8]))}"
             )
-        rows = rows.select(pl.concat_str(texts, separator="\n", ignore_nulls=True).alias("text"))
+        rows = rows.select(
+            pl.concat_str(pl.col(texts).cast(pl.String), separator="\n", ignore_nulls=True).alias("text")
+        )
         total = rows.select(pl.len()).collect().item()
         begin, n = 0, 1 << 12
         while begin < total:
