@@ -317,9 +317,10 @@ def test_models_that_were_asked_in_different_ways_are_said_to_be_so(tmp_path: Pa
         inspect_log(tmp_path, f"log-{at}", at, model=model, task_args={"prompt": prompt})
     said = "The models were asked in different ways: task_args.prompt differs. What sets them apart may be that."
     for models in (["a", "b"], ["b", "c"]):
-        compared = goldassay.compare_models(tmp_path, model=models, quiet=True).to_dict()
-        assert (said in str(compared)) == ("a" in models)
-    assert said in goldassay.rank_systems(tmp_path).to_dict()["board"]["notes"]
+        compared = goldassay.compare_models(tmp_path, model=models, quiet=True).to_dict()["comparison"]
+        assert (compared["sentences"][1] == said) == ("a" in models)
+        assert said not in compared["notes"]
+    assert goldassay.rank_systems(tmp_path).to_dict()["board"]["sentences"][1] == said
 
 
 def test_white_space_around_a_name_makes_no_other_model(tmp_path: Path) -> None:

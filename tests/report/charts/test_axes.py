@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.report.charts.axes import Scale
+from goldassay.core.charts import Axis
+from goldassay.report.charts.axes import Scale, printed_ticks
 
 
 def test_linear_scale_and_ticks() -> None:
@@ -12,6 +13,11 @@ def test_linear_scale_and_ticks() -> None:
     assert (scale(0), scale(0.5), scale(1)) == (100, 200, 300)
     assert scale.ticks(5) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
     assert Scale(-1, 1, 0, 1).ticks(4) == pytest.approx([-1, -0.5, 0, 0.5, 1])
+
+
+def test_counts_are_named_once() -> None:
+    ticks = printed_ticks(Axis("rank", unit="count"), Scale(1, 2, 0, 100), 5)
+    assert [text for _, text in ticks] == ["1", "2"]
 
 
 def test_log_scale_and_ticks() -> None:

@@ -159,8 +159,7 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
         cells = np.full((runs.scores.shape[0], len(items)), np.nan)
         cells[:, [place[str(each)] for each in runs.example_ids.tolist()]] = runs.scores
         scores.append(cells)
-    notes = asked_apart(runs.configuration for _, runs in loaded)
-    notes += [
+    notes = [
         f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
     ]
     names = np.array(items, dtype=np.str_)
@@ -168,8 +167,11 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
     notes += [_say_scale(scale) for scale in scales]
     joined = _clusters(loaded, names, choice, clusters) if loaded else None
     models = [model for model, _ in loaded]
-    return in_common(datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
-                     [answered_by(runs) for _, runs in loaded])  # fmt: skip
+    board = in_common(
+        datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
+        [answered_by(runs) for _, runs in loaded],
+    )  # fmt: skip
+    return replace(board, asked=tuple(asked_apart(runs.configuration for _, runs in loaded)))
 
 
 def rows_answered(scores: BoardScores, choice: RunChoice) -> tuple[Answered, ...]:

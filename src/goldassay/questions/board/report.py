@@ -57,6 +57,7 @@ def report_board(
             "decisive": items.filter(pl.col("item").is_in(list(found.decisive))).head(_MOST_ITEMS),
             "against": against.head(_MOST_ITEMS),
             "n_against": against.height,
+            "asked": list(scores.asked),
             "notes": list(found.notes),
         }
     )
@@ -110,7 +111,7 @@ def _first(section: dict[str, Any], systems: list[dict[str, Any]]) -> list[str]:
             f"{first} scores most of {count(n)} systems on {count(section['n_items'])} items, and is not surely first: "
             f"{', '.join(others[:_MOST_NAMES])}{more} may be."
         )
-    found = [said]
+    found = [said, *section["asked"]]
     if section["n_tiers"] < n:
         found.append(
             f"{count(n)} systems fall into {count(section['n_tiers'])} groups; within a group none is surely worse "

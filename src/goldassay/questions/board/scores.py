@@ -44,6 +44,7 @@ class BoardScores:
         answered: What tells of each system which rows it answers.
         as_wrong: The scores on all items with empty cells as wrong, and what all items share, where empty cells left
             items out. A system may answer what it finds easy alone: a place is sure only where it is so both ways.
+        asked: Sentences on what systems were asked in different ways.
     """
 
     name: str
@@ -55,6 +56,7 @@ class BoardScores:
     notes: tuple[str, ...] = ()
     answered: tuple[Answered, ...] = ()
     as_wrong: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
+    asked: tuple[str, ...] = ()
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from goldassay.questions.instability.inputs import describe_inputs, describe_rea
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,6 +85,7 @@ def report_comparison(
         flat_pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
     ]
+    said, asked = say_comparison(compared), asked_apart(runs.configuration for runs in compared.models)
     findings = {
         "questions": ["comparison", *(() if discounted is None else ("discount",))],
         "verdicts": {"comparison": judge_comparison(compared)},
@@ -93,10 +95,10 @@ def report_comparison(
             "dataset": compared.models[0].dataset,
             "n_examples": compared.models[0].n_examples,
             "over": over(compared.pairs[0]),
-            "sentences": say_comparison(compared),
+            "sentences": [*said[:1], *asked, *said[1:]],
             "notes": [
                 *notes,
-                *compared.notes,
+                *(each for each in compared.notes if each not in asked),
                 *dict.fromkeys(said for pair in compared.pairs for said in pair.comparison.caveats),
             ],
             "pairs": pairs,

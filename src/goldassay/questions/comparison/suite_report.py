@@ -16,6 +16,7 @@ from goldassay.questions.instability.inputs import describe_inputs, describe_rea
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset
@@ -84,7 +85,10 @@ def report_suite(
         for each, p in zip(pair.on, pair.dataset_p, strict=True)
     ]
     totals = [_total(pair, compared.alpha) for pair in compared.pairs]
-    names = compared.names
+    names, said = compared.names, say_suite(compared)
+    asked = list(
+        dict.fromkeys(each for sides in datasets for each in asked_apart(runs.configuration for runs in sides.sets))
+    )
     findings = {
         "questions": ["comparison"],
         "verdicts": {"comparison": judge_suite(compared)},
@@ -94,8 +98,8 @@ def report_suite(
             "dataset": f"{len(datasets)} datasets",
             "datasets": [each.sets[0].dataset for each in datasets],
             "n_examples": compared.n_examples,
-            "sentences": say_suite(compared),
-            "notes": list(compared.notes),
+            "sentences": [*said[:1], *asked, *said[1:]],
+            "notes": [each for each in compared.notes if each not in asked],
             "models": [
                 {"name": name, "macro": macro, "micro": micro} for name, (macro, micro) in compared.means.items()
             ],

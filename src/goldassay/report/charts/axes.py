@@ -72,6 +72,9 @@ _HALF_OF_NOTHING = {"points": 0.005, "signed points": 0.005, "percent": 0.05}
 def printed_ticks(axis: Axis, scale: Scale, n: int) -> list[tuple[float, str]]:
     """About `n` round values inside a scale, each as it is printed: with as many decimals as tell all of them apart."""
     values = scale.ticks(n)
+    if axis.unit == "count":
+        # Between whole numbers there is nothing to count: two ranks would be named 1, 1, 2, 2.
+        values = [value for value in values if abs(value - round(value)) < 1e-9] or values
     digits = max(axis.digits or 0, _decimals([times(axis) * value for value in values]))
     printers: dict[str, Callable[[float], str]] = {
         "points": lambda value: points(value, digits),
