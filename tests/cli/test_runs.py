@@ -199,3 +199,17 @@ def test_options_that_do_not_fit(
 ) -> None:
     long_table().write_csv(tmp_path / "mine.csv")
     assert said in refused("runs", "show", "mine.csv", *options)
+
+
+def test_several_broken_files_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from goldassay.cli.main import run
+
+    pl.DataFrame({"example_id": ["a", "b"], "model": "m", "score": [1.0, 0.0]}).write_csv(tmp_path / "good.csv")
+    for name in ("cut.eval", "short.eval"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04 cut")
+    assert run(["runs", "list", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert "good" in told.out or "m " in told.out
+    (line,) = [each for each in told.err.splitlines() if each.startswith("goldassay")]
+    assert "cut.eval" in line
+    assert "nor can short.eval be read" in line

@@ -27,6 +27,9 @@ from goldassay.questions.run_choice import RunChoice
 runs_app = Commands(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
 
+# Further files that cannot be read and are named in one line.
+_MOST_BROKEN = 4
+
 Place = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Files of predictions, or folders, which are searched through.")
 ]
@@ -75,9 +78,14 @@ def list_(
     if not quiet:
         _show_list(rows, [*say_configurations(found), *say_unfinished(found), *say_twice(found)])
     if broken:
-        for error in broken[:-1]:
-            typer.echo(f"goldassay: {error}", err=True)
-        raise broken[-1]
+        from pathlib import Path
+
+        first, *more = broken
+        if not more:
+            raise first
+        names = ", ".join(Path(each.file or "").name for each in more[:_MOST_BROKEN])
+        names += f" and {len(more) - _MOST_BROKEN} others" if len(more) > _MOST_BROKEN else ""
+        raise InputError(f"{first.problem}; nor can {names} be read", file=first.file, mend=first.mend) from first
 
 
 def _show_list(rows: Sequence[Mapping[str, Any]], said: Sequence[str]) -> None:
