@@ -101,6 +101,28 @@ def test_the_number_nearest_to_one_of_the_question() -> None:
     assert scores[8:].tolist() == [-1.0, -1.0, -4.0]
 
 
+def test_digits_of_other_scripts_and_endless_numbers_are_no_numbers() -> None:
+    name = "the number nearest to one of the question"
+    assert name not in untrained_picks(items_of([("of \u09e7\u09e8", ["\u09e7", "\u09e8", "\u09e9"])]))
+    # The question ends with the number of the item, and one choice without a number leaves the item out.
+    assert name not in untrained_picks(items_of([("of 5", ["\u09e7", "4"])]))
+    assert name not in untrained_picks(items_of([("of 5", ["9" * 400, "4"])]))
+    scores = untrained_picks(items_of([("of " + "9" * 400, ["9", "4"])]))[name]
+    assert scores.tolist() == [-9.0, -4.0]
+
+
+def test_parts_of_the_items_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    from goldassay.leakage import untrained_picks as module
+
+    rows = [
+        (f"which of the words {at}", [f"of the words {at}", "another", "which of"][: 2 + at % 2]) for at in range(9)
+    ]
+    whole = untrained_picks(items_of(rows))
+    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    for name, scores in untrained_picks(items_of(rows)).items():
+        assert scores.tolist() == whole[name].tolist()
+
+
 def test_without_numbers_none_is_nearest() -> None:
     picks = untrained_picks(items_of([("who", ["a b", "c"])]))
     assert "the number nearest to one of the question" not in picks

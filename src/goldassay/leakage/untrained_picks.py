@@ -6,7 +6,6 @@ sound. Each is a score of every choice; of an item the choices with the highest 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +15,19 @@ from goldassay.leakage.choice_kernels import shared_sequences
 from goldassay.leakage.choice_rules import NUMBER, WORD
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
 
+    _Units = tuple[NDArray[np.uint64], NDArray[np.int64]]
+
 _ORDINALS = ("second", "third", "fourth", "fifth")
 # Units of a sequence: of characters, so that "walk" stands in "walking", and of words.
-_CHARACTERS, _WORDS = 4, 3
+_N_CHARACTERS, _N_WORDS = 4, 3
+# Items whose units are in memory at a time: responses have thousands of characters.
+_AT_ONCE = 4096
 
 
 def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
@@ -52,7 +57,8 @@ def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
     nearest = _nearness(items)
     if nearest is not None:
         found["the number nearest to one of the question"] = nearest
-    for what, shared in (("characters", _shared_characters(items)), ("words", _shared_words(items))):
+    for what, units, size in (("characters", _characters, _N_CHARACTERS), ("words", _words, _N_WORDS)):
+        shared = _shared(items, units, size)
         found[f"most sequences of {what} shared"] = shared
         found[f"fewest sequences of {what} shared"] = -shared
     return found
@@ -69,48 +75,52 @@ def _nearness(items: ChoiceItems) -> NDArray[np.float64] | None:
     """How near each choice's number is to one of the question, where every choice of the item has one, (M,)."""
 
     def numbers(texts: pl.Series) -> pl.Series:
-        return texts.str.extract_all(NUMBER).list.eval(pl.element().str.replace_all(",", "").cast(pl.Float64))
+        # Digits of other scripts are none to a parser, and numbers of hundreds of digits are infinite.
+        value = pl.element().str.replace_all(",", "").cast(pl.Float64, strict=False)
+        return texts.str.extract_all(NUMBER).list.eval(pl.when(value.is_finite()).then(value))
 
     frame = pl.DataFrame({"item": items.item_of, "own": numbers(items.texts)}).with_row_index("choice")
-    single = frame.filter((pl.col("own").list.len() == 1).all().over("item"))
+    single = frame.filter(
+        ((pl.col("own").list.len() == 1) & pl.col("own").list.first().is_not_null()).all().over("item")
+    )
     asked = pl.DataFrame({"item": np.arange(len(items)), "asked": numbers(items.questions)})
     apart = (
         single.with_columns(pl.col("own").list.first())
-        .join(asked.filter(pl.col("asked").list.len() > 0).explode("asked"), on="item")
+        .join(asked.explode("asked", empty_as_null=True).drop_nulls(), on="item")
         .group_by("choice")
         .agg(apart=(pl.col("own") - pl.col("asked")).abs().min())
     )
     if not apart.height:
         return None
-    found = np.full(items.right.size, -math.inf)
-    found[apart["choice"].to_numpy()] = -apart["apart"].to_numpy()
     # Items without numbers pick nothing: all their choices tie.
-    return np.where(np.isfinite(found), found, 0.0)
+    found = np.zeros(items.right.size)
+    found[apart["choice"].to_numpy()] = -apart["apart"].to_numpy()
+    return found
 
 
-def _shared_characters(items: ChoiceItems) -> NDArray[np.float64]:
-    own, asked = (texts.str.to_lowercase() for texts in (items.texts, items.questions))
-    return np.asarray(
-        shared_sequences(*_points(own), items.offsets, *_points(asked), _CHARACTERS), dtype=np.float64
-    )  # fmt: skip
+def _shared(items: ChoiceItems, units: Callable[[pl.Series], _Units], size: int) -> NDArray[np.float64]:
+    """Share of each choice's sequences of units that stand in its question, (M,); of a part of the items at a time."""
+    own, asked = items.texts.str.to_lowercase(), items.questions.str.to_lowercase()
+    found = np.empty(items.right.size)
+    for begin in range(0, len(items), _AT_ONCE):
+        offsets = items.offsets[begin : begin + _AT_ONCE + 1]
+        first, end = int(offsets[0]), int(offsets[-1])
+        found[first:end] = shared_sequences(
+            *units(own[first:end]), offsets - first, *units(asked[begin : begin + _AT_ONCE]), size
+        )
+    return found
 
 
-def _points(texts: pl.Series) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Code points of all texts, one after the other, and their numbers."""
+def _characters(texts: pl.Series) -> _Units:
+    """Code points of all texts, one after the other, and how many each has."""
     joined = texts.str.join("").item().encode("utf-32-le")
     return np.frombuffer(joined, "<u4").astype(np.uint64), _numbers(texts.str.len_chars())
 
 
-def _shared_words(items: ChoiceItems) -> NDArray[np.float64]:
-    n = items.right.size
-    words = pl.concat([items.texts.alias("text"), items.questions.alias("text")]).str.to_lowercase()
-    listed = words.str.extract_all(WORD)
-    # Ranks of all words would take most of the time.
-    codes = listed.explode().drop_nulls().hash(seed=0).to_numpy()
-    lengths = _numbers(listed.list.len())
-    cut = int(lengths[:n].sum())
-    shared = shared_sequences(codes[:cut], lengths[:n], items.offsets, codes[cut:], lengths[n:], _WORDS)
-    return np.asarray(shared, dtype=np.float64)
+def _words(texts: pl.Series) -> _Units:
+    """Hashes of all words, one after the other, and how many each text has; ranks would take most of the time."""
+    listed = texts.str.extract_all(WORD)
+    return listed.explode().drop_nulls().hash(seed=0).to_numpy(), _numbers(listed.list.len())
 
 
 def _numbers(values: pl.Series) -> NDArray[np.int64]:

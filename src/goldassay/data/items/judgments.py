@@ -200,15 +200,18 @@ def _kinds(
                 pl.when(above.is_null()).then(None).when(above).then(pl.lit(_LONG)).otherwise(pl.lit(_SHORT))
             ).to_series()
     pair = ["item", "judge", "a", "b"]
-    in_both = pl.DataFrame(rows).select((pl.col("a_first").n_unique().over(pair) > 1).alias("both"))["both"]
+    in_both = rows.select(pl.col("a_first").n_unique().over(pair) > 1).to_series()
     kept = {
         name: values for name, values in found.items()
-        if name == shape.group or not in_both.any() or float(
-            rows.with_columns(kind=values).select(pl.col("a_first").n_unique().over([*pair, "kind"]) > 1)
-            .to_series().filter(in_both).mean() or 0  # type: ignore[arg-type]
-        ) >= _IN_BOTH
+        if name == shape.group or _is_kept_in_both(rows.with_columns(kind=values).filter(in_both), pair)
     }  # fmt: skip
     return pl.DataFrame(kept)
+
+
+def _is_kept_in_both(rows: pl.DataFrame, pair: Sequence[str]) -> bool:
+    """Whether pairs that were judged in both orders are of one kind in both: else a verdict makes the kind."""
+    alike = rows.select(pl.col("a_first").n_unique().over([*pair, "kind"]) > 1).to_series()
+    return int(alike.sum()) >= _IN_BOTH * len(alike)
 
 
 def _follows_one(values: pl.Series, given: pl.DataFrame, verdicts: Sequence[str]) -> bool:

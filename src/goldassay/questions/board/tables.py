@@ -56,8 +56,8 @@ RUNS = ("seed", "run", "epoch", "repeat", "replica")
 ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
 _ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
 # How columns are called that say something of items, and are no systems.
-_FLAGS = ("is_", "has_", "num_", "n_")
-_TRAITS = ("difficulty", "length", "year", "weight")
+_FLAGS = ("is_", "has_")
+_TRAITS = ("difficulty", "weight")
 _MOST_NAMES = 8
 
 
