@@ -157,27 +157,38 @@ def test_every_choice_is_a_text() -> None:
     assert texts.examples["label"].value_counts().sort("label").rows() == [("right", 12), ("wrong", 36)]
 
 
-@pytest.mark.parametrize("cue", ["second longest", "second in the alphabet", "stem of the question"])
-def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str) -> None:
+@pytest.mark.parametrize(
+    ("cue", "said"),
+    [
+        ("second longest", "The second longest choice may gain"),
+        ("second in the alphabet", "The second choice in the alphabet may gain"),
+        ("stem of the question", "Most sequences of characters shared may gain"),
+    ],
+)
+def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said: str) -> None:
+    """No other reader finds them."""
     rng = np.random.default_rng(5)
     rows = made(2000, 0.0, 6)
     for at, row in enumerate(rows):
         choices, answer = row["choices"], row["answer"]
-        row["question"] = f"{row['question']} stem{at}"
+        row["question"] = f"{row['question']} stem{at + 3000}"
         if cue == "second longest":
-            choices[:] = [
-                f"{choice} {'x' * length}" for choice, length in zip(choices, rng.integers(3, 30, 4), strict=True)
-            ]
-        if rng.random() > 0.3:
-            continue
+            lengths = rng.integers(3, 30, 4)
+            choices[:] = [f"{choice} {'x' * length}" for choice, length in zip(choices, lengths, strict=True)]
         if cue == "stem of the question":
-            for place in range(4):
-                choices[place] += f" stem{at if place == answer else at + 5000}ing"
-        else:
+            stems = rng.integers(3000, 9000, 4)
+            if rng.random() < 0.3:
+                stems[answer] = at + 3000
+            choices[:] = [f"{choice} stem{stem}ing" for choice, stem in zip(choices, stems, strict=True)]
+        elif rng.random() < 0.3:
             measure = len if cue == "second longest" else str.lower
             ordered = sorted(choices, key=measure, reverse=cue == "second longest")
             if len({measure(choice) for choice in choices}) == 4:
                 other = choices.index(ordered[1])
                 choices[answer], choices[other] = choices[other], choices[answer]
     report = goldassay.audit(rows, quiet=True)
-    assert "sound" not in {report.verdicts[name]["verdict"] for name in ("artifacts", "leakage")}
+    assert report.verdicts["leakage"]["verdict"] == "not measurable"
+    assert said in report.verdicts["leakage"]["evidence"]
+    assert report.verdicts["artifacts"]["verdict"] != "sound"
+    if cue == "second in the alphabet":
+        assert said in report.verdicts["artifacts"]["evidence"]

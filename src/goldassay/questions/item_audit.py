@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.verdicts import not_asked
 from goldassay.data.row_keys import ITEM_COLUMNS, item_frame
+from goldassay.leakage.untrained_picks import untrained_picks
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
@@ -79,11 +81,13 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         steps: Progress.
         corpus: What may have been trained on; searched where it has places.
     """
+    # Leakage and artifacts both ask for them, and only where all else is sound.
+    untrained = cache(lambda: untrained_picks(posed.test))
 
     def read(_: Evidence) -> ConditionEvidence:
         with steps.step("training quick probes") as progress:
             return choice_evidence(
-                posed, range(settings.seed, settings.seed + settings.leakage.seeds), settings, progress
+                posed, range(settings.seed, settings.seed + settings.leakage.seeds), settings, progress, untrained
             )
 
     kind = posed.test.kind
@@ -93,7 +97,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
     found = evidence.readers
     rules = [each for each in finding.results["effects"]["effects"] if each["reader"].startswith(RULE)]
     by_subject = [each for each in finding.results["effects"]["effects"] if each["reader"] == BY_SUBJECT]
-    patterns = find_item_patterns(posed, [*rules, *by_subject], settings, steps)
+    patterns = find_item_patterns(posed, [*rules, *by_subject], untrained, settings, steps)
     assert patterns.verdict is not None
     verdicts: dict[str, dict[str, Any]] = {
         "artifacts": patterns.verdict.to_dict(),

@@ -24,7 +24,6 @@ from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt, Headline, Judged, Verdict, judge_effects
 from goldassay.data import Dataset
 from goldassay.leakage.choice_rules import chance_of
-from goldassay.leakage.untrained_picks import untrained_picks
 from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
@@ -38,7 +37,7 @@ from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hi
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,7 +52,6 @@ _ROLE = "text"
 # Fewer items than these in a part leave the miner nothing to count.
 _LEAST_ITEMS = 10
 _DRAWS, _CONTROL_DRAWS = 2000, 500
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,13 @@ class _Picked:
         return np.where(self.applies, found, "uncovered")
 
 
-def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], settings: Settings, steps: Steps) -> Finding:
+def find_item_patterns(
+    posed: Posed,
+    rules: Sequence[Mapping[str, Any]],
+    untrained: Callable[[], Mapping[str, NDArray[np.float64]]],
+    settings: Settings,
+    steps: Steps,
+) -> Finding:
     """Mine the choices of items for patterns, and judge what picking by them gains over guessing.
 
     The verdict is a caution at most: a phrase that is learned from choices may tell what is true without its question.
@@ -85,6 +89,7 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     Args:
         posed: Items to learn from, if there are any apart, and those to measure.
         rules: Effects of rules without training, as plain data: nothing is sound where one may gain the limit.
+        untrained: Of picks without training that are no rules the scores of the choices; asked where all else is sound.
         settings: Of the search, and its limits.
         steps: Told what is done.
 
@@ -104,7 +109,7 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     doubts = [*reading_doubts(posed), *_rule_doubts(rules, limits)]
     judged = _judge(measured, found, limits, doubts)
     if judged.word == "sound":
-        doubts += _pick_doubts(test, groups, limits)
+        doubts += _pick_doubts(untrained(), test, groups, limits)
         judged = _judge(measured, found, limits, doubts)
     if judged.word == "sound":
         with steps.step(f"planting words in {test.kind.options}"):
@@ -158,16 +163,23 @@ def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> 
     ]
 
 
-def _pick_doubts(items: ChoiceItems, groups: NDArray[np.integer], limits: ArtifactLimits) -> list[Doubt]:
+def _pick_doubts(
+    untrained: Mapping[str, NDArray[np.float64]],
+    items: ChoiceItems,
+    groups: NDArray[np.integer],
+    limits: ArtifactLimits,
+) -> list[Doubt]:
     """Why nothing is sound where a pick without training may gain the limit, though it is no rule."""
+    from scipy.special import ndtri
+
     chance = chance_of(items)
     left = np.bincount(groups, 1 - chance)
     worst = ("", -1.0)
-    for name, scores in untrained_picks(items).items():
+    for name, scores in untrained.items():
         hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
         gained = np.bincount(groups, hits - chance)
         effect = gained.sum() / left.sum()
-        high = effect + _Z * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
+        high = effect + float(ndtri(0.975)) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
         worst = max(worst, (name, float(high)), key=lambda each: each[1])
     name, high = worst
     if high < limits.unsound:

@@ -34,7 +34,7 @@ from goldassay.questions.leakage.telling_choices import telling_choices
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,8 +60,21 @@ _ABOUT = {
 }
 
 
-def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, progress: Progress) -> ConditionEvidence:
+def choice_evidence(
+    posed: Posed,
+    seeds: Sequence[int],
+    settings: Settings,
+    progress: Progress,
+    untrained: Callable[[], Mapping[str, NDArray[np.float64]]] | None = None,
+) -> ConditionEvidence:
     """Ask the rules, and the quick probes of question and choices, of the choices, and of the question.
+
+    Args:
+        posed: The items.
+        seeds: Of the probes.
+        settings: Hold the limits and the clusters.
+        progress: Told after each probe.
+        untrained: What `untrained_picks` finds of the items to read, where something else asks for it, too.
 
     Raises:
         InputError: The data cannot be learned from.
@@ -147,7 +160,7 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         kind=test.kind,
         rules=of_rules,
         planted=planted,
-        telling=lambda: telling_choices(posed.train, test, folds),
+        telling=lambda: telling_choices(posed.train, test, folds, untrained() if untrained else None),
         tables={
             RULES: _rule_table(rules),
             SUBJECTS: rules_by_subject(test, picks, codes, settings.seed),

@@ -22,18 +22,26 @@ from goldassay.questions.leakage.item_readers import by_item, choice_hits
 from goldassay.questions.leakage.readings import LEANINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
 
 
-def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray[np.int64]) -> list[Reading]:
+def telling_choices(
+    train: ChoiceItems | None,
+    test: ChoiceItems,
+    folds: NDArray[np.int64],
+    untrained: Mapping[str, NDArray[np.float64]] | None = None,
+) -> list[Reading]:
     """What words, and traits of form, that lean to right choices pick of each item, from three strengths of leaning on.
 
     Args:
         train: Items to learn from; None for those of other folds.
         test: Items to read.
         folds: Of the read items, whole clusters each, (N,).
+        untrained: What `untrained_picks` finds of the items to read, where it is known.
     """
     source = test if train is None else train
     most, chance = int(test.sizes.max()), chance_of(test)
@@ -60,4 +68,4 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
             reading(f"{what} that lean by {least:g} standard errors", own)
             for least, own in zip(LEANINGS, scores, strict=True)
         ]
-    return found + [reading(name, scores) for name, scores in untrained_picks(test).items()]
+    return found + [reading(name, scores) for name, scores in (untrained or untrained_picks(test)).items()]
