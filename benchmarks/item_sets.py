@@ -2,9 +2,9 @@
 
     GOLDASSAY_DATA=DIR python -m benchmarks.item_sets [--only NAME]
 
-Prints one row of the table a line: what guessing hits, the longest choice or response (beside a plain loop over the
-items, which must say the same), readers of the choices alone, of the question alone and of both, the rule that gains
-most, and the verdicts.
+Prints a row for each set: what guessing hits, what picking the longest choice or response hits, what readers of the
+choices alone, of the question alone and of both hit, the rule that gains most, and the verdicts. A plain loop over the
+items checks the figure of the longest choice.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def shown(row: dict[str, Any] | None, scale: float) -> str:
 def main() -> None:
     """Print the table, a row as soon as it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", help="sets whose name holds this")
+    parser.add_argument("--only", help="print only sets whose name contains this")
     only = parser.parse_args().only or ""
     print(f"| {' | '.join(HEAD)} |\n|---{'|---:' * 6}|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

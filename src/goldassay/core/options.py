@@ -284,9 +284,8 @@ OPTIONS: dict[str, Key] = {
     ),
     "grades": Key(
         help=(
-            "Scores are grades from LOW to HIGH, both of which there can be: 1:5. They are measured as shares of that "
-            "scale, of which a point is a hundredth; instability, compare, runs show and runs scores name mean grades, "
-            "too."
+            "The scores are grades from LOW to HIGH, such as 1:5. They are measured as shares of this scale: a point "
+            "is a hundredth of it. instability, compare, runs show and runs scores also show mean grades."
         ),
         kind=str,
     ),
