@@ -44,6 +44,13 @@ def evidence(tmp_path: Path) -> Evidence:
     return self
 
 
+def test_a_run_without_a_number_goes_by_its_name() -> None:
+    runs = Runs.from_arrays(
+        np.zeros((2, 3), np.int64), gold=[0, 1, 2], label_names=LABELS, seeds=["first", "2"], model="m"
+    )
+    assert _describe([(3, runs)], 3)["run"].to_list() == ["m first", "m seed 2"]
+
+
 def test_columns_are_those_of_the_files(evidence: Evidence) -> None:
     logits, gold = evidence.wanted  # type: ignore[attr-defined]
     answers = answers_of_runs(evidence)

@@ -110,7 +110,7 @@ def _lists(values: NDArray[Any], kind: type[pl.DataType]) -> pl.Series:
 def _describe(sets: Iterable[tuple[int, Runs]], n: int) -> pl.DataFrame:
     """A row a run, under a name that no other one has."""
     rows = [
-        (f"{runs.model} seed {seed}" if runs.n_runs > 1 else runs.model, runs.dataset, runs.model, str(seed), answered)
+        (_name(runs.model, str(seed)) if runs.n_runs > 1 else runs.model, runs.dataset, runs.model, str(seed), answered)
         for answered, runs in sets
         for seed in runs.seeds.tolist()
     ]
@@ -127,6 +127,11 @@ def _describe(sets: Iterable[tuple[int, Runs]], n: int) -> pl.DataFrame:
          strict=True)],
         schema=SCHEMA, orient="row",
     )  # fmt: skip
+
+
+def _name(model: str, seed: str) -> str:
+    # A run without a number goes by the name of its file.
+    return f"{model} seed {seed}" if seed.isdecimal() else f"{model} {seed}"
 
 
 def _named(runs: Runs) -> NDArray[Any]:
