@@ -134,12 +134,14 @@ def _read_json(file: Path) -> Any:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend=f"name a {FILE_NAME} or its folder"
         ) from error
+    # A file that was named may be no report at all: to make it again would be the wrong advice.
+    mend = _AGAIN if file.name == FILE_NAME else f"name a {FILE_NAME} or its folder"
     if not content.strip():
-        raise InputError("is empty", file=file, mend=_AGAIN)
+        raise InputError("is empty", file=file, mend=mend)
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON: {reason(error)}", file=file, mend=_AGAIN) from error
+        raise InputError(f"is not JSON: {reason(error)}", file=file, mend=mend) from error
 
 
 def _refuse(name: str) -> NoReturn:
