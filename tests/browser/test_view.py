@@ -319,6 +319,46 @@ def test_a_phone_shows_everything(page: Callable[..., Browser], dark: bool, path
     assert cut == []
 
 
+def test_a_phone_decides_in_the_list(page: Callable[..., Browser], bench: Workbench) -> None:
+    browser = page(width=390, height=844)
+    labels = bench.table.load()["label"].to_list()
+    other = next(name for name in bench.label_names if name != labels[3])
+    first = "return [...document.querySelectorAll('#rows tbody tr')].slice(0, 5).map(e => e.dataset.decision);"
+    tap = "[...document.querySelectorAll('#rows tbody tr')][{}].querySelector('button[data-do={}]').click();"
+    for at, word in ((0, "drop"), (1, "keep"), (2, "rewrite"), (3, "relabel"), (4, "note")):
+        browser.run(tap.format(at, word))
+        if word == "relabel":
+            browser.run(f"document.querySelector('#relabel button[value={other}]').click();")
+        elif word in ("rewrite", "note"):
+            browser.run("document.getElementById('write-note').value = 'hm';")
+            browser.run("document.querySelector('#write button[value=save]').click();")
+        words = ("drop", "keep", "rewrite", "relabel", "note")
+        until(browser, first, [*words[: at + 1], *[""] * (4 - at)])
+    count = "return document.querySelector('.about').textContent.split(' · ')[1].split(' in ')[0];"
+    assert browser.run(count) == "4 decided, 1 only noted"
+    browser.run(tap.format(0, "undecided"))
+    until(browser, count, "3 decided, 1 only noted")
+    assert bench.decisions is not None
+    stored = read_decisions(bench.decisions).by_row.values()
+    assert [each.decision for each in stored] == ["undecided", "keep", "rewrite", "relabel", "note"]
+    # Large enough for a finger, and within the screen.
+    sizes = browser.run("""return [...document.querySelectorAll('.tools button')].map(e => e.getBoundingClientRect())
+        .map(e => [e.height >= 40, e.width >= 40, e.left >= 0, e.right <= 390]);""")
+    assert {tuple(each) for each in sizes} == {(True,) * 4}
+    assert browser.console() == []
+    # With room for keys there is none of it.
+    assert page(width=1280).run("return document.querySelector('.tools').checkVisibility();") is False
+
+
+def test_a_server_that_was_ended_is_said(bench: Workbench, browser: Browser) -> None:
+    with served(bench) as address:
+        show(browser, address)
+    press(browser, "j", "d")
+    said = "Not saved: goldassay view does not answer. Start it again, and open the address that it prints."
+    until(browser, STATUS, said)
+    assert browser.run("return document.querySelector('#rows tbody tr').dataset.decision;") == ""
+
+
 CONTRAST = """
 const luminance = (color) => {
     const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)

@@ -19,6 +19,7 @@ from goldassay.data.mending import mend_dataset
 from goldassay.data.row_keys import row_key
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
+from goldassay.view.opening import open_workbench
 from tests.cli.run_files import refused
 from tests.view.made import HOSTILE, save_both
 
@@ -89,7 +90,7 @@ def test_named_decisions_of_another_dataset_are_refused(
 ) -> None:
     (tmp_path / "other.jsonl").write_text(OTHER)
     said = refused("view", str(made[1]), "--decisions", str(tmp_path / "other.jsonl"))
-    assert "its decision fits no row of this report: it is of another dataset" in said
+    assert "its decision fits no row of this report: it is about another dataset" in said
 
 
 def test_own_decisions_whose_rows_are_mended_are_counted(made: tuple[Path, Path], tmp_path: Path) -> None:
@@ -131,8 +132,8 @@ def test_mend_names_the_line_of_a_decision_and_what_to_do(
     line = {"key": key, "id": first["example_id"], "decision": "relabel", "label": "natural"}
     file.write_text(OTHER + json.dumps(line) + "\n")
     said = refused("mend", str(dataset), "-o", str(tmp_path / "out"))
-    assert f"{file}, line 2: the line relabels a row to 'natural', which is no label of made.jsonl" in said
-    assert "correct or remove the line; did you mean 'neutral'?" in said
+    assert f"{file}, line 2: the line relabels a row to 'natural', which is the label of no row of made.jsonl" in said
+    assert "correct or remove the line; its labels are entailment, neutral, contradiction" in said
     file.write_text(json.dumps({**line, "label": "neutral"}) + '\n{"key": "half')
     assert run(["mend", str(dataset), "-o", str(tmp_path / "out")]) == 0
     assert (
@@ -171,6 +172,65 @@ def test_a_dataset_that_changed_is_said_on_the_page(made: tuple[Path, Path], tmp
     assert "made.jsonl changed since the audit" in page.read_text("utf-8")
 
 
+def _rows_of(dataset: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in dataset.read_text("utf-8").splitlines()]
+
+
+def _write_rows(place: Path, found: list[dict[str, str]]) -> None:
+    place.write_text("".join(json.dumps(row) + "\n" for row in found), "utf-8")
+
+
+@pytest.mark.parametrize("n_own", [0, 11])
+def test_another_dataset_is_refused(
+    made: tuple[Path, Path], tmp_path: Path, refused: Callable[..., str], n_own: int
+) -> None:
+    dataset, report = made
+    other = tmp_path / "other.jsonl"
+    found = [{**row, "premise": f"Not {row['premise']}"} if at >= n_own else row for at, row in
+             enumerate(_rows_of(dataset))]  # fmt: skip
+    _write_rows(other, found)
+    page = tmp_path / "page.html"
+    said = refused("view", str(report), "--test", str(other), "--export", str(page))
+    assert said.endswith(
+        f"{other}: has {n_own} of the 230 rows of this report: it is another dataset; name the file that was evaluated"
+    )
+    assert not page.exists()
+    # Where the dataset was, the report is still shown, and nothing can be decided.
+    _write_rows(dataset, found)
+    assert run(["view", str(report), "--export", str(page), "-q"]) == 0
+    said = (
+        f"made.jsonl, where the dataset was, has {n_own} of the 230 rows of this report: it is another dataset by now"
+    )
+    assert said in page.read_text("utf-8")
+    assert open_workbench(report).decisions is None
+
+
+def test_a_file_that_is_no_dataset_is_refused(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    dataset, report = made
+    (dataset.parent / "x.jsonl").write_bytes(b"\x00\x01")
+    assert "x.jsonl" in refused("view", str(report), "--test", str(dataset.parent / "x.jsonl"), "--export", "p.html")
+
+
+@pytest.mark.parametrize("how", ["changed", "subset", "reordered", "more"])
+def test_a_dataset_that_changed_in_part_opens_with_how_many_rows_did(made: tuple[Path, Path], how: str) -> None:
+    dataset, report = made
+    found = _rows_of(dataset)
+    if how == "changed":
+        found[3]["hypothesis"] = found[5]["label"] = "contradiction"
+        said = "it has 228 of the 230 rows of this report, and 2 changed or are gone."
+    elif how == "subset":
+        found, said = found[:9], "it has 9 of the 230 rows of this report, and 221 changed or are gone."
+    else:
+        said = "but has all rows of this report."
+        found = found[::-1] if how == "reordered" else [*found, {**found[0], "example_id": "new", "premise": "New."}]
+    place = dataset.with_name("again.jsonl")
+    _write_rows(place, found)
+    bench = open_workbench(report, str(place))
+    between = ":" if how in ("changed", "subset") else ","
+    assert f"again.jsonl is not as it was audited{between} {said}" in bench.notes[0]
+    assert bench.decisions == place.with_name("again.decisions.jsonl")
+
+
 def test_a_report_that_was_moved_without_its_data_is_shown(made: tuple[Path, Path], tmp_path: Path) -> None:
     moved = shutil.move(made[1], tmp_path / "far" / "away" / "report")
     page = tmp_path / "page.html"
@@ -199,7 +259,6 @@ def test_mend_writes_the_set_and_its_log(
     made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from goldassay.data.decisions import Decision, append_decision
-    from goldassay.view.opening import open_workbench
 
     bench = open_workbench(made[1])
     row = bench.table.rows(pl.Series([5]).to_numpy())[0]

@@ -40,8 +40,8 @@ def test_the_last_decision_on_a_row_counts(tmp_path: Path) -> None:
     for decision in (ONE, Decision("k", "2", "keep"), Decision("k", "1", "undecided")):
         append_decision(file, decision)
     assert {key: each.decision for key, each in read_decisions(file).by_row.items()} == {
-        ("k", "1"): "undecided",
-        ("k", "2"): "keep",
+        ("k", "1", ""): "undecided",
+        ("k", "2", ""): "keep",
     }
 
 
@@ -55,7 +55,7 @@ def test_a_torn_last_line_is_left_out_and_kept(tmp_path: Path, cut: int) -> None
     read = read_decisions(file)
     assert (len(read.by_row), bool(read.torn)) == ((2, False) if whole else (1, True))
     append_decision(file, Decision("k", "3", "keep"))
-    assert [id_ for _, id_ in read_decisions(file).by_row] == (["0", "1", "3"] if whole else ["0", "3"])
+    assert [id_ for _, id_, _ in read_decisions(file).by_row] == (["0", "1", "3"] if whole else ["0", "3"])
     if not whole:
         assert (tmp_path / "d.jsonl.torn").read_bytes() == ONE.to_line()[:cut] + b"\n"
 
@@ -65,11 +65,13 @@ def test_a_torn_last_line_is_left_out_and_kept(tmp_path: Path, cut: int) -> None
     [
         ("{", "is not JSON"),
         ("[]", "is no object"),
+        ("[" * 100_000, "the line is not JSON: nested too deeply"),
         ('{"key": "k", "id": "1"}', "no text as 'decision'"),
         ('{"key": "k", "id": 1, "decision": "keep"}', "no text as 'id'"),
         ('{"key": "k", "id": "1", "decision": "burn"}', "none of keep, rewrite"),
         ('{"key": "k", "id": "1", "decision": "relabel"}', "without a label"),
         ('{"key": "k", "id": "1", "decision": "note", "note": 3}', "no texts"),
+        ('{"key": "k", "id": "1", "decision": "note", "copies": 2}', "no texts"),
         (r'{"key": "k", "id": "1", "decision": "note", "note": "\ud800"}', "half of a surrogate pair"),
         (r'{"key": "k", "id": "1", "decision": "rewrite", "texts": {"a": "\udc00"}}', "half of a surrogate pair"),
     ],

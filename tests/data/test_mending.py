@@ -17,8 +17,9 @@ from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
 from goldassay.data.items.choices import read_choices
 from goldassay.data.mending import mend_dataset
+from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.reading import read_table
-from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, item_frame, keys_of
+from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, copies_of, item_frame, keys_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,10 +41,12 @@ def data(tmp_path: Path) -> Path:
 def decide(data: Path, row: str, word: str, **more: Any) -> Path:
     """Append a decision about the row of an id, as the page does."""
     dataset = read_dataset(data)
-    at = dataset.examples["example_id"].to_list().index(row)
-    key = keys_of(dataset.examples, content_columns(dataset))[at]
+    ids = dataset.examples["example_id"].to_list()
+    keys = keys_of(dataset.examples, content_columns(dataset))
+    key = keys[ids.index(row)]
+    copies = copies_of([name for name, own in zip(ids, keys, strict=True) if own == key])
     file = data.with_name("set.decisions.jsonl")
-    append_decision(file, Decision(key, row, word, **more))
+    append_decision(file, Decision(key, row, word, copies=copies, **more))
     return file
 
 
@@ -116,6 +119,106 @@ def test_of_equal_rows_as_many_go_as_were_dropped(tmp_path: Path) -> None:
     assert [row["text"] for row in after(file)] == ["same", "other"]
 
 
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+SAME = [{"text": "same", "label": "a", "source": name} for name in "pqr"]
+OTHER = [{"text": f"other {i}", "label": "b", "source": "s"} for i in range(3)]
+ALIKE = "decisions are about one of several equal rows, and no id says which: decide about these again in view"
+
+
+def test_equal_rows_whose_ids_changed_do_not_take_each_others_decisions(tmp_path: Path) -> None:
+    """Without ids positions are ids: after a row is added in front, position 1 is another one of three equal rows."""
+    file = tmp_path / "set.jsonl"
+    _write(file, [OTHER[0], *SAME, *OTHER[1:]])
+    decide(file, "2", "drop")
+    decide(file, "4", "relabel", label="a")
+    assert [row["source"] for row in after(file)] == ["s", "p", "r", "s", "s"]
+    _write(file, [OTHER[2], OTHER[0], *SAME, OTHER[1]])
+    mended = mend_dataset(file)
+    assert mended.counts == {"relabel": 1}
+    assert mended.left == {ALIKE: 1}
+    assert mended.n_decided == 2
+    assert mended.lines()[1] == (
+        "- 1 decision is about one of several equal rows, and no id says which: decide about these again in view"
+    )
+    # The log has the ids of the file that was mended.
+    (change,) = mended.changes
+    assert (change["line"], change["id"]) == (6, "5")
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+def test_a_second_mend_does_not_drop_the_copy_that_was_kept(tmp_path: Path, has_ids: bool) -> None:
+    file = tmp_path / "set.jsonl"
+    rows = [{**row, **({"id": f"u{at}"} if has_ids else {})} for at, row in enumerate([*SAME[:2], *OTHER[:2]])]
+    _write(file, rows)
+    decide(file, "u0" if has_ids else "0", "drop")
+    (place, _) = mend_dataset(file).save(tmp_path / "out")
+    assert [row["source"] for row in map(json.loads, place.read_text("utf-8").splitlines())] == ["q", "s", "s"]
+    again = mend_dataset(place, file.with_name("set.decisions.jsonl"))
+    assert (again.counts, again.left) == ({}, {ALIKE: 1})
+    assert again.content == place.read_bytes()
+
+
+def test_ids_tell_equal_rows_apart_in_any_order(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    rows = [{**row, "id": f"u{at}"} for at, row in enumerate([*SAME, *OTHER])]
+    _write(file, rows)
+    decide(file, "u1", "drop")
+    decide(file, "u2", "note", note="which?")
+    _write(file, [row for row in rows[::-1] if row["id"] != "u0"])
+    mended = mend_dataset(file)
+    assert [row["id"] for row in map(json.loads, mended.content.splitlines())] == ["u5", "u4", "u3", "u2"]
+    assert [(each["id"], each["decision"]) for each in mended.changes] == [("u2", "note"), ("u1", "drop")]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    before=st.lists(st.sampled_from("xyz"), min_size=2, max_size=7),
+    after_=st.lists(st.sampled_from("xyz"), min_size=2, max_size=7),
+    data=st.data(),
+)
+def test_positions_never_choose_among_equal_rows_unless_the_same_rows_are_there(
+    before: list[str], after_: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(before) - 1))
+
+    def placed(contents: list[str], decision: Decision) -> Placed:
+        rows = {key: [i for i, own in enumerate(contents) if own == key] for key in set(contents)}
+        return place_decisions([decision], rows, str, are_positions=True)
+
+    was = [i for i, own in enumerate(before) if own == before[at]]
+    now = [i for i, own in enumerate(after_) if own == before[at]]
+    found = placed(after_, Decision(before[at], str(at), "drop", copies=copies_of(list(map(str, was)))))
+    if not now:
+        wanted = (set(), 1, 0)
+    elif was == now:
+        wanted = ({at}, 0, 0)
+    elif len(was) == len(now) == 1:
+        wanted = (set(now), 0, 0)
+    else:
+        wanted = (set(), 0, 1)
+    assert (set(found.by_row), len(found.gone), len(found.alike)) == wanted
+
+
+def test_every_decision_and_note_is_counted_once(data: Path) -> None:
+    decide(data, "u0", "drop")
+    decide(data, "u1", "note", note="hm")
+    decide(data, "u3", "keep")
+    decide(data, "u4", "drop")
+    decide(data, "u4", "undecided")
+    rows = [dict(row) for row in ROWS]
+    rows[3]["sentence1"] = "changed since"
+    _write(data, rows)
+    mended = mend_dataset(data)
+    assert (mended.n_decided, mended.n_noted) == (2, 1)
+    gone = "decisions fit no row: their rows changed or are gone"
+    assert (mended.counts, mended.left) == ({"drop": 1}, {gone: 1, "rows have only a note: nothing changes": 1})
+    assert mended.to_dict()["decided"] == 2
+    assert [each["decision"] for each in mended.changes] == ["drop", "note"]
+
+
 def test_what_no_longer_fits_is_counted(data: Path) -> None:
     decide(data, "u0", "drop")
     decide(data, "u1", "drop")
@@ -132,7 +235,8 @@ def test_what_no_longer_fits_is_counted(data: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "more", "said"),
     [
-        ("relabel", {"label": "entailed"}, "label of set.jsonl; correct or remove the line; did you mean 'entailment'"),
+        ("relabel", {"label": "entailed"}, "label of no row of set.jsonl; correct or remove the line; its labels are"),
+        ("rewrite", {"texts": {"premise": ""}}, "line 1: the line rewrites 'premise' to an empty text"),
         ("rewrite", {"texts": {"text": "x"}}, "'text', which is no text of set.jsonl"),
     ],
 )

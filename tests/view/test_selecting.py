@@ -154,7 +154,7 @@ def test_decisions_find_their_rows_in_another_order(tmp_path: Path) -> None:
         save_report(tmp_path / "other", turned) / "tables" / "examples.parquet", ("premise", "hypothesis")
     )
     gone = Decision("0" * 32, "row-1", "keep")
-    assert other.place([*decisions, gone]) == [gone]
+    assert other.place([*decisions, gone]).gone == [gone]
     found = {str(other.rows(np.array([at]))[0]["premise"]) for at in other.decided}
     assert found == {PLAIN[at]["premise"] for at in (3, 100, 229)}
 

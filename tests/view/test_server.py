@@ -12,14 +12,16 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision, append_decision, read_decisions
+from goldassay.data.mending import mend_dataset
 from goldassay.view.opening import open_workbench
-from tests.view.made import HOSTILE, ask, items, save_both, save_report, served
+from tests.view.made import HOSTILE, ask, items, rows, save_both, save_report, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +175,8 @@ def test_another_server_on_the_same_file_is_seen(tmp_path: Path) -> None:
     [
         ({"decision": "burn"}, "none of keep"),
         ({"decision": "relabel"}, "without a label"),
-        ({"decision": "relabel", "label": "nope"}, "no label 'nope'"),
+        ({"decision": "relabel", "label": "nope"}, "'nope' is the label of no row of this dataset; its labels are"),
+        ({"decision": "rewrite", "texts": {"premise": " "}}, "rewrites 'premise' to an empty text; correct it"),
         ({"row": 230}, "no row"),
         ({"row": True}, "no row"),
         ({"key": "0" * 32}, "another one by now"),
@@ -204,6 +207,19 @@ def test_nothing_but_its_pages_is_there(address: str, path: str) -> None:
     assert "script" not in told
 
 
+@pytest.mark.parametrize("name", ["abc", "230", "-1", "1/2", "9" * 5000, "²", ""])
+def test_a_row_that_is_not_there_gets_one_answer(address: str, name: str) -> None:
+    status, page, _ = ask(address, f"row/{quote(name)}")
+    assert status == 404
+    assert "rows go from 0 to 229" in page
+    assert ask(address.replace(address.split("/")[3], "wrong"), f"row/{quote(name)}")[0] == 403
+
+
+def test_a_body_nested_too_deeply_is_said_in_words(address: str) -> None:
+    told = ask(address, "decide", body=b"[" * 100_000)[1]
+    assert json.loads(told)["problem"] == "the decision is not JSON: nested too deeply; decide on the page"
+
+
 @pytest.mark.parametrize("query", ["q=(&re=1", "f.nope=1", "n.confidence=x", "sort=nope", "nope=1"])
 def test_a_wrong_address_says_what_is_wrong(address: str, query: str) -> None:
     status, page, _ = ask(address, f"?{query}")
@@ -216,7 +232,6 @@ def test_a_row_is_shown_in_full(address: str) -> None:
     assert status == 200
     assert HOSTILE not in page
     assert "variability" in page
-    assert ask(address, "row/230")[0] == 400
 
 
 def test_items_are_shown_with_their_right_choice(tmp_path: Path) -> None:
@@ -238,7 +253,9 @@ def test_an_item_takes_no_label_beyond_its_choices(tmp_path: Path, choices: list
     bench.document["dataset"]["label_names"] = ["A", "B", "C"]
     with served(bench) as address:
         status, told, _ = ask(address, "decide", body=decision(bench, 0, "relabel", label="C"))
-        assert (status, json.loads(told)["problem"]) == (400, "the row has no label 'C'; known are A, B")
+        assert (status, json.loads(told)["problem"]) == (
+            400, "'C' is no choice of the item; its labels are A, B; or write a note"
+        )  # fmt: skip
         assert not (tmp_path / "d.jsonl").exists()
         assert ask(address, "decide", body=decision(bench, 1, "relabel", label="C"))[0] == 200
         assert ask(address, "decide", body=decision(bench, 0, "relabel", label="A"))[0] == 200
@@ -337,3 +354,90 @@ def test_decisions_that_fit_no_row_are_said_in_their_number(tmp_path: Path, n: i
     }[n]  # fmt: skip
     with pytest.raises(InputError, match="its decision fits" if n == 1 else "none of its 2 decisions fits"):
         open_workbench(folder, decisions=file)
+
+
+def copies(n: int = 40) -> pl.DataFrame:
+    """Rows of which the third to fifth say the same, and whose ids are their positions."""
+    table = rows(n).with_columns(example_id=pl.Series(map(str, range(n))))
+    same = [2 if at in (3, 4) else at for at in range(n)]
+    return table.with_columns(table[same].select("premise", "hypothesis", "label"))
+
+
+def test_equal_rows_do_not_take_each_others_decisions(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    bench = open_workbench(save_report(tmp_path / "report", copies()), decisions=file)
+    with served(bench) as address:
+        assert ask(address, "decide", body=decision(bench, 3, "keep"))[0] == 200
+        assert ask(address, "decide", body=decision(bench, 9, "drop"))[0] == 200
+    bench = open_workbench(save_report(tmp_path / "report", copies()), decisions=file)
+    assert {row: each.decision for row, each in bench.table.decided.items()} == {3: "keep", 9: "drop"}
+    # A row in front: the fourth is now another one of the three.
+    ahead = rows(41, seed=1)[:1].with_columns(example_id=pl.lit("0"))
+    moved = pl.concat([ahead, copies()]).with_columns(example_id=pl.Series(map(str, range(41))))
+    bench = open_workbench(save_report(tmp_path / "moved", moved), decisions=file)
+    assert {row: each.decision for row, each in bench.table.decided.items()} == {10: "drop"}
+    said = "1 of 2 decisions in d.jsonl is about one of several equal rows, and no id says which: decide about these"
+    assert said in bench.notes[-1]
+    with served(bench) as address:
+        for word in ("relabel", "drop"):
+            more = {"label": other_label(bench, 4)} if word == "relabel" else {}
+            assert ask(address, "decide", body=decision(bench, 4, word, **more))[0] == 200
+        assert '<span id="decided-count">2</span>' in ask(address)[1]
+        # The row goes on from its own decisions, and not from those of the other one.
+        told = [json.loads(ask(address, "decide", body=decision(bench, 4, "undecided"))[1])["decision"] for _ in "ab"]
+        assert told == ["relabel", "undecided"]
+
+
+def test_rows_that_nothing_tells_apart_are_not_decided(tmp_path: Path) -> None:
+    table = copies().with_columns(example_id=pl.Series(["one" if at in (2, 4) else f"{at}!" for at in range(40)]))
+    bench = open_workbench(save_report(tmp_path / "report", table), decisions=tmp_path / "d.jsonl")
+    with served(bench) as address:
+        status, told, _ = ask(address, "decide", body=decision(bench, 4))
+        assert (status, "several rows with the id 'one' say the same" in told) == (400, True)
+        assert not (tmp_path / "d.jsonl").exists()
+        assert ask(address, "decide", body=decision(bench, 3))[0] == 200
+
+
+def test_a_note_and_what_was_undone_are_no_decisions(tmp_path: Path) -> None:
+    dataset, folder = save_both(tmp_path)
+    bench = open_workbench(folder)
+    with served(bench) as address:
+        for row, word, more in (
+            (1, "keep", {}), (2, "note", {"note": "hm"}), (3, "drop", {}), (3, "undecided", {}), (4, "rewrite", {}),
+        ):  # fmt: skip
+            assert ask(address, "decide", body=decision(bench, row, word, **more))[0] == 200
+        page = ask(address)[1]
+    assert '<span id="decided-count">2</span> decided<span id="noted">, <span id="noted-count">1</span>' in page
+    mended = mend_dataset(dataset)
+    assert (mended.n_decided, mended.n_noted) == (2, 1)
+    assert mended.lines() == [
+        "230 rows before, 230 after; carried out: 1 keep",
+        "- 1 row has only a note: nothing changes",
+        "- 1 row is marked to be rewritten, without a new text",
+    ]
+
+
+def test_view_and_mend_judge_labels_alike(tmp_path: Path) -> None:
+    """A label of the training part that no evaluated row has: nobody knows how the file writes it."""
+    table = rows(40).filter(pl.col("label") != "neutral")
+    dataset = tmp_path / "made.jsonl"
+    table.select("example_id", "premise", "hypothesis", label=pl.col("label").str.slice(0, 1)).write_ndjson(dataset)
+    bench = open_workbench(save_report(tmp_path / "report", table, dataset))
+    assert bench.label_names == ("entailment", "contradiction")
+    with served(bench) as address:
+        assert 'value="neutral"' not in ask(address)[1]
+        status, told, _ = ask(address, "decide", body=decision(bench, 1, "relabel", label="neutral"))
+        problem = json.loads(told)["problem"]
+        said = "'neutral' is the label of no row of this dataset; its labels are entailment, contradiction; or write a"
+        assert (status, said in problem) == (400, True)
+        assert ask(address, "decide", body=decision(bench, 1, "relabel", label=other_label(bench, 1)))[0] == 200
+    assert mend_dataset(dataset).counts == {"relabel": 1}
+    assert bench.decisions is not None
+    append_decision(bench.decisions, Decision(*read_first(bench.decisions), "relabel", "neutral"))
+    with pytest.raises(InputError, match=r"line 2: .*label of no row of made\.jsonl; .* entailment, contradiction$"):
+        mend_dataset(dataset)
+
+
+def read_first(file: Path) -> tuple[str, str]:
+    (first,) = read_decisions(file).by_row.values()
+    return first.key, first.id

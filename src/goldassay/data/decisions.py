@@ -8,21 +8,26 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.boundary import reason
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error
+from goldassay.core.nearest import did_you_mean
 from goldassay.core.visible import has_half_pair
 from goldassay.data.reading import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 ENDING = ".decisions.jsonl"
 # "note" only adds a note; "undecided" takes back what the row's line before it said.
-WORDS = ("keep", "rewrite", "relabel", "drop", "note", "undecided")
+DECIDED = ("keep", "rewrite", "relabel", "drop")
+WORDS = (*DECIDED, "note", "undecided")
+# More are not listed in one line.
+_MOST_LABELS = 12
 MEND_LINE = "correct or remove the line"
-_WRITTEN = ("key", "id", "decision", "label", "texts", "note")
+_WRITTEN = ("key", "id", "decision", "label", "texts", "note", "copies")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Decision:
         label: The new label, of a relabel.
         texts: New texts by column, of a rewrite; a rewrite without any marks the row as still to be rewritten.
         note: In the user's words.
+        copies: Which rows had the same content when it was decided, see `row_keys.copies_of`; "" where no other had.
         before: How the row stood before, of a decision that `after` made; not written.
         line: Where it stands in its file, from 1; 0 where it was not read. Not written.
     """
@@ -46,6 +52,7 @@ class Decision:
     label: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    copies: str = ""
     before: Decision | None = field(default=None, compare=False, repr=False)
     line: int = field(default=0, compare=False, repr=False)
 
@@ -63,7 +70,7 @@ class Decision:
         Args:
             before: How it stood, or None where nothing was decided yet.
         """
-        blank = Decision(self.key, self.id, "undecided")
+        blank = Decision(self.key, self.id, "undecided", copies=self.copies)
         stood = blank if before is None else before
         if self.decision == "undecided":
             return stood.before or blank
@@ -89,15 +96,20 @@ class Decision:
         if content["decision"] not in WORDS:
             raise ValueError(f"has the decision {content['decision']!r}, which is none of {', '.join(WORDS)}")
         texts, label, note = content.get("texts", {}), content.get("label", ""), content.get("note", "")
-        if not isinstance(texts, dict) or not all(isinstance(each, str) for each in (*texts.values(), label, note)):
-            raise ValueError("has texts, a label or a note that are no texts")
+        copies = content.get("copies", "")
+        if not isinstance(texts, dict) or not all(
+            isinstance(each, str) for each in (*texts.values(), label, note, copies)
+        ):
+            raise ValueError("has texts, a label, a note or copies that are no texts")
         told = (content["key"], content["id"], label, note, *texts, *texts.values())
         if any(map(has_half_pair, told)):
             # No page could show it, and no file of text could hold it.
             raise ValueError("holds half of a surrogate pair, which is no character")
+        if content["decision"] == "rewrite" and (empty := [name for name, text in texts.items() if not text.strip()]):
+            raise ValueError(f"rewrites {empty[0]!r} to an empty text")
         if content["decision"] == "relabel" and not label:
             raise ValueError("is a relabel without a label")
-        return cls(content["key"], content["id"], content["decision"], label, texts, note)
+        return cls(content["key"], content["id"], content["decision"], label, texts, note, copies)
 
 
 @dataclass(frozen=True)
@@ -105,14 +117,27 @@ class Decided:
     """The decisions of a file.
 
     Attributes:
-        by_row: How each row stands (see `Decision.after`), by (key, id), in the order of the first.
+        by_row: How each row stands (see `Decision.after`), by (key, id, copies), in the order of the first.
         n_lines: Lines that were read.
         torn: The bytes of an unfinished last line, which a machine that lost its power may leave; b"" without one.
     """
 
-    by_row: Mapping[tuple[str, str], Decision]
+    by_row: Mapping[tuple[str, str, str], Decision]
     n_lines: int = 0
     torn: bytes = b""
+
+
+def decided_and_noted(decisions: Iterable[Decision]) -> tuple[int, int]:
+    """How many rows are decided, and how many have only a note; what was taken back counts nowhere."""
+    words = [each.decision for each in decisions]
+    return sum(word in DECIDED for word in words), words.count("note")
+
+
+def label_choices(label: str, labels: Sequence[str]) -> str:
+    """Which labels there are in place of one that is not there; of many those near it."""
+    if not labels:
+        return "it has no labels"
+    return f"its labels are {', '.join(labels)}" if len(labels) <= _MOST_LABELS else did_you_mean(label, labels)
 
 
 def decisions_beside(dataset: Path) -> Path:
@@ -143,7 +168,7 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=path, mend="name a file of decisions") from error
     lines = content.split(b"\n")
-    found: dict[tuple[str, str], Decision] = {}
+    found: dict[tuple[str, str, str], Decision] = {}
     n_lines, torn = 0, b""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -155,10 +180,11 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
                 # Without its line break it was never confirmed.
                 torn = line
                 continue
-            why = str(error) if not isinstance(error, json.JSONDecodeError) else f"is not JSON: {error}"
+            is_json = not isinstance(error, (json.JSONDecodeError, RecursionError))
+            why = str(error) if is_json else f"is not JSON: {reason(error)}"
             raise InputError(f"the line {why}", file=path, row=number, mend=MEND_LINE) from error
         n_lines += 1
-        row = decision.key, decision.id
+        row = decision.key, decision.id, decision.copies
         found[row] = replace(decision, line=number).after(found.get(row))
     return Decided(found, n_lines, torn)
 

@@ -15,16 +15,26 @@ from goldassay.core.files import check_not_read, written_together
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import count
 from goldassay.data.building import build_dataset
-from goldassay.data.decisions import MEND_LINE, Decision, decisions_beside, read_decisions
+from goldassay.data.decisions import (
+    DECIDED,
+    MEND_LINE,
+    Decision,
+    decided_and_noted,
+    decisions_beside,
+    label_choices,
+    read_decisions,
+)
 from goldassay.data.items.choice_shapes import ROLES, find_shape
 from goldassay.data.items.choices import read_choices
 from goldassay.data.mended_files import mended_file
+from goldassay.data.placing import none_fits, place_decisions
 from goldassay.data.reading import name_of, read_table
 from goldassay.data.roles import parse_columns
-from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, item_frame, keys_of
+from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, content_columns, item_frame, keys_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from goldassay.data.dataset import Dataset
     from goldassay.data.table import Table
@@ -33,6 +43,10 @@ CHANGES = "changes.jsonl"
 _PLACE = "goldassay row of the file"
 # What changed nothing, of several rows: what is left of one is said by `_several`.
 _UNPLACED = "decisions fit no row: their rows changed or are gone"
+_NOTE_GONE = "notes fit no row: their rows changed or are gone"
+_ALIKE = "decisions are about one of several equal rows, and no id says which: decide about these again in view"
+_NOTE_ALIKE = "notes are about one of several equal rows, and no id says which"
+_NOTED = "rows have only a note: nothing changes"
 _NO_TEXT = "rows are marked to be rewritten, without a new text"
 _SAME_TEXT = "rows are rewritten to the text that they have: nothing changes"
 _SAME_LABEL = "rows are relabelled to the label that they have: nothing changes"
@@ -40,6 +54,10 @@ _ANSWERS = "items are to be relabelled by hand: their column of answers names th
 _PARTS = "items are to be rewritten by hand: the text is no column of its own"
 _SINGULAR = {
     "rows": "row", _UNPLACED: "decision fits no row: its row changed or is gone",
+    _NOTE_GONE: "note fits no row: its row changed or is gone",
+    _ALIKE: "decision is about one of several equal rows, and no id says which: decide about these again in view",
+    _NOTE_ALIKE: "note is about one of several equal rows, and no id says which",
+    _NOTED: "row has only a note: nothing changes",
     _NO_TEXT: "row is marked to be rewritten, without a new text",
     _SAME_TEXT: "row is rewritten to the text that it has: nothing changes",
     _SAME_LABEL: "row is relabelled to the label that it has: nothing changes",
@@ -57,7 +75,9 @@ class Mended:
         content: The bytes of the file.
         changes: A dict a change: line, id, decision, column, before, after, note.
         counts: Rows by decision that were carried out.
-        left: {what: how many} decisions that changed nothing, in words.
+        left: {what: how many} decisions that changed nothing, and notes, in words.
+        n_decided: Rows that the file of decisions decides about: those of `counts` and those left.
+        n_noted: Rows that have only a note there.
         n_before: Rows of the file.
         n_after: Rows that are left.
         dropped: Places of the rows in the file that are left out, ascending.
@@ -70,6 +90,8 @@ class Mended:
     changes: tuple[dict[str, Any], ...]
     counts: dict[str, int]
     left: dict[str, int]
+    n_decided: int
+    n_noted: int
     n_before: int
     n_after: int
     dropped: tuple[int, ...] = ()
@@ -81,6 +103,8 @@ class Mended:
         return {
             "rows_before": self.n_before,
             "rows_after": self.n_after,
+            "decided": self.n_decided,
+            "noted": self.n_noted,
             "carried_out": self.counts,
             "left": self.left,
             "changes": list(self.changes),
@@ -132,31 +156,29 @@ def mend_dataset(
     table = read_table(data, file_format)
     decided = read_decisions(file)
     roles = None if columns is None else parse_columns(columns)
-    rows: _Items | TextRows
-    if find_shape(table.frame, {}) is not None and not set(roles or {}) - {*ROLES, "ignore"}:
-        rows = _Items(table, name_of(data), roles or {}, str(data))
-    else:
-        rows = TextRows(table, name_of(data), roles, data)
+    rows = _rows(table, data, roles)
+    same: dict[str, list[int]] = {}
+    for at, key in enumerate(rows.keys):
+        same.setdefault(key, []).append(at)
+    placed = place_decisions(
+        decided.by_row.values(), same, rows.ids.__getitem__, are_positions=are_positions(pl.Series(rows.ids))
+    )
+    if (said := none_fits(placed, f"of {data.name}")) is not None:
+        raise InputError(said, file=file, mend=f"name the file of this dataset with {option('decisions')}")
+    n_decided, n_noted = decided_and_noted(decided.by_row.values())
     left: dict[str, int] = {}
-    placed = _placed(rows.keys, rows.ids, list(decided.by_row.values()))
-    unplaced = [each for each in decided.by_row.values() if each.decision != "undecided"]
-    unplaced = [each for each in unplaced if each not in placed.values()]
-    if decided.by_row and not placed:
-        n = len(decided.by_row)
-        n_fit = "its decision fits no row" if n == 1 else f"none of its {count(n)} decisions fits a row"
-        raise InputError(
-            f"{n_fit} of {data.name}: it is about another set",
-            file=file, mend=f"name the file of this dataset with {option('decisions')}",
-        )  # fmt: skip
-    if unplaced:
-        left[_UNPLACED] = len(unplaced)
+    for found, of_decisions, of_notes in ((placed.gone, _UNPLACED, _NOTE_GONE), (placed.alike, _ALIKE, _NOTE_ALIKE)):
+        n, n_notes = decided_and_noted(found)
+        left |= {what: n for what, n in ((of_decisions, n), (of_notes, n_notes)) if n}
+    if n := decided_and_noted(placed.by_row.values())[1]:
+        left[_NOTED] = n
     if decided.torn:
         left[f"unfinished last line of {file.name} is left out: correct or remove it"] = 1
-    dropped, changes, counts = [], [], dict.fromkeys(("keep", "rewrite", "relabel", "drop"), 0)
-    for at, decision in sorted(placed.items()):
+    dropped, changes, counts = [], [], dict.fromkeys(DECIDED, 0)
+    for at, decision in sorted(placed.by_row.items()):
         own = rows.change(at, decision, _Line(file, decision.line))
         word = decision.decision
-        told = {"line": table.line_of(rows.places[at]), "id": decision.id, "decision": word}
+        told = {"line": table.line_of(rows.places[at]), "id": rows.ids[at], "decision": word}
         if isinstance(own, str):
             left[own] = left.get(own, 0) + 1
             # What was noted is logged all the same.
@@ -174,6 +196,8 @@ def mend_dataset(
         changes=tuple(changes),
         counts={word: n for word, n in counts.items() if n},
         left=left,
+        n_decided=n_decided,
+        n_noted=n_noted,
         n_before=table.frame.height,
         n_after=table.frame.height - len(dropped),
         dropped=tuple(sorted(dropped)),
@@ -182,24 +206,25 @@ def mend_dataset(
     )
 
 
-def _placed(keys: list[str], ids: list[str], decisions: list[Decision]) -> dict[int, Decision]:
-    """The row of each decision: that of its content and id, else another one of its content that has none."""
-    rows: dict[str, list[int]] = {}
-    for at, key in enumerate(keys):
-        rows.setdefault(key, []).append(at)
-    found: dict[int, Decision] = {}
-    others = []
-    for decision in decisions:
-        own = [at for at in rows.get(decision.key, ()) if ids[at] == decision.id]
-        if own:
-            found[own[0]] = decision
-        else:
-            others.append(decision)
-    for decision in others:
-        free = [at for at in rows.get(decision.key, ()) if at not in found]
-        if free:
-            found[free[0]] = decision
-    return found
+def keys_in(data: Path, roles: Mapping[str, str]) -> list[str]:
+    """The key of each row of a dataset file.
+
+    Args:
+        data: The file.
+        roles: Which column plays which role; columns that the file lacks are left out.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    table = read_table(data)
+    there = {role: column for role, column in roles.items() if column in table.frame.columns}
+    return _rows(table, data, there or None).keys
+
+
+def _rows(table: Table, data: Path, roles: dict[str, str] | None) -> _Items | TextRows:
+    if find_shape(table.frame, {}) is not None and not set(roles or {}) - {*ROLES, "ignore"}:
+        return _Items(table, name_of(data), roles or {}, str(data))
+    return TextRows(table, name_of(data), roles, data)
 
 
 class TextRows:
@@ -218,6 +243,8 @@ class TextRows:
         self.places: list[int] = examples[_PLACE].to_list()
         self.keys = keys_of(examples, content_columns(self.dataset))
         self.ids = examples["example_id"].cast(pl.String).to_list()
+        used = set(examples["label"]) if "label" in examples.columns else set()
+        self.labels = tuple(label for label in self.dataset.label_names if label in used)
         self.edits: dict[str, dict[int, Any]] = {}
         self._raw_labels: dict[str, Any] = {}
 
@@ -225,10 +252,11 @@ class TextRows:
         """Change a row, and return what is to be logged; or why nothing is done, of several rows."""
         roles, place = self.dataset.provenance.roles, self.places[at]
         if decision.decision == "relabel":
-            if decision.label not in self.dataset.label_names:
+            # How the file writes a label is known from its rows alone.
+            if decision.label not in self.labels:
                 raise line.error(
-                    f"relabels a row to {decision.label!r}, which is no label of {self.path.name}",
-                    did_you_mean(decision.label, self.dataset.label_names),
+                    f"relabels a row to {decision.label!r}, which is the label of no row of {self.path.name}",
+                    label_choices(decision.label, self.labels),
                 )
             if decision.label == self.dataset.examples["label"][at]:
                 return _SAME_LABEL
@@ -252,7 +280,7 @@ class TextRows:
         if label not in self._raw_labels:
             own = self.dataset.examples.filter(pl.col("label") == label)[_PLACE]
             raw = self.frame[self.dataset.provenance.roles["label"]][own.to_list()]
-            self._raw_labels[label] = raw.value_counts(sort=True).row(0)[0] if len(raw) else label
+            self._raw_labels[label] = raw.value_counts(sort=True).row(0)[0]
         return self._raw_labels[label]
 
     def _set(self, place: int, column: str, value: Any) -> dict[str, Any]:

@@ -33,6 +33,27 @@ def row_key(parts: Mapping[str, object]) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
+def copies_of(ids: Sequence[str]) -> str:
+    """What a decision remembers of all rows with its content: how many, and a digest of their ids; "" of a single one.
+
+    Args:
+        ids: Those of all rows with the content, in any order.
+    """
+    if len(ids) < 2:
+        return ""
+    content = json.dumps(sorted(ids), ensure_ascii=True)
+    return f"{len(ids)}:{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+
+
+def are_positions(ids: pl.Series) -> bool:
+    """Whether ids count the rows, so that another file gives them to other rows: whole numbers that ascend.
+
+    A column of ids that ascend by themselves is taken for the same.
+    """
+    numbers = ids.cast(pl.Int64, strict=False)
+    return not numbers.has_nulls() and bool((numbers.diff().drop_nulls() > 0).all())
+
+
 def keys_of(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
     """The key of each row, of some of its columns."""
     return [row_key(row) for row in rows.select(columns).iter_rows(named=True)]

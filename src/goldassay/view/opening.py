@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,9 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
-from goldassay.data.decisions import Decided, decisions_beside, read_decisions
+from goldassay.data.decisions import Decided, decided_and_noted, decisions_beside, read_decisions
+from goldassay.data.mending import keys_in
+from goldassay.data.placing import Placed, none_fits
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import NONE_WHOLE, RowTable
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
     from goldassay.data.decisions import Decision
     from goldassay.view.state import State
+
+# A smaller share of rows says that a file is another dataset; texts such as "yes" are in many.
+_FEW = 0.05
 
 
 @dataclass
@@ -42,6 +47,7 @@ class Workbench:
         details: What other tables say of single rows.
         dataset: The file that was evaluated, where it is found.
         notes: What a user has to know about the dataset and the decisions, in sentences.
+        placed: The decisions of the file and their rows, when it was last read.
     """
 
     title: str
@@ -54,12 +60,14 @@ class Workbench:
     dataset: Path | None = None
     dataset_note: str = ""
     notes: tuple[str, ...] = ()
+    placed: Placed = field(default_factory=Placed)
     _read: tuple[int, int] = (-1, -1)
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The labels that a row can be given; none for scores."""
-        return tuple(map(str, mapping(self.document, "dataset").get("label_names") or ()))
+        """The labels that a row can be given, as `mend` judges: those of some row, or of an item's choices."""
+        known = tuple(map(str, mapping(self.document, "dataset").get("label_names") or ()))
+        return known if "choices" in self.table.schema else tuple(name for name in known if name in self.table.labels)
 
     @property
     def missing(self) -> dict[str, str]:
@@ -95,9 +103,9 @@ class Workbench:
         if now == self._read:
             return
         decided = read_decisions(self.decisions, missing=True)
-        unplaced = self.table.place(decided.by_row.values())
+        self.placed = self.table.place(decided.by_row.values())
         self._read = now
-        self.notes = tuple(note for note in (self.dataset_note, *_said(self.decisions, decided, unplaced)) if note)
+        self.notes = tuple(note for note in (self.dataset_note, *_said(self.decisions, decided, self.placed)) if note)
 
     def remember(self, row: int, decision: Decision) -> None:
         """Take a decision that was just appended, without reading the whole file again."""
@@ -143,7 +151,7 @@ def open_workbench(
         )
     columns = mapping(stored.document, "dataset").get("text_columns") or ()
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
-    place, note = _dataset(stored.document, stored.folder, dataset)
+    place, note = _dataset(stored.document, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     if file is not None:
         if (decisions is not None or file.is_file()) and file.resolve().is_relative_to(stored.folder.resolve()):
@@ -158,23 +166,21 @@ def open_workbench(
     if file is not None and file.exists():
         bench.refresh()
         # Beside the dataset they are its own, whose rows may all be mended by now.
-        if decisions is not None and not table.decided and (decided := read_decisions(file)).by_row:
-            n = len(decided.by_row)
-            which = "its decision fits no row of this report: it is"
-            if n > 1:
-                which = f"none of its {count(n)} decisions fits a row of this report: they are"
-            raise InputError(
-                f"{which} of another dataset", file=file,
-                mend=f"name the file of this dataset with {option('decisions')}",
-            )  # fmt: skip
+        if decisions is not None and (said := none_fits(bench.placed, "of this report")) is not None:
+            raise InputError(said, file=file, mend=f"name the file of this dataset with {option('decisions')}")
     return bench
 
 
-def _dataset(document: dict[str, Any], folder: Path, given: str | None) -> tuple[Path | None, str]:
-    """Where the evaluated dataset is, and what is to be said of it."""
+def _dataset(document: dict[str, Any], folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:
+    """Where the evaluated dataset is, and what is to be said of it.
+
+    Raises:
+        InputError: What was given is not there, is no dataset, or has hardly any row of the report.
+    """
     inputs = records(document.get("inputs"))
     evaluated = next((each for each in inputs if each.get("role") == "test"), inputs[0] if inputs else {})
     digests = {str(each) for each in evaluated.get("sha256") or ()}
+    name_it = f"name it with {option('test', 'FILE')}, or a file with {option('decisions', 'FILE')}, to decide."
     if given is not None:
         place = Path(given)
         if not place.exists():
@@ -182,17 +188,30 @@ def _dataset(document: dict[str, Any], folder: Path, given: str | None) -> tuple
     else:
         stored = _stored_place(folder, "test") or _stored_place(folder, "train")
         if stored is None or not stored.exists():
-            return None, (
-                "The dataset is not where it was: name it with --test FILE, or a file with --decisions FILE, to decide."
-            )
+            return None, f"The dataset is not where it was: {name_it}"
         place = stored
-    if place.is_file() and digests and sha256_of(place) not in digests:
-        what = "changed since the audit" if given is None else "is not as it was audited"
-        return (
-            place,
-            f"{place.name} {what}: rows are shown as the report has them, and mend says which decisions fit none.",
-        )
-    return place, ""
+    can_differ = given is not None or (bool(digests) and place.is_file())
+    if not can_differ or (place.is_file() and sha256_of(place) in digests):
+        return place, ""
+    try:
+        keys = keys_in(place, {name: str(column) for name, column in mapping(evaluated, "roles").items()})
+    except InputError:
+        if given is not None:
+            raise
+        return None, f"{place.name}, where the dataset was, is no dataset by now: {name_it}"
+    n, n_all = table.n_among(set(keys)), table.n_rows
+    has = f"has {count(n)} of the {count(n_all)} rows of this report"
+    if n < max(1, _FEW * min(n_all, len(keys))):
+        if given is not None:
+            raise InputError(f"{has}: it is another dataset", file=place, mend="name the file that was evaluated")
+        return None, f"{place.name}, where the dataset was, {has}: it is another dataset by now: {name_it}"
+    what = "changed since the audit" if given is None else "is not as it was audited"
+    if n == n_all:
+        return place, f"{place.name} {what}, but has all rows of this report." if digests else ""
+    return place, (
+        f"{place.name} {what}: it {has}, and {count(n_all - n)} changed or are gone. Rows are shown as the report has "
+        "them, and mend says which decisions fit none."
+    )
 
 
 def _stored_place(folder: Path, role: str) -> Path | None:
@@ -204,17 +223,19 @@ def _stored_place(folder: Path, role: str) -> Path | None:
     return (folder / place).resolve() if isinstance(place, str) and place else None
 
 
-def _said(file: Path, decided: Decided, unplaced: list[Decision]) -> list[str]:
+def _said(file: Path, decided: Decided, placed: Placed) -> list[str]:
     said = []
-    kept = [each for each in unplaced if each.decision != "undecided"]
-    if kept:
-        n, n_all = len(kept), len(decided.by_row)
-        of = "The decision" if n_all == 1 else f"{count(n)} of {count(n_all)} decisions"
-        said.append(
-            f"{of} in {file.name} fits no row of this report: its row changed or is gone. It is kept."
-            if n == 1
-            else f"{of} in {file.name} fit no row of this report: their rows changed or are gone. They are kept."
-        )
+    n_all, n_all_notes = decided_and_noted(decided.by_row.values())
+    for found, one, several in (
+        (placed.gone, "fits no row of this report: its row changed or is gone. It is kept.",
+         "fit no row of this report: their rows changed or are gone. They are kept."),
+        (placed.alike, "is about one of several equal rows, and no id says which: decide about these again.",
+         "are about one of several equal rows, and no id says which: decide about these again."),
+    ):  # fmt: skip
+        for n, n_of, word in zip(decided_and_noted(found), (n_all, n_all_notes), ("decision", "note"), strict=True):
+            if n:
+                of = f"The {word}" if n_of == 1 else f"{count(n)} of {count(n_of)} {word}s"
+                said.append(f"{of} in {file.name} {one if n == 1 else several}")
     if decided.torn:
         said.append(
             f"The last line of {file.name} is unfinished and left out; the next decision moves it to {file.name}.torn."

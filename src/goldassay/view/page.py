@@ -15,7 +15,7 @@ import numpy as np
 from goldassay.core.documents import mapping
 from goldassay.core.numbers import count
 from goldassay.core.visible import visible
-from goldassay.data.decisions import WORDS
+from goldassay.data.decisions import DECIDED, decided_and_noted
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.view.marking import Patterns, pieces
 from goldassay.view.rows import DECISION, RUN_LISTS
@@ -150,16 +150,18 @@ def template_text(name: str) -> str:
 
 
 def _frame(bench: Workbench, base: str) -> dict[str, Any]:
+    n_decided, n_noted = decided_and_noted(bench.table.decided.values())
     return {
         "base": base,
         "title": bench.title,
         "notes": bench.notes,
         "decisions_file": None if bench.decisions is None else bench.decisions.name,
         "labels": bench.label_names,
-        "words": WORDS,
+        "decided_words": DECIDED,
         "texts": bench.table.texts,
         "n_rows": bench.table.n_rows,
-        "n_decided": sum(each.decision != "undecided" for each in bench.table.decided.values()),
+        "n_decided": n_decided,
+        "n_noted": n_noted,
     }
 
 

@@ -13,12 +13,13 @@ import polars as pl
 from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data.row_keys import ITEM_COLUMNS, row_key
+from goldassay.data.placing import Placed, place_decisions
+from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, row_key
 from goldassay.gate.report_tables import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema
 from goldassay.view.run_filters import RunBits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -232,43 +233,75 @@ class RowTable:
         """The key of a row of `rows`."""
         return row_key({name: row[name] for name in self.content})
 
-    def place(self, decisions: Iterable[Decision]) -> list[Decision]:
-        """Find the rows of decisions by their content, and return the decisions that fit no row.
+    def place(self, decisions: Iterable[Decision]) -> Placed:
+        """Find the rows of decisions, keep them in `decided`, and return what was found."""
+        wanted = list(decisions)
+        placed = place_decisions(
+            wanted, self._with_content_of(wanted), self._ids.__getitem__, are_positions=self._are_positions
+        ) if wanted else Placed()  # fmt: skip
+        self.decided = placed.by_row
+        return placed
 
-        A decision fits the row with its content and id; where no row has both, one of the rows with its content.
-        """
-        wanted = {(each.key, each.id): each for each in decisions}
-        self.decided = {}
-        if not wanted:
-            return []
-        self._settle(wanted, self._with_ids({name for _, name in wanted}))
-        if wanted:
+    def n_among(self, keys: Collection[str]) -> int:
+        """How many rows have one of some keys."""
+        return sum(len(at) for key, at in self._keyed(pl.int_range(self.n_rows, eager=True)).items() if key in keys)
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels that some row has."""
+        if "label" in self.facets:
+            return frozenset(self.facets["label"].values)
+        return frozenset(self.load()["label"]) if self.schema.get("label") == pl.String else frozenset()
+
+    def same_as(self, row: Mapping[str, object]) -> list[str]:
+        """The ids of all rows with the content of a row of `rows`, in the order of the file."""
+        at = None
+        # A column after the other: the first one leaves few rows, and a decision waits for this.
+        for name in self._plain:
+            column = self.load()[name] if at is None else self.load()[name][at]
+            hits = column.eq_missing(pl.Series([row[name]], dtype=pl.String)).arg_true()
+            at = hits if at is None else at[hits]
+        at = pl.int_range(self.n_rows, eager=True) if at is None else at
+        key = self.key(row)
+        return [self._ids[at] for at in self._keyed(at).get(key, ())]
+
+    @cached_property
+    def _ids(self) -> pl.Series:
+        return self.load()["example_id"].cast(pl.String)
+
+    @cached_property
+    def _are_positions(self) -> bool:
+        return are_positions(self._ids)
+
+    @property
+    def _plain(self) -> list[str]:
+        # Lists, whose parts count in any order, are compared by the key.
+        return [name for name in self.content if self.schema[name] == pl.String]
+
+    def _with_content_of(self, wanted: Sequence[Decision]) -> dict[str, list[int]]:
+        """All rows by key, at least of the keys of some decisions."""
+        keys = {each.key for each in wanted}
+        ids = pl.Series([each.id for each in wanted], dtype=pl.String)
+        here = self._keyed(self._ids.is_in(ids.implode()).arg_true())
+        found = {at for key in keys for at in here.get(key, ())}
+        if any(key not in here for key in keys):
             # A file in another order, or without ids of its own.
-            self._settle(wanted, range(self.n_rows))
-        return list(wanted.values())
+            return self._keyed(pl.int_range(self.n_rows, eager=True))
+        return self._keyed(self._like(self.load().select(self._plain)[sorted(found)].unique()))
 
-    def _with_ids(self, ids: set[str]) -> list[int]:
-        known = self.load()["example_id"].cast(pl.String)
-        return known.is_in(pl.Series(list(ids)).implode()).arg_true().to_list()
+    def _like(self, few: pl.DataFrame) -> pl.Series:
+        """The rows whose texts and label are those of one of some rows."""
+        columns = self.load().lazy().select(self._plain).with_row_index("at")
+        if not self._plain:
+            return pl.int_range(self.n_rows, eager=True)
+        return columns.join(few.lazy(), on=self._plain, how="semi", nulls_equal=True).collect()["at"].sort()
 
-    def _settle(self, wanted: dict[tuple[str, str], Decision], places: Sequence[int]) -> None:
-        """Give decisions their rows, and take them out of `wanted`: those with the same id first."""
-        keys = {key for key, _ in wanted}
-        names = list(dict.fromkeys(("example_id", *self.content)))
-        columns = self.load().select(names)
-        columns = columns if isinstance(places, range) else columns[places]
-        free: dict[str, list[int]] = {}
-        for at, row in zip(places, columns.iter_rows(named=True), strict=True):
-            if at in self.decided or (key := row_key({name: row[name] for name in self.content})) not in keys:
-                continue
-            free.setdefault(key, []).append(at)
-            if (own := wanted.pop((key, str(row["example_id"])), None)) is not None:
-                self.decided[at] = own
-        if isinstance(places, range):
-            for key, name in list(wanted):
-                left = [at for at in free.get(key, ()) if at not in self.decided]
-                if left:
-                    self.decided[left[0]] = wanted.pop((key, name))
+    def _keyed(self, at: pl.Series) -> dict[str, list[int]]:
+        columns = self.load().select(self.content)
+        found: dict[str, list[int]] = {}
+        for place, row in zip(at, columns[at].iter_rows(named=True), strict=True):
+            found.setdefault(row_key(row), []).append(place)
+        return found
 
 
 def _facet(values: pl.Series) -> Facet | None:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.boundary import reason
 from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
-from goldassay.data.decisions import WORDS, Decision, append_decision
+from goldassay.data.decisions import Decision, append_decision, label_choices
+from goldassay.data.row_keys import copies_of
 from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 LONGEST_BODY = 1 << 20
+_MOST_DIGITS = 12
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -142,9 +145,12 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
 
     async def show_row(request: Request) -> Response:
         bench.refresh()
-        state, row = state_of(request), int(request.path_params["row"])
+        state, name = state_of(request), request.path_params["row"]
+        # Longer numbers than this are of no report, and int() refuses very long ones.
+        row = int(name) if name.isascii() and name.isdecimal() and len(name) < _MOST_DIGITS else bench.table.n_rows
         if row >= bench.table.n_rows:
-            raise InputError(f"there is no row {row}", mend=f"the last one is {bench.table.n_rows - 1}")
+            problem = f"there is no row {name!r}: rows go from 0 to {bench.table.n_rows - 1}"
+            return HTMLResponse(render_problem(problem, base), 404)
         rows = bench.selector.select(state).rows
         found = np.flatnonzero(rows == row)
         at = int(found[0]) if found.size else None
@@ -175,10 +181,11 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
     return Starlette(
         routes=[
             Route("/{token}/", guarded(show_list)),
-            Route("/{token}/row/{row:int}", guarded(show_row)),
+            Route("/{token}/row/{row:path}", guarded(show_row)),
             Route("/{token}/decide", guarded(decide), methods=["POST"]),
-            Route("/{token}/{name}", guarded(show_file)),
-            Route("/{rest:path}", guarded(show_list)),
+            Route("/{token}/{name:path}", guarded(show_file)),
+            # Whatever has no token.
+            Route("/{name:path}", guarded(show_file)),
         ]
     )
 
@@ -215,7 +222,7 @@ async def _body(request: Request) -> dict[str, Any]:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"the decision is not JSON: {error}", mend="decide on the page") from error
+        raise InputError(f"the decision is not JSON: {reason(error)}", mend="decide on the page") from error
     if not isinstance(body, dict):
         raise InputError("the decision is no object", mend="decide on the page")
     return body
@@ -239,11 +246,21 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
     found = bench.table.rows(np.array([row]))[0]
     # In a file whose ids are others the row goes on with the id that its decisions have.
     standing = bench.table.decided.get(row)
-    content = {**body, "id": str(found["example_id"]) if standing is None else standing.id}
+    if standing is None:
+        name, same = str(found["example_id"]), bench.table.same_as(found)
+        if same.count(name) > 1:
+            raise InputError(
+                f"several rows with the id {name!r} say the same, and nothing tells them apart",
+                mend="give each an id of its own, and audit again",
+            )
+        told = {"id": name, "copies": copies_of(same)}
+    else:
+        told = {"id": standing.id, "copies": standing.copies}
+    content = {**body, **told}
     try:
         decision = Decision.parse({name: value for name, value in content.items() if name != "row"})
     except ValueError as error:
-        raise InputError(f"the decision {error}", mend=f"decide one of {', '.join(WORDS)}") from error
+        raise InputError(f"the decision {error}", mend="correct it, and save again") from error
     if decision.key != bench.table.key(found):
         raise InputError("the row is another one by now", mend=mend)
     labels = bench.label_names if "label" in found else ()
@@ -251,9 +268,9 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
         # A table writes as empty what an item has fewer choices than others.
         labels = tuple(label for label, text in zip(labels, choices, strict=False) if str(text).strip())
     if decision.decision == "relabel" and decision.label not in labels:
-        known = ", ".join(labels)
+        whose = "no choice of the item" if isinstance(choices, list) else "the label of no row of this dataset"
         raise InputError(
-            f"the row has no label {decision.label!r}", mend=f"known are {known}" if known else "drop the row"
+            f"{decision.label!r} is {whose}", mend=f"{label_choices(decision.label, labels)}; or write a note"
         )
     if decision.decision == "relabel" and decision.label == found["label"] and not _has_several_answers(found):
         raise InputError(

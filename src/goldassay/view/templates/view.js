@@ -38,15 +38,24 @@ function move(step) {
   }
 }
 
+function count(id, more) {
+  const counter = document.getElementById(id);
+  const n = Number(counter.textContent.replace(/\D/g, "")) + more;
+  counter.textContent = n.toLocaleString("en-US");
+  return n;
+}
+
 function show(row, decision, saved) {
   const cell = row.querySelector(".state");
   cell.textContent = "";
   const before = row.dataset.decision;
   row.dataset.decision = decision === "undecided" ? "" : decision;
-  const counter = document.getElementById("decided-count");
-  if (counter && Boolean(before) !== Boolean(row.dataset.decision)) {
-    const n = Number(counter.textContent.replace(/\D/g, "")) + (row.dataset.decision ? 1 : -1);
-    counter.textContent = n.toLocaleString("en-US");
+  const about = document.querySelector("[data-words]");
+  if (about) {
+    const words = about.dataset.words.split(" ");
+    count("decided-count", words.includes(row.dataset.decision) - words.includes(before));
+    const n = count("noted-count", (row.dataset.decision === "note") - (before === "note"));
+    document.getElementById("noted").hidden = n === 0;
   }
   if (!row.dataset.decision) return;
   const word = document.createElement("span");
@@ -83,20 +92,24 @@ async function decide(row, decision, more = {}) {
     return;
   }
   const asked = { row: Number(row.dataset.row), key: row.dataset.key, decision, ...more };
+  let answer;
   try {
-    const answer = await fetch(`${base}decide`, {
+    answer = await fetch(`${base}decide`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(asked),
     });
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(told.problem);
-    show(row, told.decision, told);
-    say(`Saved: ${decision} (${named(row)})${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
-  } catch (error) {
-    // The page shows a decision only once it is on the disk.
-    say(`Not saved: ${error.message}`, true);
+  } catch {
+    say("Not saved: goldassay view does not answer. Start it again, and open the address that it prints.", true);
+    return;
   }
+  const content = await answer.text();
+  let told;
+  try { told = JSON.parse(content); } catch { told = { problem: content.trim() }; }
+  if (!answer.ok) { say(`Not saved: ${told.problem}`, true); return; }
+  // The page shows a decision only once it is on the disk.
+  show(row, told.decision, told);
+  say(`Saved: ${decision} (${named(row)})${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
 }
 
 function relabel(row) {
@@ -184,9 +197,10 @@ document.addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("button[data-do]")) {
   button.addEventListener("click", () => {
     const word = button.dataset.do;
-    if (word === "relabel") relabel(rows[0]);
-    else if (word === "rewrite" || word === "note") write(rows[0], word);
-    else decide(rows[0], word);
+    const row = button.closest("tr[data-row]") || rows[0];
+    if (word === "relabel") relabel(row);
+    else if (word === "rewrite" || word === "note") write(row, word);
+    else decide(row, word);
   });
 }
 
