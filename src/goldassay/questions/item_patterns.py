@@ -8,12 +8,15 @@ is picked by texts alone hits chance on average, however well patterns were coun
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores
 from goldassay.core.effects import LEAST_CLUSTERS, Reading, measure_effects
 from goldassay.core.finding import Finding
 from goldassay.core.intervals import wilson_bounds
@@ -245,11 +248,18 @@ def _pick(
     folds = deal_folds(codes, n_folds, np.random.default_rng(settings.seed))
     of_choice = folds[test.item_of]
     whole: dict[str, NDArray[np.float64]] = {}
-    for fold in np.unique(folds).tolist():
+
+    def read(fold: int) -> dict[str, NDArray[np.float64]]:
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        found = _scores(test.take(outside), groups[outside], test.take(inside), groups[inside], settings)
-        for name, score in found.items():
-            whole.setdefault(name, np.zeros(test.right.size))[of_choice == fold] = score
+        return _scores(test.take(outside), groups[outside], test.take(inside), groups[inside], settings)
+
+    filled = np.unique(folds).tolist()
+    # Folds set the same filter, and put back each other's: only what is around all of them restores what was before.
+    with warnings.catch_warnings(), workers(min(cores(), len(filled))) as pool:
+        warnings.simplefilter("ignore", UserWarning)
+        for fold, found in zip(filled, pool.map(read, filled), strict=True):
+            for name, score in found.items():
+                whole.setdefault(name, np.zeros(test.right.size))[of_choice == fold] = score
     return {name: _of_items(score, test) for name, score in whole.items()}
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores
 from goldassay.core.doors import option
 from goldassay.core.effects import Reading
 from goldassay.core.errors import InputError
@@ -276,4 +278,5 @@ def _probabilities(
 ) -> NDArray[np.float64]:
     """The right choice's probability by each run, (R, N): scores scaled on the other half of the items."""
     rows = np.arange(len(items))
-    return np.stack([np.exp(cross_calibrate(each, gold)[rows, gold]) for each in logits])
+    with workers(min(cores(), len(logits))) as pool:
+        return np.stack(list(pool.map(lambda each: np.exp(cross_calibrate(each, gold)[rows, gold]), logits)))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores
 from goldassay.core.effects import Reading
 from goldassay.data.text_form import form_words
 from goldassay.leakage.choice_rules import chance_of
@@ -24,6 +26,7 @@ from goldassay.questions.leakage.readings import LEANINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
@@ -50,20 +53,28 @@ def telling_choices(
         hits = choice_hits([by_item(scores, test, most)], test)
         return Reading(test.kind.part, name, None, correct=hits, chance=chance)
 
+    def lean(known: pl.Series, asked: pl.Series) -> NDArray[np.float64]:
+        """What each choice's words say for right less what they say for wrong, (strengths, choices)."""
+        scores = np.zeros((len(LEANINGS), test.right.size))
+
+        def read_fold(fold: int) -> None:
+            read = (folds == fold)[test.item_of]
+            learned = np.ones(source.right.size, np.bool_) if train is not None else ~read
+            if learned.any():
+                marks = source.right[learned].astype(np.int64)
+                told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
+                scores[:, read] = told[:, :, 1] - told[:, :, 0]
+
+        with workers(cores()) as pool:
+            list(pool.map(read_fold, np.unique(folds).tolist()))
+        return scores
+
     found = []
     for what, known, asked in (
         ("words", source.texts, test.texts),
         ("traits of form", form_words(source.texts), form_words(test.texts)),
     ):
-        scores = np.zeros((len(LEANINGS), test.right.size))
-        for fold in np.unique(folds).tolist():
-            read = (folds == fold)[test.item_of]
-            learned = np.ones(source.right.size, np.bool_) if train is not None else ~read
-            if not learned.any():
-                continue
-            marks = source.right[learned].astype(np.int64)
-            told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
-            scores[:, read] = told[:, :, 1] - told[:, :, 0]
+        scores = lean(known, asked)
         found += [
             reading(f"{what} that lean by {least:g} standard errors", own)
             for least, own in zip(LEANINGS, scores, strict=True)
