@@ -239,7 +239,9 @@ class TestWhatIsTold:
     def test_the_card_says_both_figures_their_unit_and_the_later_interval(self, audits: tuple[Path, Path]) -> None:
         page = diff_reports(*audits).to_html()
         assert "<strong>10.0 → 10.0</strong>" in page
-        assert '<span class="interval">now [10.0, 10.0] points</span> l' in page
+        assert '<span class="interval">after: [10.0, 10.0] points</span> l' in page
+        # What supports a verdict is said of the second report, also where the verdict stays.
+        assert "The verdict is as before; what follows is of the second report. " in page
         assert "| l: 10.0 → 10.0 points |" in diff_reports(*audits).to_markdown()
 
     def test_of_many_patterns_each_label_has_its_first(self, tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 _MOVES = {
-    "same": "As before.",
-    "better": "Better than before.",
-    "worse": "Worse than before.",
-    "now measured": "Before it was not measurable.",
-    "no longer measurable": "Before it was measured.",
-    "changed": "Another verdict than before.",
+    "same": "The verdict is as before",
+    "better": "The verdict is better than before",
+    "worse": "The verdict is worse than before",
+    "now measured": "Before, it was not measurable",
+    "no longer measurable": "Before, it was measured",
+    "changed": "The verdict is another one than before",
 }
 # Both figures with their unit are wider than a card.
 _UNITS = (" points", " examples")
@@ -60,7 +60,8 @@ def cards(document: Mapping[str, Any]) -> list[VerdictCard]:
         headline = mapping(after, "headline")
         value, unit, label = _headlines(mapping(before, "headline"), headline)
         interval = bounds_in(headline.get("low"), headline.get("high"), str(headline.get("unit"))) if value else ""
-        now = "now " if interval and " → " in value else ""
+        now = "after: " if interval and " → " in value else ""
+        moved, evidence = _MOVES[str(row.get("moved"))], evidence_of(after)
         made.append(
             VerdictCard(
                 key=str(row.get("question")),
@@ -71,7 +72,8 @@ def cards(document: Mapping[str, Any]) -> list[VerdictCard]:
                 value=value,
                 interval=f"{now}{interval} {unit}".strip(),
                 label=label,
-                evidence=f"{_MOVES[str(row.get('moved'))]} {evidence_of(after)}",
+                # Its figures are those of the second report, also where the verdict is as before.
+                evidence=moved + (f"; what follows is of the second report. {evidence}" if evidence else "."),
                 rule=str(after.get("rule") or ""),
                 anchor="changes",
             )
