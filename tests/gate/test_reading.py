@@ -47,3 +47,11 @@ def test_version_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
         f"{tmp_path / 'report.json'}: is a report of schema version 1, and this goldassay reads 2; "
         "run the command that made it again"
     )
+
+
+@pytest.mark.parametrize("content", ["", "text,label\n"])
+def test_a_file_that_is_no_report_is_not_to_be_made_again(tmp_path: Path, content: str) -> None:
+    for name, mend in (("set.csv", "name a report.json or its folder"), ("report.json", "run the command that")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=mend):
+            read_report(tmp_path / name)
