@@ -8,6 +8,7 @@ import shutil
 import socket
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -15,8 +16,9 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.data import read_dataset
+from goldassay.data.decisions import Decision, append_decision
 from goldassay.data.mending import mend_dataset
-from goldassay.data.row_keys import row_key
+from goldassay.data.row_keys import copies_of, row_key
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
 from goldassay.view.opening import open_workbench
@@ -209,6 +211,29 @@ def test_a_file_that_is_no_dataset_is_refused(made: tuple[Path, Path], refused: 
     dataset, report = made
     (dataset.parent / "x.jsonl").write_bytes(b"\x00\x01")
     assert "x.jsonl" in refused("view", str(report), "--test", str(dataset.parent / "x.jsonl"), "--export", "p.html")
+    dataset.write_bytes(b"\x00\x01")
+    bench = open_workbench(report)
+    assert "made.jsonl, where the dataset was, cannot be read by now (" in bench.notes[0]
+    assert bench.decisions is None
+
+
+def test_a_changed_file_is_read_with_the_columns_of_the_audit(tmp_path: Path) -> None:
+    """Names tell nothing of these columns, and an id takes two of them."""
+    place, report = tmp_path / "set.csv", tmp_path / "report"
+    table = pl.DataFrame(
+        {"part": ["a", "b"] * 40, "no": [i // 2 for i in range(80)], "one": [f"text {i} word" for i in range(80)],
+         "what": ["x", "y"] * 40}
+    )  # fmt: skip
+    table.write_csv(place)
+    columns = ["--columns", "id=part+no,text=one,label=what"]
+    assert run(["audit", str(place), *columns, "-o", str(report), "-q"]) == 0
+    # Of one file a part is evaluated.
+    shown = pl.read_parquet(report / "tables" / "examples.parquet")
+    gone = shown["text"][:3].to_list()
+    table.filter(~pl.col("one").is_in(gone)).write_csv(place)
+    (note, *_) = open_workbench(report).notes
+    n = shown.height
+    assert f"it has {n - 3} of the {n} rows of this report, and 3 changed or are gone." in note
 
 
 @pytest.mark.parametrize("how", ["changed", "subset", "reordered", "more"])
@@ -229,6 +254,30 @@ def test_a_dataset_that_changed_in_part_opens_with_how_many_rows_did(made: tuple
     between = ":" if how in ("changed", "subset") else ","
     assert f"again.jsonl is not as it was audited{between} {said}" in bench.notes[0]
     assert bench.decisions == place.with_name("again.decisions.jsonl")
+
+
+def test_equal_rows_of_a_file_that_was_split_are_mended(tmp_path: Path) -> None:
+    """Of one file a part is evaluated: what view writes about equal rows must be what mend finds in the whole file."""
+    place, report, rng = tmp_path / "set.csv", tmp_path / "report", np.random.default_rng(0)
+    texts = [f"text {at} word" for at in rng.integers(0, 60, 240)]
+    table = pl.DataFrame({"text": texts, "label": ["x" if int(each.split()[1]) % 2 else "y" for each in texts]})
+    table.write_csv(place)
+    assert run(["audit", str(place), "-o", str(report), "-q"]) == 0
+    bench = open_workbench(report)
+    assert bench.decisions is not None
+    several = {row: same for row in range(bench.table.n_rows)
+               if len(same := bench.table.same_as(bench.table.rows(np.array([row]))[0])) > 1}  # fmt: skip
+    assert len(several) > 10
+    dropped = []
+    for row, same in list(several.items())[::3]:
+        found = bench.table.rows(np.array([row]))[0]
+        dropped.append(int(found["example_id"]))
+        decision = Decision(bench.table.key(found), found["example_id"], "drop", copies=copies_of(same))
+        append_decision(bench.decisions, decision)
+    mended = mend_dataset(place)
+    assert (mended.counts, mended.left) == ({"drop": len(dropped)}, {})
+    assert list(mended.dropped) == sorted(dropped)
+    assert len(open_workbench(report).table.decided) == len(dropped)
 
 
 def test_a_report_that_was_moved_without_its_data_is_shown(made: tuple[Path, Path], tmp_path: Path) -> None:
@@ -258,7 +307,6 @@ def test_a_report_on_runs_shows_their_texts(tmp_path: Path, capsys: pytest.Captu
 def test_mend_writes_the_set_and_its_log(
     made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from goldassay.data.decisions import Decision, append_decision
 
     bench = open_workbench(made[1])
     row = bench.table.rows(pl.Series([5]).to_numpy())[0]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from goldassay.core.errors import InputError, OutputError
 from goldassay.data import Dataset
 from goldassay.data.decisions import WORDS, Decision, append_decision, decisions_beside, read_decisions
-from goldassay.data.row_keys import content_columns, keys_of, row_key
+from goldassay.data.row_keys import are_positions, content_columns, keys_of, row_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +99,15 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_decisions_lie_beside_their_dataset(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl.gz").touch()
     assert decisions_beside(tmp_path / "test.jsonl.gz").name == "test.decisions.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("ids", "wanted"),
+    [(["0", "1"], True), (["7", "3"], True), (["test/0", "train/0"], True), (["u0", "1"], False),
+     (["a-1", "a-2"], False), (["", "1"], False), ([None, "1"], False)],
+)  # fmt: skip
+def test_numbers_count_rows_and_names_do_not(ids: list[str | None], wanted: bool) -> None:
+    assert are_positions(pl.Series(ids, dtype=pl.String)) is wanted
 
 
 def test_a_key_is_of_content_alone() -> None:

@@ -217,7 +217,9 @@ def keys_in(data: Path, roles: Mapping[str, str]) -> list[str]:
         InputError: It cannot be read.
     """
     table = read_table(data)
-    there = {role: column for role, column in roles.items() if column in table.frame.columns}
+    known = set(table.frame.columns)
+    # Several columns of one role are joined by a plus sign, which may also be in a name.
+    there = {role: name for role, name in roles.items() if name in known or set(name.split("+")) <= known}
     return _rows(table, data, there or None).keys
 
 

@@ -46,12 +46,11 @@ def copies_of(ids: Sequence[str]) -> str:
 
 
 def are_positions(ids: pl.Series) -> bool:
-    """Whether ids count the rows, so that another file gives them to other rows: whole numbers that ascend.
+    """Whether ids count the rows, so that another file gives them to other rows: whole numbers, also within a part.
 
-    A column of ids that ascend by themselves is taken for the same.
+    A column of numbers that are ids by themselves is taken for the same.
     """
-    numbers = ids.cast(pl.Int64, strict=False)
-    return not numbers.has_nulls() and bool((numbers.diff().drop_nulls() > 0).all())
+    return bool(ids.str.contains(r"^(.*/)?\d+$").fill_null(value=False).all())
 
 
 def keys_of(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:

@@ -195,10 +195,10 @@ def _dataset(document: dict[str, Any], folder: Path, given: str | None, table: R
         return place, ""
     try:
         keys = keys_in(place, {name: str(column) for name, column in mapping(evaluated, "roles").items()})
-    except InputError:
+    except InputError as error:
         if given is not None:
             raise
-        return None, f"{place.name}, where the dataset was, is no dataset by now: {name_it}"
+        return None, f"{place.name}, where the dataset was, cannot be read by now ({error.problem}): {name_it}"
     n, n_all = table.n_among(set(keys)), table.n_rows
     has = f"has {count(n)} of the {count(n_all)} rows of this report"
     if n < max(1, _FEW * min(n_all, len(keys))):
