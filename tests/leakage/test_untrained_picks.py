@@ -69,6 +69,22 @@ def test_places_are_those_of_sorting(rows: list[tuple[str, list[str]]]) -> None:
 
 
 @given(ROWS)
+def test_out_of_order_is_the_choice_without_which_the_others_are_sorted(rows: list[tuple[str, list[str]]]) -> None:
+    items = items_of(rows)
+    found = untrained_picks(items)
+    if items.sizes.max() < 4:
+        assert not any("out of order" in name for name in found)
+        return
+    for _, texts, own in each_item(items):
+        for name, measure in (("by length", len), ("by the alphabet", str.lower)):
+            wanted = []
+            for at in range(len(texts)):
+                others = [measure(text) for text in texts[:at] + texts[at + 1 :]]
+                wanted.append(float(others in (sorted(others), sorted(others, reverse=True))))
+            assert found[f"the choice that is out of order {name}"][own].tolist() == wanted
+
+
+@given(ROWS)
 def test_shared_sequences_are_counted(rows: list[tuple[str, list[str]]]) -> None:
     items = items_of(rows)
     found = untrained_picks(items)

@@ -163,6 +163,7 @@ def test_every_choice_is_a_text() -> None:
         ("second longest", "The second longest choice may gain"),
         ("second in the alphabet", "The second choice in the alphabet may gain"),
         ("stem of the question", "Most sequences of characters shared may gain"),
+        ("out of order", "The choice that is out of order by length may gain"),
     ],
 )
 def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said: str) -> None:
@@ -172,7 +173,7 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said
     for at, row in enumerate(rows):
         choices, answer = row["choices"], row["answer"]
         row["question"] = f"{row['question']} stem{at + 3000}"
-        if cue == "second longest":
+        if cue in ("second longest", "out of order"):
             lengths = rng.integers(3, 30, 4)
             choices[:] = [f"{choice} {'x' * length}" for choice, length in zip(choices, lengths, strict=True)]
         if cue == "stem of the question":
@@ -180,6 +181,11 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said
             if rng.random() < 0.3:
                 stems[answer] = at + 3000
             choices[:] = [f"{choice} stem{stem}ing" for choice, stem in zip(choices, stems, strict=True)]
+        elif cue == "out of order":
+            if rng.random() < 0.5:
+                right = choices.pop(answer)
+                choices.sort(key=len)
+                choices.insert(answer, right)
         elif rng.random() < 0.3:
             measure = len if cue == "second longest" else str.lower
             ordered = sorted(choices, key=measure, reverse=cue == "second longest")

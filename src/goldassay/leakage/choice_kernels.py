@@ -1,4 +1,4 @@
-"""Compiled loops: how alike the choices of an item are, and what they have of its question."""
+"""Compiled loops: how alike the choices of an item are, which is out of order, what they have of its question."""
 
 from __future__ import annotations
 
@@ -69,6 +69,32 @@ def mean_likeness(
                 found[first + two] += alike
         for choice in range(first, end):
             found[choice] /= max(end - first - 1, 1)
+    return found
+
+
+@compiled
+def out_of_order(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 for each choice without which the values of the others rise, or fall, all along, and 0 for others, (M,).
+
+    Equal neighbors are in order either way. Where the values of all are in order, that of each choice is 1.
+
+    Args:
+        values: Of all choices, one after the other, (M,).
+        offsets: Where the choices of each item begin, and where the last one's end, (N + 1,).
+    """
+    found = np.zeros(values.size, np.float64)
+    for item in range(offsets.size - 1):
+        for left_out in range(offsets[item], offsets[item + 1]):
+            rises, falls = True, True
+            before = -1
+            for choice in range(offsets[item], offsets[item + 1]):
+                if choice == left_out:
+                    continue
+                if before >= 0:
+                    rises &= values[before] <= values[choice]
+                    falls &= values[before] >= values[choice]
+                before = choice
+            found[left_out] = rises or falls
     return found
 
 

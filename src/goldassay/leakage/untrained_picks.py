@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.leakage.choice_kernels import shared_sequences
+from goldassay.leakage.choice_kernels import out_of_order, shared_sequences
 from goldassay.leakage.choice_rules import NUMBER, WORD
 
 if TYPE_CHECKING:
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 _ORDINALS = ("second", "third", "fourth", "fifth")
 # Units of a sequence: of characters, so that "walk" stands in "walking", and of words.
 _N_CHARACTERS, _N_WORDS = 4, 3
+# Of so many choices any one can be left out, and the others are in order.
+_MOST_IN_ORDER = 3
 # Items whose units are in memory at a time: responses have thousands of characters.
 _AT_ONCE = 4096
 
 
 def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
-    """Of each pick the score of every choice, (M,): places by length, words and alphabet, numbers, shared sequences.
+    """Of each pick the score of every choice, (M,): places by length, words and alphabet, order, numbers, sequences.
 
     Args:
         items: N of them, with M choices.
@@ -54,6 +56,11 @@ def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
         ):
             found[most] = (_places(values, items, descending=True) == place).astype(np.float64)
             found[least] = (_places(values, items) == place).astype(np.float64)
+    # Where writers put wrong choices into an order, the right one that came later breaks it; two are in order always.
+    if items.sizes.max() > _MOST_IN_ORDER:
+        for what, values in (("by length", lengths), ("by the alphabet", lowered)):
+            order = out_of_order(_places(values, items), items.offsets)
+            found[f"the {option} that is out of order {what}"] = order
     nearest = _nearness(items)
     if nearest is not None:
         found["the number nearest to one of the question"] = nearest
