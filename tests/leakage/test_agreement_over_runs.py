@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,9 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.leakage import agreement_from_correctness, agreement_over_runs, agreement_report
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SINGLE, PAIRED, GOLD = [0, 1, 1, 2, 2, 0, 0, 1], [0, 1, 2, 2, 0, 0, 1, 1], [0, 1, 2, 2, 2, 1, 2, 0]
 
@@ -57,6 +62,37 @@ def test_whole_clusters_are_drawn() -> None:
     alone = agreement_over_runs(single, gold, gold)
     together = agreement_over_runs(single, gold, gold, clusters=np.repeat(np.arange(20), 20))
     assert together.agreement_high - together.agreement_low > 2 * (alone.agreement_high - alone.agreement_low)
+
+
+@pytest.mark.parametrize("n_runs", [3, 6])
+def test_intervals_hold_the_mean_over_all_runs_and_not_only_of_those_at_hand(n_runs: int) -> None:
+    """Each run gives each of nine kinds of texts a class, at random around a tendency of its condition."""
+
+    def decided(rng: np.random.Generator, tendency: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+        runs = [[rng.choice(3, p=tendency[kind]) for kind in range(9)] for _ in range(n_runs)]
+        return np.array(runs)[:, kinds]
+
+    covered, n = 0, 150
+    for draw in range(n):
+        rng = np.random.default_rng(draw)
+        single, whole = rng.dirichlet(np.full(3, 2.0), (2, 9))
+        kinds, gold = rng.integers(0, 9, 180), rng.integers(0, 3, 180)
+        found = agreement_over_runs(
+            decided(rng, single, kinds), decided(rng, whole, kinds), gold, n_draws=300, seed=draw
+        )
+        covered += found.agreement_low <= np.mean(np.sum(single * whole, axis=1)) <= found.agreement_high
+    # With the runs held fixed it is a third.
+    assert covered / n > 0.92
+
+
+def test_runs_that_decide_alike_add_nothing_to_the_noise_of_the_examples() -> None:
+    rng = np.random.default_rng(0)
+    single, paired, gold = rng.integers(0, 3, (3, 300))
+    one = agreement_over_runs(single, paired, gold)
+    more = agreement_over_runs(np.tile(single, (3, 1)), np.tile(paired, (4, 1)), gold)
+    for name in ("agreement", "recovery", "recovery_paper"):
+        for end in ("low", "high"):
+            assert getattr(more, f"{name}_{end}") == pytest.approx(getattr(one, f"{name}_{end}"))
 
 
 @pytest.mark.parametrize("single", [[0, 1], [[0, 1, 2, 3]], [0.5, 1, 2], [-1, 0, 1], []])

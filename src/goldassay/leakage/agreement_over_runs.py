@@ -9,7 +9,7 @@ import numpy as np
 
 from goldassay.core.arguments import as_numbers, check_bootstrap
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples
+from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class AgreementOverRuns(Result):
         n_single: Runs of the part.
         n_paired: Runs of the whole.
         n_examples: N.
-        level: Of the intervals, which are a bootstrap over examples with the runs held fixed.
+        level: Of the intervals, which are a bootstrap over examples and runs.
         seed: Of the bootstrap.
         skipped: Measure to the reason why it has no value.
     """
@@ -76,6 +76,10 @@ def agreement_over_runs(
     by is: decided alike sum_c s_ic p_ic, both right s_iy p_iy, paired right p_iy, y the gold class. Recoveries are
     ratios of these means, and with one run each all figures are those of `agreement_report`.
 
+    Intervals are over examples and runs: the deviation of the means in a bootstrap over examples, and that under
+    weights of the runs of each condition (`resample_runs`), are added. Of one run each they are over examples alone,
+    and another seed may move the figures further.
+
     Args:
         single: Predicted codes of the runs of a part, (R, N) or (N,).
         paired: Of the runs of the whole, (S, N) or (N,).
@@ -104,7 +108,10 @@ def agreement_over_runs(
     paired_right = p[rows, right]
     counted = np.stack([(s * p).sum(axis=1), s[rows, right] * paired_right, paired_right])
     same, both, found = counted.mean(axis=1)
-    draws = resample_examples(counted, np.random.default_rng(seed), n_draws, cluster_codes(clusters, right.size))
+    pairs = np.array(
+        [[[np.mean(a == b), np.mean((a == b) & (a == right)), np.mean(b == right)] for b in two] for a in one]
+    )
+    draws = _draws(counted, pairs, clusters, seed, n_draws)
     skipped = {}
     if same == 0:
         skipped["recovery"] = "the two models agree on no example"
@@ -114,7 +121,7 @@ def agreement_over_runs(
     if chance > 1 - 1e-12:
         skipped["kappa"] = "both models give one class to every example"
     bounds = percentile_interval(draws[:, 0], level)
-    recovery, paper = _ratio(draws, 0, level), _ratio(draws, 2, level)
+    recovery, paper = _ratio(draws, 1, 0, level), _ratio(draws, 1, 2, level)
     return AgreementOverRuns(
         agreement=float(same),
         agreement_low=bounds.low,
@@ -139,9 +146,30 @@ def agreement_over_runs(
     )
 
 
-def _ratio(draws: NDArray[np.float64], denominator: int, level: float) -> tuple[float, float]:
-    usable = draws[:, denominator] > 0
-    bounds = percentile_interval(draws[usable, 1] / draws[usable, denominator], level)
+def _draws(
+    counted: NDArray[np.float64], pairs: NDArray[np.float64], clusters: ArrayLike | None, seed: int, n_draws: int
+) -> NDArray[np.float64]:
+    """Means of what is counted, for other examples and other runs, (B, M).
+
+    Args:
+        counted: What each example counts, as a mean over pairs of runs, (M, N).
+        pairs: What each pair of runs counts, as a mean over examples, (R, S, M).
+        clusters: Of the examples.
+        seed: Of the draws.
+        n_draws: B.
+    """
+    rng = np.random.default_rng(seed)
+    draws = resample_examples(counted, rng, n_draws, cluster_codes(clusters, counted.shape[1]))
+    singles, wholes = (resample_runs(n, rng, n_draws) for n in pairs.shape[:2])
+    # Not under both weights at once: what is peculiar to a pair is in the means of both its runs, and products of two
+    # heavy tails would leave nothing shown of three runs each.
+    moved = singles @ pairs.mean(axis=1) + wholes @ pairs.mean(axis=0) - 2 * pairs.mean(axis=(0, 1))
+    return np.asarray(np.clip(draws + moved, 0.0, 1.0))
+
+
+def _ratio(draws: NDArray[np.float64], part: int, whole: int, level: float) -> tuple[float, float]:
+    usable = draws[:, whole] > 0
+    bounds = percentile_interval(np.minimum(draws[usable, part] / draws[usable, whole], 1.0), level)
     return bounds.low, bounds.high
 
 
@@ -215,22 +243,22 @@ def agreement_from_correctness(
         InputError: Numbers of examples differ, there are none, or values are not from 0 to 1.
     """
     check_bootstrap(seed, n_draws, level)
-    s, p = (_correctness(each, name).mean(axis=0) for each, name in ((single, "single"), (paired, "paired")))
+    one, two = (_correctness(each, name) for each, name in ((single, "single"), (paired, "paired")))
+    s, p = one.mean(axis=0), two.mean(axis=0)
     if s.size != p.size or not s.size:
         raise InputError(
             f"correctness is of {s.size} and {p.size} examples", mend="give the same examples in the same order"
         )
     counted = np.stack([s * p, (1 - s) * (1 - p), p])
     both, neither, found = counted.mean(axis=1)
-    draws = resample_examples(counted, np.random.default_rng(seed), n_draws, cluster_codes(clusters, s.size))
-    usable = draws[:, 2] > 0
-    bounds = percentile_interval(draws[usable, 0] / draws[usable, 2], level)
+    pairs = np.array([[[np.mean(a * b), np.mean((1 - a) * (1 - b)), np.mean(b)] for b in two] for a in one])
+    recovery = _ratio(_draws(counted, pairs, clusters, seed, n_draws), 0, 2, level)
     return AgreementBounds(
         at_least=float(both),
         at_most=float(both + neither),
         recovery_paper=float(both / found) if found else float("nan"),
-        recovery_paper_low=bounds.low,
-        recovery_paper_high=bounds.high,
+        recovery_paper_low=recovery[0],
+        recovery_paper_high=recovery[1],
         both_correct=float(both),
         single_only=float(s.mean() - both),
         paired_only=float(found - both),
