@@ -254,3 +254,30 @@ def test_settings_out_of_range_are_named(settings, message):
 
 def test_without_permutations_there_is_no_p_value():
     assert np.isnan(score_clusters([0, 1, 1], [0, 1, 0], n_permutations=0).p_value)
+
+
+@pytest.mark.parametrize("leaning", [0.0, 0.15, 0.4])
+@pytest.mark.parametrize("copies", [1, 4])
+def test_error_over_examples_is_the_spread_of_scores_of_other_examples(leaning: float, copies: int):
+    rng = np.random.default_rng(0)
+    shares = (1 - leaning) / 3 + leaning * np.eye(3)[np.arange(6) % 3]
+    scores, errors = [], []
+    for _ in range(200):
+        clusters = rng.integers(0, 6, 240)
+        labels = (rng.random(240)[:, np.newaxis] > shares[clusters].cumsum(axis=1)).sum(axis=1)
+        # All copies of a text lie in one cluster and have one label.
+        together = np.repeat(np.arange(240), copies) if copies > 1 else None
+        found = score_clusters(
+            np.repeat(clusters, copies), np.repeat(labels, copies), n_permutations=50, together=together
+        )
+        scores.append(found.score)
+        errors.append(found.examples_error)
+    # Where no cluster leans, the greater of two estimates is a little too great.
+    assert 0.85 < np.sqrt(np.mean(np.square(errors))) / np.std(scores) < 1.25
+
+
+def test_error_over_examples_is_known_of_squared_scores_alone():
+    clusters, labels = examples([[30, 10], [10, 30]])
+    assert np.isnan(score_clusters(clusters, labels, n_permutations=0).examples_error)
+    assert np.isnan(score_clusters(clusters, labels, convention="paper").examples_error)
+    assert np.isnan(score_clusters(clusters, labels, "kl").examples_error)

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from scipy.stats import t
+
 from goldassay.core.progress import Steps
 from goldassay.data import Dataset
 from goldassay.leakage import score_clusters
@@ -125,7 +127,7 @@ def _row(dataset: str = "SNLI", part: str = "hypothesis", **given: Any) -> dict[
     for name, value in (usual | {"peco": 0.1} | given).items():
         row[name] = value
         row |= {f"{name}_low": value - 0.02, f"{name}_high": value + 0.02}
-    return row
+    return {"peco_of_runs": [row["peco"]], "peco_examples_error": 0.002} | row
 
 
 def _standing(rows: list[dict[str, Any]], name: str, documents: dict[str, Any] | None = None) -> str:
@@ -180,6 +182,26 @@ def test_alike_beyond_chance(agreement: float, wanted: str):
 def test_clusters_lean(score: float, wanted: str):
     assert _standing([_row(peco=score)], "Lean") == wanted
     assert _standing([_row() | {"peco": None}], "Lean") == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("runs", "error", "wanted"),
+    [
+        ((0.05, 0.06, 0.04), 0.01, "held"),
+        ((0.05, 0.11, -0.01), 0.01, "not shown"),
+        ((0.05, 0.06, 0.04), 0.03, "not shown"),
+        ((0.05,), 0.03, "not shown"),
+    ],
+)
+def test_clusters_lean_for_other_runs_and_other_examples(runs: tuple[float, ...], error: float, wanted: str):
+    """That k-means finds the same clusters again says nothing of either."""
+    sure = {"peco": 0.05, "peco_low": 0.0499, "peco_high": 0.0501}
+    rows = [_row() | sure | {"peco_of_runs": list(runs), "peco_examples_error": error}]
+    found = next(each for each in conclude(rows, {}) if each.name == "Lean")
+    assert found.standing == wanted
+    reach = t.ppf(0.975, len(runs) - 1) * np.std(runs, ddof=1) / len(runs) ** 0.5 if len(runs) > 1 else 0.0001
+    assert found.value == pytest.approx(0.05)
+    assert found.high - found.value == pytest.approx(np.hypot(reach, 1.96 * error), rel=1e-3)
 
 
 @pytest.mark.parametrize(

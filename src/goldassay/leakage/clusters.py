@@ -46,6 +46,8 @@ class ClusterScore(Result):
         null_sd: Its standard deviation over permutations.
         null_method: How the mean was found: "exact" or "permutations".
         p_value: (1 + permutations that reach `uncorrected`) / (1 + permutations); NaN without permutations.
+        examples_error: Standard error of a recommended squared_l2 score over other examples, the clusters being as they
+            are; see `score_clusters`. NaN for other scores, and without permutations.
         divergences: Of each cluster, (k,).
         sizes: Of each cluster, (k,).
         shares: Of each class in each cluster, (k, K).
@@ -73,6 +75,7 @@ class ClusterScore(Result):
     null_sd: float
     null_method: str
     p_value: float
+    examples_error: float
     divergences: NDArray[np.float64]
     sizes: NDArray[np.int64]
     shares: NDArray[np.float64]
@@ -139,6 +142,11 @@ def score_clusters(
     exactly, k counting the clusters that have examples, as long as no divergence can exceed the scale; otherwise it is
     the mean over permutations. A corrected score may be slightly negative.
 
+    The squared standard error over examples of a squared_l2 score is that of the mean of its influence,
+    d_k + 2 (p_k - g) (e_c - p_k) - sum_k n_k d_k / N for an example of class c in cluster k, less the variance of the
+    null: the noise of the shares is in it twice, as in a noncentral chi-square, whose variance 2m + 4l it puts at
+    4m + 4l. It is at least the variance of the null.
+
     The p-value of one cluster is of n_k (N-1)/(N-n_k) sum_c (p_kc-g_c)^2/g_c, chi-square with K-1 degrees.
 
     Args:
@@ -167,7 +175,7 @@ def score_clusters(
             range, or a word for one is unknown; `together` without a permutation.
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO"; Fisher 1935 (exact tail); Holm 1979; Westfall and Young 1993, section
-    2.3 (least p of permutations).
+    2.3 (least p of permutations); Hampel 1974 (influence).
     """
     clusters, codes = as_codes(assignments, "assignments"), as_codes(labels, "labels")
     if clusters.size != codes.size:
@@ -207,6 +215,9 @@ def score_clusters(
         null_sd=float(null.std(ddof=1)) if null.size > 1 else float("nan"),
         null_method=method,
         p_value=_p_value(uncorrected, null),
+        examples_error=_examples_error(clusters, codes, shares, g, null, groups)
+        if divergence == "squared_l2" and not is_paper(convention)
+        else float("nan"),
         divergences=divergences,
         sizes=sizes,
         shares=shares,
@@ -239,6 +250,26 @@ def _check_settings(
         raise InputError(f"threshold is {threshold}", mend="give a number from 0 up")
     check_whole("n_permutations", n_permutations, 0)
     check_whole("seed", seed, 0)
+
+
+def _examples_error(
+    clusters: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    reference: NDArray[np.float64],
+    null: NDArray[np.float64],
+    groups: NDArray[np.int64] | None,
+) -> float:
+    if null.size < 2:
+        return float("nan")
+    off = shares - reference
+    divergences = (off**2).sum(axis=1)
+    along = 2 * (off[clusters, codes] - (off * shares).sum(axis=1)[clusters])
+    influence = divergences[clusters] + along
+    influence -= influence.mean()
+    sums = influence if groups is None else np.bincount(groups, influence)
+    chance = float(null.var(ddof=1))
+    return math.sqrt(max(chance, float((sums**2).sum()) / codes.size**2 - chance))
 
 
 @dataclass(frozen=True)

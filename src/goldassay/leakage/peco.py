@@ -36,6 +36,7 @@ class PecoScore(Result):
         scores: One a repetition.
         null_mean: Mean over repetitions of what labels that know nothing of the clusters score.
         p_value: Median over repetitions.
+        examples_error: Mean over repetitions of the standard error over other examples; see `score_clusters`.
         clustering: The first repetition in full: table per cluster, curve, cluster of each example.
         n_components: Of the PCA; 0 for none.
         n_clusters: k.
@@ -53,6 +54,7 @@ class PecoScore(Result):
     scores: NDArray[np.float64]
     null_mean: float
     p_value: float
+    examples_error: float
     clustering: ClusterScore
     n_components: int
     n_clusters: int
@@ -143,6 +145,7 @@ def peco(
         scores=scores,
         null_mean=float(np.mean([each.null_mean for each in found])),
         p_value=float(np.median([each.p_value for each in found])),
+        examples_error=float(np.mean([each.examples_error for each in found])),
         clustering=found[0],
         n_components=reduced.shape[1] if n_components else 0,
         n_clusters=n_clusters,

@@ -109,8 +109,10 @@ def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:
         agreements = {row["condition"]: row for row in section["agreement"]}
         relevances = {row["condition"]: row for row in section["relevance"]}
         runs = {row["condition"]: row["n_runs"] for row in section["conditions"]}
+        clusters = {row["role"]: row for row in section["peco"]}
         for row in rows_of(each.dataset, each.document):
             condition = f"{row['part']}_only"
+            score = clusters.get(row["part"])
             rows.append(
                 {
                     "model": each.model,
@@ -121,6 +123,8 @@ def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:
                     "recovery_paper_high": agreements[condition]["recovery_paper_high"],
                     "relevance_paper": relevances[condition]["agreement_paper"],
                     "relevance_paper_sd": relevances[condition]["sd_paper"],
+                    "peco_of_runs": [] if score is None else [score["score"], *score["other_models"]],
+                    "peco_examples_error": None if score is None else score["examples_error"],
                     **row,
                 }
             )

@@ -167,6 +167,7 @@ def _row(role: str, score: PecoScore, divergences: Sequence[dict[str, Any]], oth
         "sd": score.sd,
         "null_mean": score.null_mean,
         "p_value": score.p_value,
+        "examples_error": score.examples_error,
         "paper_score": paper["score"],
         "n_clusters": score.n_clusters,
         "n_empty": clustering.n_empty,
