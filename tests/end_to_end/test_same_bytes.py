@@ -93,6 +93,8 @@ def test_an_audit(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+# Two places after one another, in each up to six trainings in processes of their own: minutes where others work, too.
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("commands", COMMANDS.values(), ids=COMMANDS)
 def test_each_command(commands: list[tuple[str, ...]], tmp_path: Path) -> None:
     check(made(tmp_path, commands, 6000), DATA)
