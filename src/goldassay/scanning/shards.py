@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.leftovers import is_temporary
+from goldassay.core.errors import InputError
 from goldassay.data.source import bare_name, read_head
+from goldassay.scanning.walking import identity_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +96,7 @@ class Corpus:
         n_other: Bytes of files in folders whose names end in nothing that is read.
         unread: Those of them that hold texts, such as tables, archives and pages, with their bytes, of packed ones as a
             guess.
+        again: What links or further names lead to a second time: it is read once.
     """
 
     files: tuple[CorpusFile, ...]
@@ -104,6 +104,7 @@ class Corpus:
     broken: tuple[tuple[str, str], ...] = ()
     n_other: int = 0
     unread: tuple[tuple[str, int], ...] = ()
+    again: tuple[str, ...] = ()
 
     def shards(self, size: int = SHARD) -> list[Shard]:
         """All shards, in the order of their documents. Packed files and Parquet are read whole."""
@@ -122,30 +123,35 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
     A file of the test set itself is left out, wherever it lies; a copy of it is not. So are files of reports.
 
     Args:
-        places: Files, folders (with all that lies in them), and patterns with * ? and **.
+        places: Files, folders (with all that lies in them, also behind links), and patterns with * ? and **.
         test_files: Those of the test set.
 
     Raises:
         InputError: There is nothing at a place, or nothing that can be read as a corpus.
     """
-    known = {identity for path in test_files if (identity := _identity(path))}
+    known = {identity for path in test_files if (identity := identity_of(path))}
     files: list[CorpusFile] = []
     left_out: list[tuple[str, str]] = []
     broken: list[tuple[str, str]] = []
     n_other = 0
     unread: list[tuple[str, int]] = []
-    seen = set()
+    again: list[str] = []
+    seen: dict[tuple[int, int] | str, str] = {}
     for place in [os.fspath(each) for each in places]:
         if not place.strip():
             # As a path it would be the folder at hand.
             raise InputError(
                 f"{option('corpus', repr(place))} names nothing", mend=f"name files with {option('corpus', 'PATH')}"
             )
-        for path, name in _paths_at(place):
-            identity = _identity(path)
-            if identity in seen:
+        at_place = walk(place)
+        broken += at_place.closed
+        again += at_place.again
+        for path, name in at_place.paths:
+            identity, own = identity_of(path), os.path.abspath(path)  # noqa: PTH100 (a link keeps its name)
+            if (before := seen.get(identity or own)) is not None:
+                again += [name] if before != own else []
                 continue
-            seen.add(identity)
+            seen[identity or own] = own
             if identity in known:
                 left_out.append((name, "it is the test set itself"))
                 continue
@@ -172,29 +178,9 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             file=os.fspath(places[0]),
             mend="give JSON lines, Parquet or text files, also as .gz or .zst",
         )
-    return Corpus(tuple(files), tuple(left_out), tuple(broken), n_other, tuple(unread))
-
-
-def _paths_at(place: str) -> list[tuple[Path, str]]:
-    path = Path(place)
-    if path.is_dir():
-        # A link that leads nowhere is a file that cannot be read.
-        found = sorted(each for each in path.rglob("*") if each.is_file() or _is_dangling(each))
-        named = [(each, each.relative_to(path)) for each in found]
-        # Half a file of a search that was killed, or that still runs, is no part of any corpus.
-        return [(each, f"{path.resolve().name}/{own.as_posix()}") for each, own in named if not is_temporary(own)]
-    if path.exists():
-        return [(path, path.name)]
-    if glob.has_magic(place):
-        matched = sorted(map(Path, glob.glob(place, recursive=True)))  # noqa: PTH207 (a pattern may be absolute)
-        if not matched:
-            raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
-        there = [each for each in matched if not is_temporary(Path(each.name))]
-        dangling = {each for each in there if _is_dangling(each)}
-        return [
-            pair for each in there for pair in ([(each, each.name)] if each in dangling else _paths_at(os.fspath(each)))
-        ]
-    raise no_such_file(place)
+    return Corpus(
+        tuple(files), tuple(left_out), tuple(dict.fromkeys(broken)), n_other, tuple(unread), tuple(dict.fromkeys(again))
+    )
 
 
 def _held_by(path: Path) -> int:
@@ -204,11 +190,6 @@ def _held_by(path: Path) -> int:
         return 0
     is_packed = suffix in (*_ARCHIVES, ".docx", ".epub") or path.suffix.lower() in (".gz", ".zst")
     return path.stat().st_size * (_PACKING if is_packed else 1)
-
-
-def _is_dangling(path: Path) -> bool:
-    """Whether a path is a link that leads nowhere: a file that cannot be read, and no reason to read no other."""
-    return path.is_symlink() and not path.exists()
 
 
 def _is_of_report(path: Path) -> bool:
@@ -221,14 +202,6 @@ def _is_of_report(path: Path) -> bool:
     elif path.name not in _REPORT:
         return False
     return all((folder / name).is_file() for name in _REPORT)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _file_of(path: Path, name: str, *, given: bool) -> CorpusFile | str:

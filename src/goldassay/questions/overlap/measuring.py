@@ -318,6 +318,13 @@ def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             if len(others) == 1
             else f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}."
         )
+    if corpus.again:
+        n = len(corpus.again) - 1
+        found.append(
+            f"{corpus.again[0]} leads to what is read under another name, and is not read again."
+            if not n
+            else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names, and are not read again."
+        )
     found += [f"{name}: {why}." for name, why in scanned.broken]
     if scanned.n_without_text:
         n = scanned.n_without_text
