@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
 from goldassay.data.items.choices import read_choices
+from goldassay.data.items.reading import read_items
 from goldassay.data.mending import mend_dataset
 from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.reading import read_table
@@ -76,6 +77,8 @@ def test_every_decision_is_carried_out_and_logged(data: Path, tmp_path: Path) ->
         {"line": 2, "id": "u1", "decision": "relabel", "column": "gold_label", "before": "neutral",
          "after": "entailment", "note": ""},
         {"line": 4, "id": "u3", "decision": "rewrite", "column": "sentence2", "before": "hypothesis 3", "after": "new",
+         "note": ""},
+        {"line": 5, "id": "u4", "decision": "rewrite", "left": "row is marked to be rewritten, without a new text",
          "note": ""},
     ]  # fmt: skip
 
@@ -327,10 +330,15 @@ def test_what_changes_nothing_is_counted_apart(data: Path) -> None:
     assert (mended.content, mended.counts) == (data.read_bytes(), {})
     assert mended.lines() == [
         "6 rows before, 6 after; carried out: nothing",
-        "- 1 row is relabelled to the label that it has: nothing changes",
-        "- 1 row is rewritten to the text that it has: nothing changes",
+        "- 1 row is relabelled to the label that it has: nothing changes (line 1)",
+        "- 1 row is rewritten to the text that it has: nothing changes (line 2)",
     ]
-    assert mended.changes == ({"line": 1, "id": "u0", "decision": "relabel", "note": "sure"},)
+    assert mended.changes == (
+        {"line": 1, "id": "u0", "decision": "relabel", "label": "entailment",
+         "left": "row is relabelled to the label that it has: nothing changes", "note": "sure"},
+        {"line": 2, "id": "u1", "decision": "rewrite", "texts": {"premise": "premise 1"},
+         "left": "row is rewritten to the text that it has: nothing changes", "note": ""},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -408,3 +416,118 @@ def test_marks_line_breaks_and_compression_stay(tmp_path: Path, kind: str, line_
     assert read(mended.content) == wanted
     mended.save(tmp_path / "out")
     assert len(read_dataset(tmp_path / "out" / mended.name)) == 5
+
+
+def decide_items(file: Path, decided: dict[int, dict[str, Any]]) -> None:
+    """Decide about items by their place, as the page does."""
+    items = read_items(read_table(file), "set", {})
+    assert items is not None
+    frame = item_frame(items)
+    keys, ids = keys_of(frame, ITEM_COLUMNS), frame["example_id"].to_list()
+    for at, each in decided.items():
+        append_decision(file.with_name("set.decisions.jsonl"), Decision(keys[at], ids[at], **each))
+
+
+def right_texts(file: Path) -> list[str]:
+    """The right option of each item, as it is read from the file."""
+    items = read_items(read_table(file), "set", {})
+    assert items is not None
+    return items.texts.filter(pl.Series(items.right)).to_list()
+
+
+PREFERRED = [
+    {"prompt": f" Ask {i}? ", "chosen": f"good {i}", "rejected": f"bad {i}", "chosen_model": f"m{i}",
+     "rejected_model": f"n{i}", "score_chosen": 9, "score_rejected": i}
+    for i in range(5)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_preferences_are_dropped_turned_round_and_their_prompts_rewritten(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"set.{ending}"
+    frame = pl.DataFrame(PREFERRED)
+    {"jsonl": frame.write_ndjson, "csv": frame.write_csv, "parquet": frame.write_parquet}[ending](file)
+    decide_items(file, {0: {"decision": "drop"}, 1: {"decision": "relabel", "label": "A"},
+                        2: {"decision": "relabel", "label": "B"},
+                        3: {"decision": "rewrite", "texts": {"question": "Why?"}}})  # fmt: skip
+    mended = mend_dataset(file)
+    assert (mended.counts, mended.left) == ({"rewrite": 1, "relabel": 2, "drop": 1}, {})
+    place, _ = mended.save(tmp_path / "out")
+    assert right_texts(place) == ["bad 1", "bad 2", "good 3", "good 4"]
+    one = read_table(place).frame.with_columns(pl.col("^score.*$").cast(pl.Int64)).row(0, named=True)
+    # What is known of a response stays with it.
+    assert one == {"prompt": " Ask 1? ", "chosen": "bad 1", "rejected": "good 1", "chosen_model": "n1",
+                   "rejected_model": "m1", "score_chosen": 1, "score_rejected": 9}  # fmt: skip
+    assert read_table(place).frame["prompt"].to_list() == [" Ask 1? ", " Ask 2? ", " Why? ", " Ask 4? "]
+
+
+def test_what_of_preferences_is_left_to_people_is_said_row_by_row(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    asked = "\n\nHuman: Hi {0}\n\nAssistant:"
+    _write(file, [{"chosen": f"{asked.format(i)} good", "rejected": f"{asked.format(i)} bad"} for i in range(3)])
+    decide_items(file, {1: {"decision": "rewrite", "texts": {"question": "Human: Hello"}},
+                        2: {"decision": "relabel", "label": "A"}})  # fmt: skip
+    mended = mend_dataset(file)
+    assert mended.counts == {"relabel": 1}
+    assert mended.lines()[1:] == ["- 1 item is to be rewritten by hand: the text is no column of its own (line 2)"]
+    assert [(each["line"], each.get("left")) for each in mended.changes] == [
+        (2, "item is to be rewritten by hand: the text is no column of its own"), (3, None), (3, None),
+    ]  # fmt: skip
+
+
+def test_a_winner_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    rows = [{"prompt": f"ask {i}", "response_A": f"one {i}", "response_B": f"other {i}", "label": "A>B" if i % 2 else
+             "B>A"} for i in range(4)]  # fmt: skip
+    _write(file, rows)
+    decide_items(file, {0: {"decision": "relabel", "label": "A"}, 1: {"decision": "relabel", "label": "B"},
+                        2: {"decision": "relabel", "label": "B"}})  # fmt: skip
+    assert [row["label"] for row in after(file)] == ["A>B", "B>A", "B>A", "A>B"]
+
+
+@pytest.mark.parametrize("raters", [1, 2])
+def test_several_responses_or_raters_are_left_to_people(tmp_path: Path, raters: int) -> None:
+    file = tmp_path / "set.jsonl"
+    if raters == 1:
+        _write(file, [{"prompt": f"ask {i}", "chosen": f"good {i}", "rejected": [f"bad {i}", f"worse {i}"]}
+                      for i in range(3)])  # fmt: skip
+        why = "they have more than two responses"
+    else:
+        _write(file, [{"instruction": f"ask {i}", "response1": f"one {i}", "response2": f"other {i}", "annotator1": 1,
+                       "annotator2": 1 + i // 3} for i in range(3)])  # fmt: skip
+        why = "several columns say which response is preferred"
+    items = read_items(read_table(file), "set", {})
+    assert items is not None
+    own = "AB"[int(items.first_right[1])] if raters == 1 else "A"
+    decide_items(file, {1: {"decision": "relabel", "label": "B" if own == "A" else "A"}})
+    mended = mend_dataset(file)
+    assert mended.content == file.read_bytes()
+    assert mended.lines()[1] == f"- 1 item is to be relabelled by hand: {why} (line 2)"
+
+
+def test_an_answer_is_written_by_the_labels_of_its_row(tmp_path: Path) -> None:
+    """ARC names choices A to D in most rows, and 1 to 4 in some; elsewhere the answer is the choice's text."""
+    file = tmp_path / "set.jsonl"
+    names = ["ABCD", "ABCD", "1234", "ABCD"]
+    rows = [{"id": f"r{i}", "question": {"stem": f"ask {i}", "choices": [
+        {"text": f"{i} {place}", "label": name} for place, name in enumerate(own)]}, "answerKey": own[0]}
+        for i, own in enumerate([*names, *names])]  # fmt: skip
+    rows[4]["answerKey"], rows[6]["answerKey"] = "B", "2"
+    _write(file, rows)
+    decide_items(file, {1: {"decision": "relabel", "label": "B"}, 2: {"decision": "relabel", "label": "B"},
+                        3: {"decision": "relabel", "label": "D"}})  # fmt: skip
+    assert [row["answerKey"] for row in after(file)] == ["A", "B", "2", "D", "B", "A", "2", "A"]
+    _write(file, [{"question": f"ask {i}", "choices": [f"{i} a", f"{i} b"], "answer": f"{i} a"} for i in range(4)])
+    decide_items(file, {1: {"decision": "relabel", "label": "B"}})
+    assert [row["answer"] for row in after(file)] == ["0 a", "1 b", "2 a", "3 a"]
+
+
+def test_no_message_names_a_column_that_the_file_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    _write(file, [{"foo": 1, "bar": 2}])
+    append_decision(tmp_path / "set.decisions.jsonl", Decision("0" * 32, "0", "drop"))
+    with pytest.raises(InputError, match="no column is known to hold text among 'foo', 'bar'"):
+        mend_dataset(file)
+    _write(file, [{"item": i, "judge": "j", "order": "ab", "winner": "a"} for i in range(3)])
+    with pytest.raises(InputError, match="it has judgments, whose rows are verdicts and no texts to mend"):
+        mend_dataset(file)

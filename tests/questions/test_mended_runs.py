@@ -193,7 +193,7 @@ def test_what_cannot_be_mended_is_one_line(tmp_path: Path, capsys: pytest.Captur
     items.write_text(json.dumps(item) + "\n" + json.dumps({**item, "question": "What?"}) + "\n", "utf-8")
     (tmp_path / "items.decisions.jsonl").write_text("")
     assert run(["mend", str(items), "--runs", str(tmp_path / "runs"), "-o", str(tmp_path / "new")]) == 2
-    assert "--runs: runs of items with choices are not written anew" in capsys.readouterr().err
+    assert "--runs: runs of items are not written anew" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

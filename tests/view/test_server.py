@@ -413,7 +413,7 @@ def test_a_note_and_what_was_undone_are_no_decisions(tmp_path: Path) -> None:
     assert mended.lines() == [
         "230 rows before, 230 after; carried out: 1 keep",
         "- 1 row has only a note: nothing changes",
-        "- 1 row is marked to be rewritten, without a new text",
+        "- 1 row is marked to be rewritten, without a new text (line 5)",
     ]
 
 

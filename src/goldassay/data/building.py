@@ -54,6 +54,7 @@ def build_dataset(
     name: str,
     label_names: Sequence[str] | None = None,
     path: Path | None = None,
+    places: str = "",
 ) -> Dataset:
     """Interpret a table.
 
@@ -63,6 +64,7 @@ def build_dataset(
         name: Name of the dataset.
         label_names: The labels that may occur, in order; any other is refused.
         path: For messages.
+        places: How a further column is called that has the row of the table, from 0; "" for none.
 
     Raises:
         InputError: See `assign_roles`; ids repeat; a label is outside `label_names`; or no row is left.
@@ -82,6 +84,8 @@ def build_dataset(
     _add_scores(draft)
     _add_annotators(draft)
     _add_rest(draft)
+    if places:
+        draft.columns[places] = pl.int_range(table.frame.height, eager=True).alias(places)
     return _finished(draft, name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,9 @@ from goldassay.data.decisions import (
     label_choices,
     read_decisions,
 )
-from goldassay.data.items.choice_shapes import ROLES, find_shape
-from goldassay.data.items.choices import read_choices
+from goldassay.data.items.cells import cells_of
+from goldassay.data.items.judgment_shapes import find_judgments
+from goldassay.data.items.reading import item_roles, read_items
 from goldassay.data.mended_files import mended_file
 from goldassay.data.placing import none_fits, place_decisions
 from goldassay.data.reading import name_of, read_table
@@ -37,9 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.data.dataset import Dataset
+    from goldassay.data.items.choices import ChoiceItems
     from goldassay.data.table import Table
 
 CHANGES = "changes.jsonl"
+# More lines of one reason are counted.
+_MOST_LINES = 10
 _PLACE = "goldassay row of the file"
 # What changed nothing, of several rows: what is left of one is said by `_several`.
 _UNPLACED = "decisions fit no row: their rows changed or are gone"
@@ -50,7 +54,8 @@ _NOTED = "rows have only a note: nothing changes"
 _NO_TEXT = "rows are marked to be rewritten, without a new text"
 _SAME_TEXT = "rows are rewritten to the text that they have: nothing changes"
 _SAME_LABEL = "rows are relabelled to the label that they have: nothing changes"
-_ANSWERS = "items are to be relabelled by hand: their column of answers names them in several ways"
+# The reason follows.
+_BY_HAND = "items are to be relabelled by hand: "
 _PARTS = "items are to be rewritten by hand: the text is no column of its own"
 _SINGULAR = {
     "rows": "row", _UNPLACED: "decision fits no row: its row changed or is gone",
@@ -61,7 +66,6 @@ _SINGULAR = {
     _NO_TEXT: "row is marked to be rewritten, without a new text",
     _SAME_TEXT: "row is rewritten to the text that it has: nothing changes",
     _SAME_LABEL: "row is relabelled to the label that it has: nothing changes",
-    _ANSWERS: "item is to be relabelled by hand: its column of answers names it in several ways",
     _PARTS: "item is to be rewritten by hand: the text is no column of its own",
 }  # fmt: skip
 
@@ -73,7 +77,8 @@ class Mended:
     Attributes:
         name: File name to write it under.
         content: The bytes of the file.
-        changes: A dict a change: line, id, decision, column, before, after, note.
+        changes: A dict a change: line, id, decision, column, before, after, note; of what was left for a row, why
+            under "left", and the label or the texts that were wanted.
         counts: Rows by decision that were carried out.
         left: {what: how many} decisions that changed nothing, and notes, in words.
         n_decided: Rows that the file of decisions decides about: those of `counts` and those left.
@@ -115,8 +120,16 @@ class Mended:
         done = ", ".join(f"{count(n)} {word}" for word, n in self.counts.items()) or "nothing"
         return [
             f"{_several(self.n_before, 'rows')} before, {count(self.n_after)} after; carried out: {done}",
-            *(f"- {_several(n, what)}" for what, n in self.left.items()),
+            *(f"- {_several(n, what)}{self._where(what)}" for what, n in self.left.items()),
         ]
+
+    def _where(self, what: str) -> str:
+        """The lines of the rows that were left for one reason; "" where it is no reason of single rows."""
+        at = [str(each["line"]) for each in self.changes if each.get("left") == _one(what)]
+        if not at:
+            return ""
+        more = f", and {count(len(at) - _MOST_LINES)} more in {CHANGES}" if len(at) > _MOST_LINES else ""
+        return f" ({'line' if len(at) == 1 else 'lines'} {', '.join(at[:_MOST_LINES])}{more})"
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Write the dataset and the log, both or neither, and return their paths.
@@ -181,8 +194,11 @@ def mend_dataset(
         told = {"line": table.line_of(rows.places[at]), "id": rows.ids[at], "decision": word}
         if isinstance(own, str):
             left[own] = left.get(own, 0) + 1
-            # What was noted is logged all the same.
-            changes += [{**told, "note": decision.note}] if decision.note else []
+            wanted = {"label": decision.label, "texts": dict(decision.texts)}
+            changes.append(
+                {**told, **{name: value for name, value in wanted.items() if value}, "left": _one(own),
+                 "note": decision.note}
+            )  # fmt: skip
             continue
         if word == "drop":
             dropped.append(rows.places[at])
@@ -224,9 +240,19 @@ def keys_in(data: Path, roles: Mapping[str, str]) -> list[str]:
 
 
 def _rows(table: Table, data: Path, roles: dict[str, str] | None) -> _Items | TextRows:
-    if find_shape(table.frame, {}) is not None and not set(roles or {}) - {*ROLES, "ignore"}:
-        return _Items(table, name_of(data), roles or {}, str(data))
-    return TextRows(table, name_of(data), roles, data)
+    of_items = item_roles(roles or {})
+    items = None if of_items is None else read_items(table, name_of(data), of_items, source=str(data))
+    if items is not None and of_items is not None:
+        return _Items(items, table, of_items)
+    try:
+        return TextRows(table, name_of(data), roles, data)
+    except InputError as error:
+        if find_judgments(table.frame) is None:
+            raise
+        raise InputError(
+            "it has judgments, whose rows are verdicts and no texts to mend", file=data,
+            mend="give the file of the items that were judged",
+        ) from error  # fmt: skip
 
 
 class TextRows:
@@ -238,8 +264,7 @@ class TextRows:
     """
 
     def __init__(self, table: Table, name: str, roles: Any, path: Path) -> None:
-        marked = replace(table, frame=table.frame.with_row_index(_PLACE))
-        self.dataset: Dataset = build_dataset(marked, roles, name, path=path)
+        self.dataset: Dataset = build_dataset(table, roles, name, path=path, places=_PLACE)
         examples = self.dataset.examples
         self.frame, self.path = table.frame, path
         self.places: list[int] = examples[_PLACE].to_list()
@@ -291,35 +316,20 @@ class TextRows:
 
 
 class _Items:
-    """Items with choices.
+    """Items with choices, and preferences.
 
-    They are dropped; relabelled where one column says which choice is right; and their question and passage are
-    rewritten where each is a column of text.
+    They are dropped; relabelled where the file says in one place which option is right; and their question or prompt
+    and passage are rewritten where each is a column of text.
     """
 
-    def __init__(self, table: Table, name: str, roles: dict[str, str], source: str) -> None:
-        items = read_choices(table, name, roles=roles, source=source)
-        assert items is not None
-        self.frame, self.source = table.frame, source
-        at_line = {table.line_of(place): place for place in range(table.frame.height)}
-        self.places = [at_line[line] for line in items.rows.tolist()]
+    def __init__(self, items: ChoiceItems, table: Table, roles: Mapping[str, str]) -> None:
+        self._cells = cells_of(items, table, roles)
+        self.frame, self.places, self.kind = table.frame, self._cells.places, items.kind
         rows = item_frame(items)
         self.keys, self.ids = keys_of(rows, ITEM_COLUMNS), rows["example_id"].to_list()
-        self.n_right = items.n_right.tolist()
-        self.labels = [chr(ord("A") + place) for place in items.first_right.tolist()]
-        shape = find_shape(table.frame, roles)
-        self.answer = None if shape is None or not items.ordered else shape.answer
-        self.texts: dict[str, tuple[str, list[str]]] = {}
-        if shape is not None and len(shape.question) == 1:
-            self.texts["question"] = shape.question[0], rows["question"].to_list()
-        if shape is not None and shape.passage is not None:
-            self.texts["passage"] = shape.passage, rows["passage"].to_list()
+        self._texts = {name: rows[name].to_list() for name in ("question", "passage")}
+        self._choices = rows["choices"].to_list()
         self.edits: dict[str, dict[int, Any]] = {}
-        self._raw: dict[str, set[Any]] = {}
-        self.choices = rows["choices"].to_list()
-        if self.answer is not None and not table.frame.schema[self.answer].is_nested():
-            for label, place in zip(self.labels, self.places, strict=True):
-                self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
 
     def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
         """As `TextRows.change`."""
@@ -327,37 +337,42 @@ class _Items:
             return self._rewrite(at, decision, line)
         if decision.decision != "relabel":
             return _only_logged(decision)
-        known = [chr(ord("A") + place) for place, text in enumerate(self.choices[at]) if text.strip()]
+        known = [chr(ord("A") + place) for place, text in enumerate(self._choices[at]) if text.strip()]
         if decision.label not in known:
             raise line.error(
-                f"relabels the item {decision.id} to {decision.label!r}, which is none of its choices",
-                f"its choices are {', '.join(known)}",
+                f"relabels the item {decision.id} to {decision.label!r}, which is none of its {self.kind.options}",
+                f"its {self.kind.options} are {', '.join(known)}",
             )
-        raw = self._raw.get(decision.label, set())
-        if self.n_right[at] == 1 and decision.label == self.labels[at]:
+        cells = self._cells
+        # Letters that are drawn for a pair are others in another file: what is not preferred there is meant.
+        if cells.has_letters and cells.n_right[at] == 1 and decision.label == cells.labels[at]:
             return _SAME_LABEL
-        if self.answer is None or len(raw) != 1:
-            return _ANSWERS
-        return [self._set(self.places[at], self.answer, next(iter(raw)))]
+        found = cells.answered(at, decision.label)
+        return _BY_HAND + found if isinstance(found, str) else self._set(at, found)
 
     def _rewrite(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
-        place, new = self.places[at], {}
+        new: dict[str, Any] = {}
         for name, text in decision.texts.items():
-            if name not in ("question", "passage"):
+            if name not in self._texts:
                 raise line.error(f"rewrites {name!r} of an item", "a question and a passage can be rewritten")
-            column, texts = self.texts.get(name, ("", []))
-            # A text within an object, or with more around it than is read, is no cell of its own.
-            if not column or self.frame.schema[column] != pl.String or (self.frame[column][place] or "") != texts[at]:
+            shown = self._texts[name][at]
+            found = self._cells.rewritten(at, name, shown, text)
+            if found is None:
                 return _PARTS
-            if text != texts[at]:
-                new[column] = text
+            new |= found if text != shown else {}
         if not new:
             return _SAME_TEXT if decision.texts else _NO_TEXT
-        return [self._set(place, column, text) for column, text in new.items()]
+        return self._set(at, new)
 
-    def _set(self, place: int, column: str, value: Any) -> dict[str, Any]:
-        self.edits.setdefault(column, {})[place] = value
-        return {"column": column, "before": self.frame[column][place], "after": value}
+    def _set(self, at: int, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        place = self.places[at]
+        new = {column: _plain(value) for column, value in values.items()}
+        for column, value in new.items():
+            self.edits.setdefault(column, {})[place] = value
+        return [
+            {"column": column, "before": _plain(self.frame[column][place]), "after": value}
+            for column, value in new.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -374,7 +389,16 @@ class _Line:
 
 def _several(n: int, what: str) -> str:
     """A number and what it counts, in the singular where it is one."""
-    return f"{count(n)} {_SINGULAR.get(what, what) if n == 1 else what}"
+    return f"{count(n)} {_one(what) if n == 1 else what}"
+
+
+def _one(what: str) -> str:
+    return _SINGULAR.get(what) or what.replace("items are", "item is", 1)
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it."""
+    return value.to_list() if isinstance(value, pl.Series) else value
 
 
 def _only_logged(decision: Decision) -> list[dict[str, Any]]:

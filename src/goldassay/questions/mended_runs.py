@@ -75,7 +75,7 @@ def mend_runs(
             has items with choices.
     """
     if mended.rows is None or not mended.rows.dataset.label_names:
-        what = "items with choices" if mended.rows is None else "rows with scores in place of labels"
+        what = "items" if mended.rows is None else "rows with scores in place of labels"
         raise InputError(
             f"{option('runs')}: runs of {what} are not written anew",
             mend="leave it out, and ask the models for the mended rows",

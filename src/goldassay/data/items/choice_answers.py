@@ -61,10 +61,8 @@ def right_places(
     """
     if shape.answer is None:
         return Right([None if each.answer is None else tuple(each.answer) for each in raw])
-    answers = [_answers(each.answer) for each in raw]
+    answers, decoders, fits = _ways(raw, texts, shape.answer, shape, frame)
     is_text = frame.schema[shape.answer] == pl.String
-    decoders = _decoders(shape.answer, is_text=is_text, numbers_from=shape.numbers_from)
-    fits = _fits(decoders, answers, raw, texts)
     best = int(np.argmax(fits))
     name, decode = decoders[best]
     if not fits[best]:
@@ -94,6 +92,40 @@ def right_places(
     told = name in (_BY_LABEL, _BY_LETTER)
     said = () if told else (f"The column {shape.answer!r} names the right choice by {name}.",)
     return Right(places, said, " ".join(doubts))
+
+
+def read_answer(
+    value: Any, at: int, raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], reader: Decoder
+) -> tuple[int | None, ...]:
+    """The places that a value would name as the answer of a row, by the reader of all rows.
+
+    Args:
+        value: As a cell of the column of answers has it.
+        at: The row.
+        raw: As for `right_places`, and so are the texts.
+        texts: Likewise.
+        reader: See `answer_reader`.
+    """
+    return tuple(reader[1](each, raw[at], texts[at]) for each in _answers(value))
+
+
+def answer_reader(
+    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
+) -> Decoder | None:
+    """How `right_places` reads the answers of these rows; None where there is no column of them, or nothing fits."""
+    if shape.answer is None:
+        return None
+    _, decoders, fits = _ways(raw, texts, shape.answer, shape, frame)
+    return decoders[int(np.argmax(fits))] if max(fits) else None
+
+
+def _ways(
+    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], column: str, shape: Shape, frame: pl.DataFrame
+) -> tuple[list[list[Any]], list[Decoder], list[int]]:
+    """The answers of each row, the ways to read them, and how many rows each of these reads."""
+    answers = [_answers(each.answer) for each in raw]
+    decoders = _decoders(column, is_text=frame.schema[column] == pl.String, numbers_from=shape.numbers_from)
+    return answers, decoders, _fits(decoders, answers, raw, texts)
 
 
 def _decoders(column: str, *, is_text: bool, numbers_from: int | None) -> list[Decoder]:

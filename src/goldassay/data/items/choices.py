@@ -186,7 +186,7 @@ def read_choices(
             "there are choices, and no column says which of them is right", file=source,
             mend=f"name it with {option('columns', 'answer=NAME')}; the columns are {_listed(frame)}",
         )  # fmt: skip
-    texts = [_stripped(each.choices) for each in raw]
+    texts = [without_letters(each.choices) for each in raw]
     # Who names the column of answers has decided.
     taken = {*shape.columns, *shape.question, shape.answer, shape.passage, *ignored}
     others = [] if "answer" in named else [each for each in frame.columns if is_answer(each) and each not in taken]
@@ -310,7 +310,7 @@ def _compared(texts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [tuple(islice(whole, len(own))) for own in texts]
 
 
-def _stripped(texts: tuple[str, ...]) -> tuple[str, ...]:
+def without_letters(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Without the letters before the choices, where each has the one of its place."""
     matches = [_PREFIX.match(text) for text in texts]
     for at, match in enumerate(matches):

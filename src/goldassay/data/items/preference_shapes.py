@@ -120,6 +120,22 @@ def says_side(column: str) -> bool:
     return name in _WINNERS or bool(_ANNOTATORS.match(name)) or any(score in name.split("_") for score in _SCORES)
 
 
+def mates(frame: pl.DataFrame, chosen: str, rejected: str) -> list[tuple[str, str]]:
+    """Columns of which one is known of what was preferred, and its mate of what was not: the responses come first.
+
+    Their names differ in the words in which those of the responses differ, as `chosen_model` and `rejected_model`.
+    """
+    by_name = {normalized(column).replace(" ", "_"): column for column in frame.columns}
+    one, other = (normalized(each).replace(" ", "_") for each in (chosen, rejected))
+    words = next((pair for pair in _SIDES if _has(one, pair[0]) and one.replace(*pair) == other), (one, other))
+    found = [(chosen, rejected)]
+    for name, column in by_name.items():
+        mate = by_name.get(name.replace(*words)) if _has(name, words[0]) else None
+        if mate not in (None, column) and column != chosen and frame.schema[column] == frame.schema[mate]:
+            found.append((column, mate))
+    return found
+
+
 def _sides(frame: pl.DataFrame, by_name: Mapping[str, str], named: Mapping[str, str]) -> tuple[str, ...]:
     """The columns of what was preferred and of what was rejected; nothing where there are none."""
     if "chosen" in named and "rejected" in named:

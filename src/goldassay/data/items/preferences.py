@@ -249,6 +249,12 @@ def _checked(given: list[Any], right: tuple[int, ...], prompt: Any, reason: str,
     return _Row(tuple(texts), right, asked, tuple(problems), used=True, padded=padded)
 
 
+def repeats_prompt(response: Any, prompt: str) -> bool:
+    """Whether the cell of a response holds what it answers, too: in messages or a dialogue, or at its start."""
+    before, text = _parted(parsed(response))
+    return bool(before) or (bool(prompt) and text.strip().startswith(prompt))
+
+
 def _parted(value: Any) -> tuple[str, str]:
     """What a response answers, where it stands with it, and the response itself."""
     if isinstance(value, dict):

@@ -16,19 +16,10 @@ from goldassay.core.errors import BoundError, InputError
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
-from goldassay.data.items import (
-    CHOICES,
-    PREFERENCE_ROLES,
-    PREFERENCES,
-    ROLES,
-    ChoiceItems,
-    Kind,
-    find_shape,
-    read_choices,
-    read_preferences,
-)
+from goldassay.data.items import CHOICES, PREFERENCES, ChoiceItems, Kind
 from goldassay.data.items.judgment_shapes import holds_both_orders
 from goldassay.data.items.mixed import check_one_kind
+from goldassay.data.items.reading import item_roles, read_items
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import name_of, read_table
 from goldassay.data.row_values import normalized_texts, value_codes
@@ -89,9 +80,7 @@ class ItemReading:
     def roles(self) -> dict[str, str] | None:
         """The columns by role; None where roles of labelled texts are named, so that no items are meant."""
         named = dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
-        if "label" in named and "answer" not in named:
-            named["answer"] = named.pop("label")
-        return named if named.keys() <= {*ROLES, *PREFERENCE_ROLES, "ignore"} else None
+        return item_roles(named)
 
     @property
     def dependent(self) -> tuple[str, ...]:
@@ -175,14 +164,10 @@ def _items(source: tuple[Table, str, str], reading: ItemReading) -> ChoiceItems 
         check_one_kind(table.frame, place)
     if not reading.judged and not roles.keys() & _SAYS_KIND and holds_both_orders(table.frame):
         raise InputError(JUDGED, file=place, mend=ASK_ABOUT_JUDGES)
-    found = read_preferences(table, name, roles=roles, dependent=reading.dependent, source=place)
+    found = read_items(table, name, roles, dependent=reading.dependent, source=place)
     if found is not None:
         reading.check(place, found.kind)
-        return found
-    if roles.keys() - {*ROLES, "ignore"} or find_shape(table.frame, roles) is None:
-        return None
-    reading.check(place, CHOICES)
-    return read_choices(table, name, roles=roles, dependent=reading.dependent, source=place)
+    return found
 
 
 def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
