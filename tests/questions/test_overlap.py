@@ -215,7 +215,10 @@ class TestVerdicts:
         assert word(report) == "not measurable"
 
     @pytest.mark.parametrize(("name", "n", "verdict"), [("a.csv", 400, "not measurable"), ("a.csv", 2, "sound"),
-        ("a.html", 400, "not measurable"), ("a.csv.gz", 400, "not measurable"), ("a.png", 400, "sound")])  # fmt: skip
+        ("a.html", 400, "not measurable"), ("a.csv.gz", 400, "not measurable"), ("a.png", 400, "sound"),
+        ("a.jsonl.bak", 400, "not measurable"), ("a.txt~", 400, "not measurable"), ("a.log", 400, "not measurable"),
+        ("a.lz4", 120, "not measurable"), ("a.db", 400, "not measurable"), ("a.rst", 2, "sound"),
+        (".a.md5", 400, "sound")])  # fmt: skip
     def test_a_small_table_may_hold_the_test_set(self, name: str, n: int, verdict: str, tmp_path: Path) -> None:
         """It is less than 5 % of the folder, and more than 5 % of the test set."""
         folder = tmp_path / "corpus"
@@ -223,10 +226,19 @@ class TestVerdicts:
         written(folder / "a.jsonl", other_texts() * 30)
         rows = questions()
         table = "".join(f"{row['question']},{row['answer']}\n" for row in rows[:n]).encode()
+        table = b"\x04\x22\x4d\x18\xff" + table[: len(table) // 4] if name.endswith("lz4") else table
         (folder / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
         report = measured(rows, folder)[1]
         assert word(report) == verdict
         assert (f"corpus/{name} is not searched" in report.verdicts["overlap"]["evidence"]) == (verdict != "sound")
+
+    def test_what_has_two_names_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "corpus").mkdir()
+        written(tmp_path / "corpus" / "a.jsonl", other_texts())
+        (tmp_path / "corpus" / "b.jsonl").symlink_to("a.jsonl")
+        found, report = measured(questions(), tmp_path / "corpus")
+        assert (found["n_documents"], word(report)) == (300, "sound")
+        assert "corpus/b.jsonl leads to what is read under another name, and is not read again." in found["notes"]
 
     @pytest.mark.parametrize(
         ("other", "n", "verdict"),

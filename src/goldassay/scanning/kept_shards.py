@@ -35,6 +35,14 @@ _COUNTS = (
 )
 
 
+def is_kept(path: Path) -> bool:
+    """Whether a file is the result of a shard, and no text."""
+    try:
+        return "shard" in pl.read_parquet_metadata(path)
+    except (pl.exceptions.PolarsError, OSError):
+        return False
+
+
 class KeptShards:
     """The folder of finished shards.
 

@@ -5,50 +5,28 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.data.source import bare_name, read_head
+from goldassay.scanning.forms import form_of, held_by
+from goldassay.scanning.kept_shards import is_kept
 from goldassay.scanning.walking import identity_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-Form = Literal["jsonl", "text", "parquet"]
+    from goldassay.scanning.forms import Form
+
 # Bytes of a shard; a multiple of a text's pieces.
 SHARD = 1 << 26
 # A text is read in documents of 1 MiB, which overlap, so that no copy of an item is cut in two.
 PIECE, OVERLAP = 1 << 20, 1 << 16
-_ENDINGS: dict[str, Form] = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".txt": "text", ".text": "text",
-    ".md": "text",
-}  # fmt: skip
-# As plain text their columns would run into each other.
-_ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz", ".xlsx")
-_TABLES = (".csv", ".tsv", ".tab", *_ARCHIVES)
-# These hold texts, too, and are not read where they lie in a folder. Packed text is about a quarter as long.
-_HOLDERS = (
-    *_TABLES,
-    ".html",
-    ".htm",
-    ".xml",
-    ".warc",
-    ".pdf",
-    ".arrow",
-    ".feather",
-    ".tex",
-    ".yaml",
-    ".yml",
-    ".docx",
-    ".epub",
-)
-_PACKING = 4
 # What a report's folder has, and the results of a search that are kept there.
 _REPORT = ("report.html", "report.json", "report.md", "timing.json")
+_EMPTY = "it is empty"
 _KEPT = re.compile(r"[0-9a-f]{32}\.parquet")
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 @dataclass(frozen=True)
@@ -93,9 +71,8 @@ class Corpus:
         files: In the order of their names within each place that was given.
         left_out: Files that are no part of it, with the reason.
         broken: Files that cannot be read, with the reason.
-        n_other: Bytes of files in folders whose names end in nothing that is read.
-        unread: Those of them that hold texts, such as tables, archives and pages, with their bytes, of packed ones as a
-            guess.
+        n_other: Bytes of files in folders that are of no form that is read, but for such as surely hold no text.
+        unread: These files, with the bytes of text that each may hold.
         again: What links or further names lead to a second time: it is read once.
     """
 
@@ -159,15 +136,16 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
                 left_out.append((name, "it is of a report"))
                 continue
             try:
-                file = _file_of(path, name, given=not Path(place).is_dir())
+                file = _file_of(path, name, given="/" not in name)
             except (InputError, OSError) as error:
                 said = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
                 broken.append((name, said))
                 continue
             if isinstance(file, str):
                 left_out.append((name, file))
-                n_other += path.stat().st_size
-                if held := _held_by(path):
+                held = 0 if file == _EMPTY else held_by(path, name)
+                if held:
+                    n_other += path.stat().st_size
                     unread.append((name, held))
             else:
                 files.append(file)
@@ -183,20 +161,12 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
     )
 
 
-def _held_by(path: Path) -> int:
-    """Bytes of text that a file may hold whose name ends in nothing that is read; 0 where it holds none."""
-    suffix = Path(bare_name(path)).suffix.lower()
-    if suffix not in _HOLDERS:
-        return 0
-    is_packed = suffix in (*_ARCHIVES, ".docx", ".epub") or path.suffix.lower() in (".gz", ".zst")
-    return path.stat().st_size * (_PACKING if is_packed else 1)
-
-
 def _is_of_report(path: Path) -> bool:
     """Whether a file was written by an earlier search, whose report lies in the corpus: it quotes the test set."""
     folder = path.parent
     if folder.name == "shards" and _KEPT.fullmatch(path.name):
-        return True
+        # A corpus may be called so, too.
+        return is_kept(path)
     if folder.name in ("figures", "tables") and path.suffix in (".svg", ".csv", ".parquet"):
         folder = folder.parent
     elif path.name not in _REPORT:
@@ -213,23 +183,6 @@ def _file_of(path: Path, name: str, *, given: bool) -> CorpusFile | str:
     """
     size = path.stat().st_size
     if size == 0:
-        return "it is empty"
-    with path.open("rb") as stream:
-        magic = stream.read(4)
-    form = _ENDINGS.get(Path(bare_name(path)).suffix)
-    is_packed = magic.startswith(_PACKED)
-    if form == "parquet" and is_packed:
-        raise InputError("a packed Parquet file cannot be read part by part")
-    if magic == b"PAR1":
-        form = "parquet"
-    elif form == "parquet":
-        raise InputError("the file is no Parquet")
-    if Path(bare_name(path)).suffix in _TABLES and given:
-        raise InputError("a table is not read as a corpus: write its texts as JSON lines or Parquet")
-    if form is None:
-        if not given:
-            return "its name ends in nothing that is read"
-        form = "jsonl" if read_head(path).lstrip().startswith(b"{") else "text"
-    if form == "jsonl" and read_head(path).lstrip().startswith(b"["):
-        raise InputError("the file is a JSON array, not JSON lines")
-    return CorpusFile(path, name, form, is_packed, size)
+        return _EMPTY
+    form = form_of(path, name, given=given)
+    return "it is of no form that is read" if form is None else CorpusFile(path, name, *form, size)

@@ -323,7 +323,7 @@ def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
         found.append(
             f"{corpus.again[0]} leads to what is read under another name, and is not read again."
             if not n
-            else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names, and are not read again."
+            else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
     found += [f"{name}: {why}." for name, why in scanned.broken]
     if scanned.n_without_text:

@@ -1,0 +1,100 @@
+"""How files are read by name and content, and which hold no text: what is neither is counted against the word sound."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+import zstandard
+
+from goldassay.scanning import find_corpus
+from tests.scanning.corpora import sought
+from tests.scanning.test_scan import ITEMS, found_by, rows, write_jsonl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = "".join(json.dumps({"text": text}) + "\n" for text in ITEMS).encode()
+TEXT = "\n\n".join(ITEMS).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("part-00000", LINES),
+        ("out.jsonl/part-00000", LINES),
+        ("part-00000", TEXT),
+        ("part-00000", b"\xef\xbb\xbf" + TEXT),
+        ("a.gz", gzip.compress(LINES)),
+        ("a.gz", gzip.compress(TEXT)),
+        ("a.zst", zstandard.compress(LINES)),
+        ("a.jsonlines", LINES),
+        ("a.JSONLINES.gz", gzip.compress(LINES)),
+        ("README", TEXT),
+    ],
+)
+def test_what_is_clearly_readable_is_read(name: str, content: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(content)
+    assert (found_by(sought(ITEMS), folder).n_holding >= 1).all()
+
+
+@pytest.mark.parametrize(
+    "content", [TEXT.decode().encode("utf-16"), b"\x7fELF\0\0" + TEXT, gzip.compress(b"\0\xff" * 99)]
+)
+def test_what_has_no_name_and_is_no_text_is_not_read(content: bytes, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", rows(3))
+    (tmp_path / "b").write_bytes(content)
+    ((name, held),) = find_corpus([tmp_path]).unread
+    assert (name.rpartition("/")[2], held) == ("b", 4 * len(content))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".gitattributes", "LICENSE", "a.jsonl.md5", ".part-00000.crc", "_committed_12", "picture.PNG",
+        ".git/objects/ab/cd", ".cache/huggingface/download/a.jsonl.metadata",
+    ],
+)  # fmt: skip
+def test_what_surely_holds_no_text(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(TEXT)
+    write_jsonl(folder / "a.jsonl", rows(3))
+    corpus = find_corpus([folder])
+    assert [file.path.name for file in corpus.files] == ["a.jsonl"]
+    assert (corpus.unread, corpus.n_other) == ((), 0)
+
+
+def test_a_corpus_within_a_cache_or_a_folder_of_versions_is_read(tmp_path: Path) -> None:
+    """What counts is where a file lies in the corpus, not where the corpus lies."""
+    for name in (".cache/huggingface/download", ".git"):
+        folder = tmp_path / name / "data"
+        folder.mkdir(parents=True)
+        (folder / "part-0").write_bytes(LINES)
+        write_jsonl(folder / "a.jsonl", rows(3))
+        assert len(find_corpus([folder]).files) == 2
+
+
+def test_a_corpus_that_is_named_as_results_are(tmp_path: Path) -> None:
+    """Results of shards are known by what is in them, not by their names alone."""
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    pl.DataFrame({"text": ITEMS}).write_parquet(folder / f"{'0a' * 16}.parquet")
+    assert (found_by(sought(ITEMS), folder).n_holding == 1).all()
+    kept = tmp_path / "out" / "shards"
+    found_by(sought(ITEMS), folder, keep_in=kept)
+    corpus = find_corpus([tmp_path])
+    assert [why for _, why in corpus.left_out] == ["it is of a report"]
+    assert len(corpus.files) == 1
+
+
+def test_the_first_letters_of_parquet_before_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"PAR1" + json.dumps({"text": "first"}).encode() + b"\n" + LINES)
+    found = found_by(sought(ITEMS), tmp_path / "a.jsonl")
+    assert (found.n_holding == 1).all()
+    assert found.broken == (("a.jsonl", "1 line is no JSON object (line 1)"),)
