@@ -21,6 +21,7 @@ import polars as pl
 
 import goldassay
 from goldassay.cli.main import run
+from goldassay.leakage.discount import shortcut_weights
 from goldassay.questions.discount.study import discount_lines
 
 if TYPE_CHECKING:
@@ -58,6 +59,34 @@ def made(folder: Path) -> None:
     _say(rows["example_id"].to_list(), systems, folder / "made")
 
 
+def parts(n: int = 400_000, share: float = 0.6) -> None:
+    """Two parts with a shortcut each: by one part, by the part that tells most in each row, by the product of both.
+
+    Each cue is the label in a share of the rows, else any of three. The two are independent given the label, or one and
+    the same, or the second part has none.
+    """
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 3, n)
+
+    def cue(own: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        shown = np.where(rng.random(n) < own, gold, rng.integers(0, 3, n))
+        return shown, np.log2(3 * np.where(shown == gold, own + (1 - own) / 3, (1 - own) / 3))
+
+    first, bits = cue(share)
+    for kind, (second, others) in {
+        "independent": cue(share), "the same": (first, bits), "none in the second": cue(0.0)
+    }.items():  # fmt: skip
+        systems = {
+            "follows the first": first == gold,
+            "follows the second": second == gold,
+            "knows .6": (rng.random(n) < 0.6) | (rng.random(n) < 1 / 3),
+        }
+        for name, told in {"one part": bits, "most there": np.maximum(bits, others), "product": bits + others}.items():
+            weights = shortcut_weights(told)
+            scores = {of: round(float(weights @ own / weights.sum()), 3) for of, own in systems.items()}
+            print(f"{kind}, {name}: mean weight {weights.mean():.2f}, {scores}")
+
+
 def _table(name: str) -> list[dict[str, str]]:
     with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -80,6 +109,7 @@ def released(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    parts()
     with tempfile.TemporaryDirectory() as place:
         made(Path(place))
         if (DATA / "snli").is_dir():

@@ -14,6 +14,7 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.progress import Steps
+from goldassay.leakage.discount import mean_bits
 from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
@@ -87,7 +88,7 @@ def test_three_doors_say_the_same(given: tuple[Path, pl.DataFrame]) -> None:
         discounted(goldassay.compare_models(shuffled, discount=str(report), align="intersect")),
         discounted(goldassay.measure_instability(runs, discount=str(report))),
     ]
-    assert len(found[0]) == 10
+    assert len(found[0]) == 11
     assert found[0] == found[1] == found[2]
 
 
@@ -327,3 +328,90 @@ def test_labels_that_tell_no_rows_apart_are_no_labels(tmp_path: Path) -> None:
         )
         with pytest.raises(InputError, match="no right labels that tell"):
             goldassay.rank_systems(runs, discount=str(report))
+
+
+@pytest.fixture(scope="module")
+def both_parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame]:
+    """A report on rows of which each part tells by itself, and answers of a follower of either, and of a knower."""
+    base = tmp_path_factory.mktemp("parts")
+    gold, likely, follower = made(0, n=N)
+    rng = np.random.default_rng(5)
+    # A second shortcut, which given the label has nothing to do with the first: right in 70 % of the rows.
+    other = np.where(rng.random(N) < 0.55, gold, rng.integers(0, 3, N))
+    shown = np.log2(3 * np.where(other == gold, 0.7, 0.15))
+    ids = [f"e{i}" for i in range(N)]
+    report = shortcut_report(base / "report", ids, bits_of(gold, likely) + 0.05 * rng.normal(size=(3, N)))
+    file = report / "tables" / "examples.parquet"
+    bits = shown + 0.05 * rng.normal(size=(3, N))
+    table = pl.read_parquet(file).with_columns(
+        pl.Series("reader_bits_premise_only", bits.T.tolist(), dtype=pl.List(pl.Float32))
+    )
+    document = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "clusters": {"columns": ["hypothesis"]}}
+    Report(frame_findings("Audit of made", document, Steps(quiet=True)), {"examples": table}).save(base / "both")
+    names = np.array(LABELS)
+    answers = {"follower": follower, "other": other, "knower": knows(rng, gold, 0.6)}
+    return base / "both", pl.concat(
+        pl.DataFrame({"model": model, "example_id": ids, "label": names[gold], "prediction": names[own]})
+        for model, own in answers.items()
+    )
+
+
+def test_what_another_part_tells_is_named_and_can_be_discounted(
+    both_parts: tuple[Path, pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, runs = both_parts
+    first = read_bits(report).part
+    (rest,) = {"premise", "hypothesis"} - {first}
+    follows = {"hypothesis": "follower", "premise": "other"}
+    for part, left in ((None, rest), (rest, first)):
+        own = first if part is None else part
+        doors = [
+            goldassay.rank_systems(runs, discount=str(report), discount_part=part),
+            goldassay.compare_models(runs, discount=str(report), discount_part=part),
+            goldassay.measure_instability(runs, discount=str(report), discount_part=part),
+        ]
+        found = [discounted(each) for each in doors]
+        assert found[0] == found[1] == found[2]
+        section = doors[0].document["discount"]
+        systems = {row["system"]: row for row in section["systems"]}
+        assert section["part"] == own
+        # What follows the part falls to chance; what follows the other one, or none, keeps its score.
+        assert systems[follows[own]]["discounted"] == pytest.approx(1 / 3, abs=0.06)
+        for name in (follows[left], "knower"):
+            assert systems[name]["discounted_low"] < systems[name]["score"] < systems[name]["discounted_high"]
+        (told,) = section["other_parts"]
+        assert told["part"] == left
+        assert told["bits"] == pytest.approx(float(pl.read_parquet(report / "tables" / "examples.parquet")
+                                             [f"reader_bits_{left}_only"].list.mean().mean()), abs=1e-6)  # fmt: skip
+        said = f"discount_part='{left}' discounts the {left} instead"
+        assert all(any(said in each for each in door.document["discount"]["sentences"]) for door in doors)
+        assert said in doors[0].save(tmp_path / str(part)).read_text("utf-8").replace("&#39;", "'")
+    file = tmp_path / "runs.csv"
+    runs.write_csv(file)
+    for command in ("board", "compare", "instability"):
+        out = ["-o", str(tmp_path / command)]
+        assert run([command, str(file), "--discount", str(report), "--discount-part", rest, *out]) == 0
+        told = capsys.readouterr().out
+        assert f"Readers of the {rest} alone tell" in told
+        assert f"--discount-part {first} discounts the {first} instead" in told
+        assert run([command, str(file), "--discount", str(report), "--discount-part", "premisse", *out]) == 2
+        assert "did you mean 'premise'?; its parts are" in capsys.readouterr().err
+        assert run([command, str(file), "--discount-part", "premise", *out]) == 2
+        assert "given without a report to discount by" in capsys.readouterr().err
+
+
+def test_a_part_that_tells_nothing_beyond_noise_is_not_named(given: tuple[Path, pl.DataFrame]) -> None:
+    report, runs = given
+    section = goldassay.rank_systems(runs, discount=str(report)).document["discount"]
+    assert [row["part"] for row in section["other_parts"]] == ["premise"]
+    assert not any("premise" in said for said in section["sentences"])
+
+
+def test_the_interval_of_bits_is_that_of_clusters() -> None:
+    """Of pairs of equal rows: the t interval of the means of pairs, and no narrower one."""
+    rng = np.random.default_rng(0)
+    own = rng.normal(0.1, 1, 400)
+    value, low, high = mean_bits(np.repeat(own, 2)[np.newaxis], np.repeat(np.arange(400), 2))
+    half = 1.96 * own.std(ddof=1) / 20
+    assert value == pytest.approx(own.mean())
+    assert (low, high) == pytest.approx((own.mean() - half, own.mean() + half), abs=0.02)

@@ -12,6 +12,7 @@ from goldassay.cli.options import (
     METHOD,
     Config,
     Discount,
+    DiscountPart,
     ExampleClusters,
     OptionalOut,
     Quiet,
@@ -43,6 +44,7 @@ def board(
     missing: Annotated[Literal["leave-out", "wrong"], of_option("missing", group=METHOD)] = "leave-out",
     clusters: ExampleClusters = None,
     discount: Discount = None,
+    discount_part: DiscountPart = None,
     out: OptionalOut = None,
     json_file: JsonFile = None,
     choice: RunChoice,
@@ -64,7 +66,9 @@ def board(
     from goldassay.questions.gating import load_settings
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
-    report, found = study_board(table, choice, missing, settings, quiet=quiet, discount=discount)
+    report, found = study_board(
+        table, choice, missing, settings, quiet=quiet, discount=discount, discount_part=discount_part
+    )
     page = None if out is None else save_report(report, out, None, latex=False)
     if json_file is not None:
         said = with_discount(found.to_dict(), report.to_dict())

@@ -180,6 +180,7 @@ Grades = Annotated[str | None, of_option("grades", metavar="LOW:HIGH", group=RUN
 PoolConfigurations = Annotated[bool, of_option("pool_configurations", group=RUNS)]
 
 Discount = Annotated[str | None, of_option("discount", metavar="REPORT", group=METHOD)]
+DiscountPart = Annotated[str | None, of_option("discount_part", metavar="PART", group=METHOD)]
 
 # --- Patterns ------------------------------------------------------------------------------------------------------
 

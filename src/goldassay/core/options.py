@@ -75,6 +75,10 @@ OPTIONS: dict[str, Key] = {
         ),
         kind=str,
     ),
+    "discount_part": Key(
+        help="Which part of the input to discount, such as premise.  [default: the part whose readers tell most]",
+        kind=str,
+    ),
     "export": Key(help="Write the selected rows as one static HTML file, at most 1,000, and serve nothing."),
     "port": Key(help="The port of the page; 0 takes any that is free.", kind=int, default=0, ge=0, le=65535),
     "state": Key(help="Which rows to export: what is after the question mark of the address.", kind=str, default=""),
@@ -512,7 +516,7 @@ COMMANDS = {
         function="suggest_rewrites",
     ),
     "instability": Command(
-        _READING_ALL | _named("reference", "groups", "discount", "seed") | _SETTINGS,
+        _READING_ALL | _named("reference", "groups", "discount", "discount_part", "seed") | _SETTINGS,
         shell=_REPORT,
         places=("runs",),
         function="measure_instability",
@@ -526,7 +530,7 @@ COMMANDS = {
         function="measure_sensitivity",
     ),
     "board": Command(
-        _READING_ALL | _named("missing", "clusters", "discount", "seed") | _SETTINGS,
+        _READING_ALL | _named("missing", "clusters", "discount", "discount_part", "seed") | _SETTINGS,
         shell=("out", "json"),
         places=("table",),
         function="rank_systems",
@@ -545,7 +549,7 @@ COMMANDS = {
         _READING
         | _named(
             "dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "equivalent_within", "discount",
-            "seed",
+            "discount_part", "seed",
         )
         | _SETTINGS,
         own={"model": _SEVERAL_MODELS, "clusters": replace(DATA["clusters"], default="none")},

@@ -194,6 +194,36 @@ def discount_scores(
     )
 
 
+def mean_bits(
+    bits: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None = None,
+    *,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float, float]:
+    """What readers of a part tell, mean over items in bits, and its bounds: a bootstrap of items and readers.
+
+    Args:
+        bits: As for `discount_scores`.
+        clusters: Likewise.
+        n_draws: B.
+        level: Of the bounds.
+        seed: Of the draws.
+    """
+    told = np.asarray(bits, np.float64)
+    groups = np.arange(told.shape[1]) if clusters is None else np.asarray(clusters)
+    rng = np.random.default_rng(seed)
+    sizes = np.bincount(groups).astype(np.float64)
+    sums = np.stack([np.bincount(groups, weights=own) for own in told])
+    draws = np.empty(n_draws)
+    for at in range(n_draws):
+        counts = drawn_counts(sizes.size, 1, rng)[0]
+        draws[at] = sums[rng.integers(0, len(told), len(told))].mean(axis=0) @ counts / (sizes @ counts)
+    low, high = np.quantile(draws, ((1 - level) / 2, (1 + level) / 2))
+    return float(told.mean()), float(low), float(high)
+
+
 def _measure(
     values: NDArray[np.float64], weights: NDArray[np.float64], bits: NDArray[np.float64], counts: NDArray[np.float64]
 ) -> NDArray[np.float64]:

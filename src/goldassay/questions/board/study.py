@@ -29,7 +29,7 @@ from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.instability import score_one_run
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.report import report_board
-from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.discount.reading import told_by
 from goldassay.questions.discount.study import discount_section
 from goldassay.questions.run_choice import RunChoice
 
@@ -111,6 +111,7 @@ def rank_systems(
     clusters: str | Sequence[str] | None = None,
     missing: Literal["leave-out", "wrong"] = "leave-out",
     discount: str | None = None,
+    discount_part: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -125,6 +126,7 @@ def rank_systems(
             and those of runs by the texts they share, where `gold` gives these; "none" joins nothing.
         missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
         discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
+        discount_part: Which part, such as "premise"; by default the one whose readers tell most.
         seed: Of the draws; by default that of the settings.
         settings: By default `Settings()`.
         quiet: Show no progress.
@@ -139,19 +141,28 @@ def rank_systems(
         InputError: It is no board, systems have no items in common, or scores are of two scales.
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
-    report, _ = study_board(table, RunChoice.of(**reading), missing, settings, quiet=quiet, discount=discount)
+    report, _ = study_board(
+        table, RunChoice.of(**reading), missing, settings, quiet=quiet, discount=discount, discount_part=discount_part
+    )
     return report
 
 
 def study_board(
-    table: Any, choice: RunChoice, missing: str, settings: Settings, *, quiet: bool, discount: str | None = None
+    table: Any,
+    choice: RunChoice,
+    missing: str,
+    settings: Settings,
+    *,
+    quiet: bool,
+    discount: str | None = None,
+    discount_part: str | None = None,
 ) -> tuple[Report, Board]:
     """Rank systems: what the command and `rank_systems` have in common.
 
     Raises:
         InputError: As `rank_systems`.
     """
-    told = None if discount is None else read_bits(discount)
+    told = told_by(discount, discount_part)
     steps = Steps(quiet)
     with steps.step("reading the board"):
         scores = read_board(table, choice, settings.data.clusters, missing)

@@ -14,7 +14,7 @@ from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.comparison.suite_report import report_suite
-from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.discount.reading import told_by
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -43,6 +43,7 @@ def compare_models(
     equivalent_within: float | None = None,
     dataset: str | None = None,
     discount: str | None = None,
+    discount_part: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -65,6 +66,7 @@ def compare_models(
             models score within it.
         dataset: Runs on this dataset only.
         discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
+        discount_part: Which part, such as "premise"; by default the one whose readers tell most.
         seed: Of all draws; by default that of the settings.
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
@@ -94,6 +96,7 @@ def compare_models(
         settings=with_seed(settings or Settings(), seed),
         quiet=quiet,
         discount=discount,
+        discount_part=discount_part,
     )
     return report
 
@@ -111,6 +114,7 @@ def study_comparison(
     settings: Settings,
     quiet: bool,
     discount: str | None = None,
+    discount_part: str | None = None,
 ) -> tuple[Report, ModelComparisons | SuiteComparison]:
     """Read the models and compare them: what the command and `compare_models` have in common.
 
@@ -126,11 +130,12 @@ def study_comparison(
         settings: Hold the seed.
         quiet: Show no progress.
         discount: As for `compare_models`.
+        discount_part: Likewise.
 
     Raises:
         InputError: As `compare_models`.
     """
-    told = None if discount is None else read_bits(discount)
+    told = told_by(discount, discount_part)
     with run_paths(_one_by_one(runs), named=False) as paths:
         evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
         suite = read_suite(evidence, models, named)

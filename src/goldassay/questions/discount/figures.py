@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.documents import mapping
+from goldassay.core.documents import mapping, records
 from goldassay.core.figures import Figure, Measure, declare
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ _UNGIVEN = declare(
 )
 _SLOPE = declare(Measure("discount.slope", "score gained per bit of the shortcut", "number", "lower"))
 _CHANGED = declare(Measure("discount.changed_places", "systems that change their place", "number", "neither", least=0))
+_LEFT = declare(
+    Measure("discount.other_bits", "bits that readers of a part tell which is not discounted", "bits", "lower")
+)
 
 
 def figures(document: Mapping[str, Any]) -> list[Figure]:
@@ -38,6 +41,10 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
             )
         )
         made.append(_SLOPE.figure(row["slope"], row["slope_low"], row["slope_high"], n=n, **of))
+    made += [
+        _LEFT.figure(row["bits"], row["bits_low"], row["bits_high"], n=n, part=row["part"])
+        for row in records(found.get("other_parts"))
+    ]
     changed = sum(row["place"] != row["discounted_place"] for row in found["systems"])
     made.append(_CHANGED.figure(None if reason else changed, n=n, reason=reason))
     return made

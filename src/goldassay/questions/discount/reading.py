@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +11,15 @@ import polars as pl
 
 from goldassay.core.clusters import cluster_rows
 from goldassay.core.documents import mapping
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 from goldassay.gate.reading import read_report
 from goldassay.gate.report_tables import NAME, NUMBERS, read_table
 from goldassay.questions.leakage.condition_evidence import READER_BITS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,11 +34,12 @@ class ShortcutBits:
     Attributes:
         path: Of the report.
         title: Likewise.
-        part: Such as "hypothesis": the part that tells most bits.
+        part: Such as "hypothesis": the one that was named, else the part that tells most bits.
         ids: Of the rows, (N,).
         labels: Their gold labels, (N,) text; None where the report does not have them.
         bits: Of each reader, (R, N).
         clusters: What rows share, by the report's rule, (N,); None where each counts by itself.
+        others: The bits of the other parts, {part: (R, N)}.
     """
 
     path: str
@@ -45,13 +49,34 @@ class ShortcutBits:
     labels: tuple[str, ...] | None
     bits: NDArray[np.float64]
     clusters: NDArray[np.int64] | None
+    others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def read_bits(report: str | os.PathLike[str]) -> ShortcutBits:
-    """Read the bits of the part that tells most, from a report's folder.
+def told_by(report: str | os.PathLike[str] | None, part: str | None) -> ShortcutBits | None:
+    """The bits to discount by, as a command was told; None where no report was named.
 
     Raises:
-        InputError: It is no report, or has no readers of a part.
+        InputError: As `read_bits`, or a part is named without a report.
+    """
+    if report is not None:
+        return read_bits(report, part)
+    if part is not None:
+        raise InputError(
+            f"{option('discount_part', part)} is given without a report to discount by",
+            mend=f"name the report of an audit with {option('discount', 'REPORT')}",
+        )
+    return None
+
+
+def read_bits(report: str | os.PathLike[str], part: str | None = None) -> ShortcutBits:
+    """Read what readers of each part tell, from a report's folder.
+
+    Args:
+        report: The folder, or its report.json.
+        part: The part to discount, such as "premise"; by default the one that tells most.
+
+    Raises:
+        InputError: It is no report, or has no readers of a part, or none of the part that is named.
     """
     stored = read_report(report)
     file = stored.folder / "tables" / "examples.parquet"
@@ -61,16 +86,22 @@ def read_bits(report: str | os.PathLike[str]) -> ShortcutBits:
     parts = [name for name in table.columns if name.startswith(READER_BITS)]
     if not parts or "example_id" not in table.columns:
         raise InputError("the report does not say what readers of a part tell of each row", file=file, mend=_MEND)
-    found = {name: _rectangle(table[name], file) for name in parts}
-    best = max(parts, key=lambda name: float(found[name].mean()))
+    found = {name.removeprefix(READER_BITS).removesuffix("_only"): _rectangle(table[name], file) for name in parts}
+    if part is not None and part not in found:
+        raise InputError(
+            f"{option('discount_part', part)}: the report has no readers of that part", file=file,
+            mend=f"{did_you_mean(part, tuple(found))}; its parts are {', '.join(found)}",
+        )  # fmt: skip
+    best = part or max(found, key=lambda name: float(found[name].mean()))
     return ShortcutBits(
         os.fspath(report),
         stored.title,
-        best.removeprefix(READER_BITS).removesuffix("_only"),
+        best,
         tuple(table["example_id"].cast(pl.String).to_list()),
         tuple(table["label"].cast(pl.String).to_list()) if "label" in table.columns else None,
         found[best],
         _clusters(table, mapping(stored.document, "clusters").get("columns") or ()),
+        {name: bits for name, bits in found.items() if name != best},
     )
 
 

@@ -11,7 +11,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import to_plain
-from goldassay.leakage.discount import discount_scores
+from goldassay.leakage.discount import discount_scores, mean_bits
 from goldassay.questions.discount.matching import Answered, match_rows
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ def discount_section(
     rows = [place[ids[at]] for at in kept]
     clusters = None if told.clusters is None else np.unique(told.clusters[rows], return_inverse=True)[1]
     found = discount_scores([each[:, kept] for each in scores], told.bits[:, rows], clusters, seed=seed)
+    others = [
+        {"part": part, **_bounded("bits", value, np.array(within))}
+        for part, (value, *within) in (
+            (part, mean_bits(bits[:, rows], clusters, seed=seed)) for part, bits in sorted(told.others.items())
+        )
+    ]
     order = np.argsort(-found.scores, kind="stable").tolist()
     after = np.argsort(np.argsort(-found.discounted, kind="stable"), kind="stable") + 1
     systems = [
@@ -105,6 +111,7 @@ def discount_section(
             "mean_weight": found.mean_weight,
             "mean_bits": found.mean_bits,
             "n_readers": found.n_readers,
+            "other_parts": others,
             "systems": systems,
             "pairs": pairs,
         }
@@ -160,7 +167,7 @@ def _told_apart(within: NDArray[np.float64]) -> int:
 
 def _sentences(found: dict[str, Any]) -> list[str]:
     if found["reason"]:
-        return [f"Discounted scores are not measurable: {found['reason']}."]
+        return [f"Discounted scores are not measurable: {found['reason']}.", *_of_other_parts(found)]
     bits = found["mean_bits"]
     if bits <= 0:
         said = [f"Readers of the {found['part']} alone tell nothing of the labels: scores stay as they are."]
@@ -176,6 +183,7 @@ def _sentences(found: dict[str, Any]) -> list[str]:
             f"[{points(first['discounted_low'])}, {points(first['discounted_high'])}] without what the {found['part']} "
             "gives away."
         )
+    said += _of_other_parts(found)
     lost = [pair for pair in found["pairs"] if pair["before"] and not pair["after"]]
     won = [pair for pair in found["pairs"] if pair["after"] and not pair["before"]]
     turned = [pair for pair in found["pairs"] if pair["before"] * pair["after"] < 0]
@@ -208,6 +216,17 @@ def _sentences(found: dict[str, Any]) -> list[str]:
             "Only the names of rows tell that the runs answer the rows of the report: no right labels confirm it."
         )
     return said
+
+
+def _of_other_parts(found: dict[str, Any]) -> list[str]:
+    """What readers of other parts tell beyond noise: a system that follows these keeps its score."""
+    return [
+        f"Readers of the {row['part']} alone tell {row['bits']:.2f} [{row['bits_low']:.2f}, {row['bits_high']:.2f}] "
+        f"bits, too, and that is still in these scores, but for what the {found['part']} tells as well: "
+        f"{option('discount_part', row['part'])} discounts the {row['part']} instead."
+        for row in found["other_parts"]
+        if row["bits_low"] > 0
+    ]
 
 
 def with_discount(result: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:

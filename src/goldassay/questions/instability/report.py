@@ -9,7 +9,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
-from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.discount.reading import told_by
 from goldassay.questions.discount.study import discount_runs, discount_tables
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.check import CHECK
@@ -45,6 +45,7 @@ def measure_instability(
     reference: str | None = None,
     groups: Sequence[str] | None = None,
     discount: str | None = None,
+    discount_part: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -58,6 +59,7 @@ def measure_instability(
         reference: The dataset whose spread the others' are held against.
         groups: Group columns to take the variance apart by; by default all that the runs have.
         discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
+        discount_part: Which part, such as "premise"; by default the one whose readers tell most.
         seed: Of the examples drawn for the map of correlations; by default that of the settings.
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
@@ -75,7 +77,16 @@ def measure_instability(
         InputError: The runs cannot be read, or the reference or a group column is not there.
     """
     asked = InstabilityChoice(reference, groups)
-    return study_instability(runs, asked, seed=seed, settings=settings, quiet=quiet, discount=discount, **reading)
+    return study_instability(
+        runs,
+        asked,
+        seed=seed,
+        settings=settings,
+        quiet=quiet,
+        discount=discount,
+        discount_part=discount_part,
+        **reading,
+    )
 
 
 def study_instability(
@@ -86,6 +97,7 @@ def study_instability(
     settings: Settings | None = None,
     quiet: bool = True,
     discount: str | None = None,
+    discount_part: str | None = None,
     **reading: Unpack[RunReading],
 ) -> Report:
     """Measure instability: what the command and `measure_instability` have in common.
@@ -98,6 +110,7 @@ def study_instability(
         settings: Likewise.
         quiet: Likewise.
         discount: Likewise.
+        discount_part: Likewise.
         reading: Likewise.
 
     Raises:
@@ -105,7 +118,7 @@ def study_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
-    told = None if discount is None else read_bits(discount)
+    told = told_by(discount, discount_part)
     with run_paths(runs, named=False) as paths:
         return _measure(paths, RunChoice.of(**reading), asked, settings, quiet, told)
 
