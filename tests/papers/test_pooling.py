@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from goldassay.core.pooling import pool_estimates
-from goldassay.papers.pooling import Figure, pool_claim
+from goldassay.papers.pooling import Figure, hold_together, p_of, pool_claim
+from goldassay.papers.recipe import Conclusion
+
+if TYPE_CHECKING:
+    from goldassay.papers.pooling import Scale
 
 Z = float(stats.norm.ppf(0.975))
 
@@ -99,3 +104,60 @@ def test_intervals_are_cut_to_what_is_possible(unit: str, figures: list[Figure],
     wide = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-2.0, 2.0))
     assert wide is not None
     assert (wide.low, wide.high) == (max(uncut.low, -2.0), min(uncut.high, 2.0))
+
+
+@pytest.mark.parametrize("degrees", [0, 1, 4, 30])
+@pytest.mark.parametrize("value", [-1.7, -0.2, 0.4, 2.5])
+def test_p_is_that_of_the_distribution_that_gave_the_interval(degrees: int, value: float):
+    of = stats.t(degrees) if degrees else stats.norm
+    error, than = 0.6, 0.3
+    reach = of.ppf(0.975) * error
+    wanted = 2 * of.sf(abs(value - than) / error)
+    assert p_of(value, value - reach, value + reach, than, degrees) == pytest.approx(wanted)
+
+
+def test_p_goes_by_the_side_of_the_interval_that_decides():
+    assert p_of(1.0, 0.0, 9.0) == pytest.approx(0.05)
+    assert p_of(-1.0, -9.0, 0.0) == pytest.approx(0.05)
+    assert (p_of(1.0, 1.0, 1.0), p_of(0.0, 0.0, 0.0)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("scale", "limits"), [("plain", (0.0, 0.2)), ("log", (1.0, 0.5)), ("fisher", (0.0, 0.3))])
+def test_the_p_of_a_claim_is_below_5_percent_where_its_interval_leaves_the_limit_out(
+    scale: Scale, limits: tuple[float, float]
+):
+    for shift in np.linspace(0.05, 0.6, 12):
+        figures: list[Figure] = [(shift + at, shift + at - 0.15, shift + at + 0.15) for at in (0.0, 0.05, 0.1)]
+        found = pool_claim(figures, {"sets": "abc"}, what="sets", unit="x", scale=scale, within=(-9, 9))
+        assert found is not None
+        for limit in limits:
+            assert (found.p(limit) < 0.05) == (found.low > limit or found.high < limit)
+
+
+def _concluded(*p_values: float | None) -> list[str]:
+    given = [
+        Conclusion(str(at), "It is so.", "", "held" if p is None or p < 0.05 else "not shown", "Since.", p=p)
+        for at, p in enumerate(p_values)
+    ]
+    found = hold_together(given)
+    for before, after in zip(given, found, strict=True):
+        assert (after.evidence != before.evidence) == (after.standing != before.standing)
+    return [each.standing for each in found]
+
+
+def test_what_one_of_many_conclusions_shows_by_chance_is_taken_back():
+    assert _concluded(0.03) == ["held"]
+    assert _concluded(0.03, 0.5) == ["not shown", "not shown"]
+    assert _concluded(0.02, 0.5) == ["held", "not shown"]
+    # The more hold, the less the others are asked for.
+    assert _concluded(0.001, 0.001, 0.03) == ["held"] * 3
+    # What is judged together with others already does not count.
+    assert _concluded(0.03, None, None) == ["held"] * 3
+    assert _concluded(None) == ["held"]
+
+
+def test_pages_with_nothing_to_find_say_something_in_5_percent_of_cases():
+    rng = np.random.default_rng(0)
+    said = sum(any(each == "held" for each in _concluded(*rng.random(9))) for _ in range(2000))
+    # Without the correction it is 37 %.
+    assert 0.035 < said / 2000 < 0.065

@@ -173,6 +173,23 @@ def test_one_pair_of_sizes_of_many_may_lie_beyond_zero_by_chance():
     assert (found.value, found.high) == pytest.approx((-0.1, -0.1 + 1.96 * error), abs=1e-4)
 
 
+@pytest.mark.parametrize(("metric", "most"), [("accuracy", 2.0), ("pearson", 4.0)])
+def test_no_interval_goes_beyond_what_differences_of_gaps_can_be(metric: str, most: float):
+    given = {"metric": metric, "gap_low": -1.9, "gap_high": 1.9}
+    gaps = tuple(
+        _gap(model, gap, test=test, **given)
+        for model, gap in (("LSTM", 0.6), ("BERT Base", 0.5), ("BERT Large", 0.9), ("DistilBERT", 0.7))
+        for test in ("IMDb", "Yelp")
+    )
+    found = {each.name: each for each in conclude(Evidence(gaps, ()))}
+    for name in ("Smaller gaps", "Size", "Distilled"):
+        low, high = found[name].low, found[name].high
+        assert low is not None
+        assert high is not None
+        assert -most <= low < high <= most
+        assert ("correlation" in found[name].evidence) == (metric == "pearson")
+
+
 @pytest.mark.parametrize(("teacher", "wanted"), [(0.02, "held"), (0.1, "not shown"), (0.2, "did not hold")])
 def test_a_distilled_model_loses_more_than_its_teacher(teacher: float, wanted: str):
     assert _standings((_gap("DistilBERT", 0.1), _gap("BERT Base", teacher)))["Distilled"] == wanted

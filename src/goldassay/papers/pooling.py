@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.core.numbers import number, percent, with_unit
+from goldassay.core.multiple_testing import holm
+from goldassay.core.numbers import number, percent, small, with_unit
 from goldassay.core.pooling import error_of, pool_estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.core.pooling import Pooled
-    from goldassay.papers.recipe import Standing
+    from goldassay.papers.recipe import Conclusion, Standing
 
 Scale = Literal["plain", "log", "fisher"]
 # What figures of a unit can be; a difference is one of shares.
 _POSSIBLE = {"share": (0.0, 1.0), "points": (0.0, 1.0), "difference": (-1.0, 1.0), "score": (-1.0, 1.0)}
+# Of all conclusions of a page together that any is said by chance.
+_CHANCE = 0.05
 Figure = tuple[float | None, float | None, float | None]
 
 _FORWARD: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.log, "fisher": math.atanh}
@@ -35,6 +38,7 @@ class Claim:
         low: Lower end of its interval.
         high: Upper end.
         pooled: On the scale on which they were pooled.
+        scale: Which scale that is.
         said: In a sentence: how many, of how many families, how far they differ, what another would show.
     """
 
@@ -42,11 +46,18 @@ class Claim:
     low: float
     high: float
     pooled: Pooled
+    scale: Scale
     said: str
 
     def standing(self, than: float = 0.0) -> Standing:
         """Of the claim that the pooled figure is above a limit."""
         return "held" if self.low > than else "did not hold" if self.high < than else "not shown"
+
+    def p(self, than: float = 0.0) -> float:
+        """Two-sided, of the pooled figure being at the limit."""
+        forward, found = _FORWARD[self.scale], self.pooled
+        limit = forward(than) if than > 0 or self.scale != "log" else -math.inf
+        return p_of(found.value, found.low, found.high, limit, found.n_families - 1)
 
 
 def pool_claim(
@@ -93,7 +104,43 @@ def pool_claim(
         said += ", which are not independent of each other; how far others differ is not known"
     if math.isfinite(least):
         said += f"; 95 % of others are expected from {with_unit(least, unit)} to {with_unit(most, unit)}"
-    return Claim(value, low, high, pooled, f"{said}.")
+    return Claim(value, low, high, pooled, scale, f"{said}.")
+
+
+def p_of(value: float, low: float, high: float, than: float = 0.0, degrees: int = 0) -> float:
+    """Two-sided p of a figure being at a limit, from its 95 % interval: below .05 where that leaves the limit out.
+
+    Args:
+        value: On a scale on which it is normal, or as Student's t.
+        low: Lower end of its interval.
+        high: Upper end.
+        than: The limit.
+        degrees: Of freedom of t; none where it is normal.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    half = value - low if value > than else high - value
+    if half <= 0:
+        return 1.0 if value == than else 0.0
+    times = abs(value - than) / half
+    if degrees > 0:
+        return float(2 * stdtr(degrees, -times * stdtrit(degrees, 0.975)))
+    return float(2 * ndtr(-times * ndtri(0.975)))
+
+
+def hold_together(conclusions: Sequence[Conclusion]) -> tuple[Conclusion, ...]:
+    """Take back what would be said of one of so many conclusions by chance, by Holm's correction over all of a page."""
+    known = {at: each.p for at, each in enumerate(conclusions) if each.p is not None}
+    found = list(conclusions)
+    for at, p in zip(known, holm(list(known.values())), strict=True):
+        each = conclusions[at]
+        if each.standing in ("held", "did not hold") and p > _CHANCE:
+            why = (
+                f" Alone it would be “{each.standing}” (p {small(known[at])}), but of the {len(known)} conclusions of "
+                f"this page together one would be so by chance (p {small(p)} by Holm)."
+            )
+            found[at] = replace(each, standing="not shown", evidence=f"{each.evidence}{why}")
+    return tuple(found)
 
 
 def _on_scale(figure: Figure, scale: Scale) -> tuple[float, float] | None:

@@ -117,6 +117,8 @@ class Conclusion:
         low: Its interval's lower end.
         high: Its upper end.
         unit: Of these: points, share, ratio, correlation.
+        p: Two-sided, of the figure being where the claim turns, by the distribution of the interval; None where it is
+            judged together with others already.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Conclusion:
     low: float | None = None
     high: float | None = None
     unit: str = "points"
+    p: float | None = None
 
 
 @dataclass(frozen=True)

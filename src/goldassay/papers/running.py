@@ -14,6 +14,7 @@ from goldassay.papers.choosing import Choice, needed_by, runnable
 from goldassay.papers.finding import find_recipe
 from goldassay.papers.missing import with_reasons
 from goldassay.papers.outcome import StudyReport, describe
+from goldassay.papers.pooling import hold_together
 from goldassay.papers.recipe import PRETRAINED
 from goldassay.papers.sources import known_sources, lacking_sets, read_sets
 from goldassay.papers.workplace import (
@@ -187,7 +188,9 @@ def run_study(
     with study.work.steps.step("measuring"):
         found = study.recipe.measure(study.work)
         findings = replace(
-            found, comparisons=tuple(with_reasons(each, study.work.not_run) for each in found.comparisons)
+            found,
+            conclusions=hold_together(found.conclusions),
+            comparisons=tuple(with_reasons(each, study.work.not_run) for each in found.comparisons),
         )
     return describe(study.name, study.recipe, study.work, study.jobs, findings)
 

@@ -17,6 +17,7 @@ from goldassay.papers.artifacts.protocol import (
     RANDOM,
     REWEIGHTED,
 )
+from goldassay.papers.pooling import p_of
 from goldassay.papers.recipe import Conclusion
 from goldassay.questions.inputs import majority_share
 
@@ -74,6 +75,7 @@ def patterns_tell(each: Evidence) -> Conclusion:
         bounds.low,
         bounds.high,
         "share",
+        p_of(share, bounds.low, bounds.high, chance),
     )
 
 
@@ -95,6 +97,7 @@ def hypotheses_tell(each: Evidence) -> Conclusion:
         low,
         high,
         "difference",
+        p_of(best["accuracy"] - chance, low, high),
     )
 
 
@@ -185,8 +188,9 @@ def _judged(
         return _not_measured(name, statement, place, too_few or "There are no runs to say so.")
     low, high = (figure.low, figure.high) if sign > 0 else (-figure.high, -figure.low)
     return Conclusion(
-        name, statement, place, standing(low, high), evidence, figure.value, figure.low, figure.high, "difference"
-    )
+        name, statement, place, standing(low, high), evidence, figure.value, figure.low, figure.high, "difference",
+        p_of(figure.value, figure.low, figure.high),
+    )  # fmt: skip
 
 
 def _too_few(accuracies: Accuracies, subset: str) -> str:

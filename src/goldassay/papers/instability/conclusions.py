@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds_in, decimal, signed_points
 from goldassay.papers.instability.evidence import REFERENCE, STANDARD
-from goldassay.papers.pooling import pool_claim
+from goldassay.papers.pooling import p_of, pool_claim
 from goldassay.papers.recipe import Conclusion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldassay.core.pooling import Pooled
     from goldassay.papers.instability.evidence import Evidence
     from goldassay.papers.pooling import Claim
     from goldassay.papers.recipe import Standing
@@ -68,6 +69,7 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         claim.low,
         claim.high,
         "ratio",
+        claim.p(1.0),
     )
 
 
@@ -102,6 +104,7 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
         claim.low,
         claim.high,
         "ratio",
+        claim.p(1.0),
     )
 
 
@@ -152,8 +155,17 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
             other.low,
             other.high,
             "correlation",
+            _p_apart(standard.pooled, other.pooled),
         )
     ]
+
+
+def _p_apart(one: Pooled, other: Pooled) -> float:
+    """Of two pooled figures being one: below .05 where their intervals lie apart."""
+    low, high = sorted((one, other), key=lambda each: each.value)
+    reach = low.high - low.value + high.value - high.low
+    between = high.value - low.value
+    return p_of(between, between - reach, between + reach, 0.0, min(one.n_families, other.n_families) - 1)
 
 
 def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
@@ -186,6 +198,7 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
             claim.low,
             claim.high,
             "difference",
+            claim.p(),
         )
     ]
 

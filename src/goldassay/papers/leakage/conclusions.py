@@ -11,7 +11,7 @@ from goldassay.core.correlation import correlation_interval
 from goldassay.core.intervals import mean_interval
 from goldassay.core.numbers import decimal, signed_points
 from goldassay.papers.leakage.evidence import is_printed_part
-from goldassay.papers.pooling import pool_claim
+from goldassay.papers.pooling import p_of, pool_claim
 from goldassay.papers.printed import printed_table
 from goldassay.papers.recipe import Conclusion
 from goldassay.questions.leakage.dataset_comparison import correlations
@@ -97,6 +97,7 @@ def _pooled(
         claim.low,
         claim.high,
         "difference",
+        claim.p(),
     )
 
 
@@ -188,6 +189,7 @@ def _clusters(rows: Sequence[Row]) -> Conclusion:
         claim.low,
         claim.high,
         "score",
+        claim.p(),
     )
 
 
@@ -223,6 +225,7 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
                 chosen["low"],
                 chosen["high"],
                 "correlation",
+                _p_of_correlation(chosen["r"], chosen["low"], chosen["high"], chosen["n"], chosen["n_families"]),
             )
         )
     return conclusions
@@ -253,7 +256,18 @@ def _state_of_the_art(rows: Sequence[Row]) -> Conclusion:
         low,
         high,
         "correlation",
+        _p_of_correlation(r, low, high, len(known), len(known)),
     )
+
+
+def _p_of_correlation(r: float, low: float, high: float, n: int, n_families: int) -> float | None:
+    """That there is none, by the distribution of `correlation_interval`: t where several pairs come from one set."""
+    if math.isnan(low):
+        return None
+    if abs(r) == 1:
+        return 0.0
+    least, most = (math.atanh(each) if abs(each) < 1 else math.copysign(math.inf, each) for each in (low, high))
+    return p_of(math.atanh(r), least, most, degrees=0 if n == n_families else n_families - 1)
 
 
 def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
@@ -306,4 +320,8 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         claim.low,
         claim.high,
         "correlation",
+        # That it is on either limit, or on the one that it is beyond.
+        max(claim.p(-_FAINT), claim.p(_FAINT))
+        if abs(claim.value) < _FAINT
+        else claim.p(math.copysign(_FAINT, claim.value)),
     )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
-from goldassay.papers.pooling import pool_claim
+from goldassay.papers.pooling import p_of, pool_claim
 from goldassay.papers.recipe import PRETRAINED, Conclusion
 from goldassay.papers.shift.scales import TRANSFORMERS
 from goldassay.papers.shift.sets import NEWSGROUPS
@@ -24,8 +24,8 @@ _FINE_TUNED = frozenset({PRETRAINED, *TRANSFORMERS})
 SIZES = (("BERT Base", "BERT Large"), ("ALBERT Base", "ALBERT Large"), ("ALBERT Large", "ALBERT XLarge"))
 DISTILLED = (("DistilBERT", "BERT Base"),)
 _TOO_FEW = "There are no such models of both kinds."
-# A gap is a difference of two scores, and two gaps may differ by twice as much.
-_OF_GAPS = (-2.0, 2.0)
+# Of this score a model may lose more than 100 points.
+_CORRELATION = "pearson"
 # A rate of false alarms this far below that of chance is still near it.
 _NEAR = 0.1
 
@@ -80,7 +80,6 @@ def _paired(
     pairs: Iterable[tuple[Row, Row]],
     figure: Callable[[Row], Figure],
     what: str,
-    within: tuple[float, float] | None = None,
 ) -> Conclusion:
     """By how much the figure of the second of each pair is less than that of the first, pooled."""
     found = list(pairs)
@@ -89,7 +88,7 @@ def _paired(
         _families([first for first, _ in found]),
         what="pairs of models on one shift",
         unit="difference",
-        within=within,
+        within=_possible([first for first, _ in found]),
     )
     if claim is None:
         return Conclusion(name, statement, place, "not measured", _TOO_FEW)
@@ -98,12 +97,29 @@ def _paired(
         statement,
         place,
         claim.standing(),
-        f"By how much the {what} less. {claim.said}",
+        f"By how much the {what} less. {claim.said}{_of_correlations([first for first, _ in found])}",
         claim.value,
         claim.low,
         claim.high,
         "difference",
+        claim.p(),
     )
+
+
+def _possible(rows: Sequence[Row]) -> tuple[float, float]:
+    """What differences of two figures can be: of rates of alarms 1; of gaps, which are differences themselves, 2.
+
+    A correlation has twice the range of a share.
+    """
+    most = 1.0 if all("gap" not in row for row in rows) else 4.0 if _of_correlations(rows) else 2.0
+    return -most, most
+
+
+def _of_correlations(rows: Sequence[Row]) -> str:
+    """Why a difference may be of more than 100 points."""
+    if all(row.get("metric") != _CORRELATION for row in rows):
+        return ""
+    return " Points are hundredths of an accuracy or a correlation, of which a model may lose more than 100."
 
 
 def _families(rows: Sequence[Row]) -> dict[str, list[object]]:
@@ -150,7 +166,6 @@ def _smaller_gaps(gaps: Sequence[Row]) -> Conclusion:
     return _paired(
         "Smaller gaps", "Pretrained transformers lose less on other distributions than models of word vectors.",
         "Figures 1, 2", _same_shift(gaps), _gap, "pretrained model loses",
-        _OF_GAPS,
     )  # fmt: skip
 
 
@@ -182,6 +197,7 @@ def _declines(gaps: Sequence[Row]) -> Conclusion:
         claim.low,
         claim.high,
         "share",
+        claim.p(0.35),
     )
 
 
@@ -193,10 +209,13 @@ def _size(gaps: Sequence[Row]) -> Conclusion:
         why = "There are no two sizes of one family."
         return Conclusion("Size", statement, "Figure 3", "not measured", why)
     better = sum(low > 0 for *_, (_, low, _) in pairs)
+    chances = [p_of(*figure) for *_, figure in pairs]
+    against = [p for p, (*_, (value, _, _)) in zip(chances, pairs, strict=True) if value < 0]
     # One pair is enough for the claim, and of many pairs some lie beyond 0 by chance.
     pairs = [(first, second, _widened(figure, len(pairs))) for first, second, figure in pairs]
     worse = sum(high < 0 for *_, (_, _, high) in pairs)
     first, second, (value, low, high) = min(pairs, key=lambda each: each[2][2])
+    least, most = _possible([first])
     together = "" if len(pairs) == 1 else f", by intervals that hold for all {len(pairs)} together"
     return Conclusion(
         "Size",
@@ -205,18 +224,19 @@ def _size(gaps: Sequence[Row]) -> Conclusion:
         "held" if worse else "did not hold" if better == len(pairs) else "not shown",
         f"Of {len(pairs)} pairs of sizes on one shift the larger loses surely less in {better}, surely more in "
         f"{worse}{together}. The figure is of the pair that speaks most against size, {second['model']} against "
-        f"{first['model']}, {_where(first)}.",
+        f"{first['model']}, {_where(first)}.{_of_correlations([first])}",
         value,
-        low,
-        high,
+        max(low, least),
+        min(high, most),
         "difference",
+        max(chances) if better == len(pairs) else min(1.0, len(pairs) * min(against, default=1.0)),
     )
 
 
 def _distilled(gaps: Sequence[Row]) -> Conclusion:
     return _paired(
         "Distilled", "A distilled model is less robust than its teacher.", "Section 3",
-        _of_family(gaps, DISTILLED), _gap, "teacher loses", _OF_GAPS,
+        _of_family(gaps, DISTILLED), _gap, "teacher loses",
     )  # fmt: skip
 
 
@@ -234,6 +254,8 @@ def _detects(detection: Sequence[Row]) -> Conclusion:
         return Conclusion("Detects", statement, "Figure 4", "not measured", "There is no pretrained model.")
     better, worse = _against_chance(rows)
     last = max(rows, key=lambda row: row["false_alarm_rate"])
+    chances = [p_of(*_alarms(row), row["false_alarm_rate_chance"]) for row in rows]
+    over = [p for p, row in zip(chances, rows, strict=True) if row["false_alarm_rate"] > row["false_alarm_rate_chance"]]
     return Conclusion(
         "Detects",
         statement,
@@ -243,6 +265,7 @@ def _detects(detection: Sequence[Row]) -> Conclusion:
         f"figure is the highest rate of false alarms, of {last['model']} on {last['dataset']}; chance is "
         f"{points(last['false_alarm_rate_chance'])}.",
         *_alarms(last),
+        p=len(rows) * min(over) if over else max(chances),
     )
 
 
@@ -270,6 +293,7 @@ def _blind(detection: Sequence[Row]) -> Conclusion:
         claim.value,
         claim.low,
         claim.high,
+        p=claim.p(chance - _NEAR),
     )
 
 
