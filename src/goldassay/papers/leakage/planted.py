@@ -30,7 +30,9 @@ class Planted:
         leak: Share of the hypotheses with a word of the label.
         accuracy: The most that can be had.
         clean_accuracy: The same where nothing is planted. Sets must differ there too: of equally hard ones, agreement
-            with a model that is mostly right and the share that is recovered are one figure, with the same noise.
+            with a model that is mostly right and the share that is recovered are one figure, with the same noise. None
+            is below .7: where two words decide little, both models learn the same noise of their training set and
+            decide alike, the more the harder the set is, as the share recovered is larger, too.
         premises: Share of the premises with a word of the label.
     """
 
@@ -41,14 +43,15 @@ class Planted:
 
 
 SETS = {
-    "SNLI": Planted(0.95, 0.93, 0.65),
-    "MNLI-b": Planted(0.85, 0.92, 0.95),
-    "SICK": Planted(0.75, 0.90, 0.85),
-    "XNLI": Planted(0.6, 0.84, 0.90),
-    "SNLI-debiased": Planted(0.4, 0.96, 0.55, premises=0.4),
-    "MNLI-debiased": Planted(0.4, 0.97, 0.80, premises=0.4),
-    "CAugNLI": Planted(0.4, 0.85, 0.60, premises=0.4),
-    "OCNLI": Planted(0.4, 0.78, 0.70),
+    "SNLI": Planted(0.95, 0.93, 0.81),
+    "MNLI-b": Planted(0.85, 0.92, 0.88),
+    "SICK": Planted(0.75, 0.90, 0.74),
+    "XNLI": Planted(0.65, 0.84, 0.91),
+    # Hard sets need more leaks for the same points above the majority.
+    "SNLI-debiased": Planted(0.4, 0.96, 0.95, premises=0.4),
+    "MNLI-debiased": Planted(0.4, 0.97, 0.70, premises=0.4),
+    "CAugNLI": Planted(0.45, 0.85, 0.84, premises=0.45),
+    "OCNLI": Planted(0.55, 0.78, 0.77),
 }
 
 
