@@ -125,6 +125,36 @@ def test_a_model_that_was_run_elsewhere_is_told_by_its_set():
     assert found.select("model", "dataset", "not_run").rows() == [("ESIM", "HANS", "needs GloVe")]
 
 
+def test_sizes_need_their_file_and_no_training():
+    not_run = [
+        NotRun("net", "A1 train", "A1", "needs A1 train and --pretrained", ("A1 train", "--pretrained")),
+        NotRun("net", "SNLI train", "SNLI", "needs --pretrained", ("--pretrained",)),
+        NotRun("net", "MNLI train", "XNLI", "needs XNLI", ("XNLI",)),
+    ]
+    ours = [{"dataset": "SNLI", "split": "train", "ours": 18_000.0}]
+    table = compare_cells(
+        "saxon2023_table1", "t", ours, rows=("dataset",), columns=("split",), where={"metric": "examples"}
+    )
+    found = with_reasons(table, not_run).cells.drop_nulls("not_run")
+    assert sorted(found.select("dataset", "split", "not_run").rows()) == [
+        ("A1", "train", "needs A1 train"), ("XNLI", "test", "needs XNLI"),
+    ]  # fmt: skip
+
+
+def test_columns_have_one_name_where_rows_were_not_run():
+    from goldassay.papers.leakage.tables import compare_tables
+
+    not_run = [NotRun("net", "MNLI train", "XNLI", "needs XNLI", ("XNLI",))]
+    row = {"model": "net", "dataset": "SNLI", "n_runs": 3, "paired": 0.8, "majority": 0.3, "condition": "premise_only"}
+    names = ("accuracy", "recovered", "improvement", "agreement", "recovery_paper")
+    row |= {f"{name}{end}": 0.5 for name in names for end in ("", "_low", "_high")}
+    row |= {"relevance_paper": 0.5, "peco_paper": 0.5}
+    found = {each.name: with_reasons(each, not_run).cells for each in compare_tables([row], [], {})}
+    two = found["saxon2023_table2_accuracy"]
+    assert set(two.filter(dataset="XNLI")["metric"]) == {"paired", "majority", "best published"}
+    assert set(two["metric"]) == {"paired", "majority", "best published"}
+
+
 @pytest.mark.parametrize("study", list_recipes())
 def test_names_of_a_study_tell_sets_and_models_apart(study: str):
     """One name for a set and for a model could not be chosen."""

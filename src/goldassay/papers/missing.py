@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOT_RUN = "not_run"
 _SETS, _MODEL, _SPLIT = ("dataset", "train"), "model", "split"
+_METRIC, _SIZE = "metric", "examples"
 
 
 def with_reasons(comparison: Comparison, not_run: Iterable[NotRun]) -> Comparison:
@@ -41,6 +42,11 @@ def _reason(row: Mapping[str, Any], not_run: Iterable[NotRun]) -> str | None:
     if row.get("printed") is None or row.get("ours") is not None:
         return None
     sets = {str(row[key]) for key in _SETS if row.get(key) is not None}
+    if row.get(_SPLIT) is not None and row.get(_METRIC) == _SIZE:
+        # Of a file, which no training of others brings.
+        split = str(row[_SPLIT])
+        files = {f"{name} {split}" for name in sets} | (sets if split == "test" else set())
+        return next((f"needs {name}" for each in not_run for name in each.needs if name in files), None)
     if row.get(_SPLIT) is not None:
         sets = {f"{name} {row[_SPLIT]}" for name in sets} | sets
     sets |= {f"{name} train" for name in sets}

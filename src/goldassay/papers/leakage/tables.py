@@ -111,4 +111,6 @@ def _cells(
 
 def _renamed(table: Comparison) -> Comparison:
     """Whose the column "ours" of the paper is, stands in doubt beside figures of our own."""
-    return replace(table, cells=table.cells.with_columns(pl.col("metric").replace(_IN_TABLE_2)))
+    renamed = pl.col("metric").replace(_IN_TABLE_2)
+    others = None if table.unmatched is None else table.unmatched.with_columns(renamed)
+    return replace(table, cells=table.cells.with_columns(renamed), unmatched=others)
