@@ -236,6 +236,27 @@ def test_runs_with_labels_of_two_kinds_are_counted_by_the_sets_own(tmp_path: Pat
         known(TRAIN, frame(HOME, "home"), [place], {"away": away}).load()
 
 
+def test_right_labels_count_in_any_spelling_as_predictions_do(tmp_path: Path) -> None:
+    """The dataset's own file may write NEUTRAL, and its runs so; other labels in that spelling are still refused."""
+    told = answers([row["label"] for row in HOME], 0.9, seed=1)
+    plain = keep(tmp_path / "plain", "home", HOME, told)
+    file = plain / "m-home-.csv"
+    (tmp_path / "loud").mkdir()
+    gold = pl.DataFrame({"example_id": [row["id"] for row in HOME], "label": [row["label"] for row in HOME]})
+    loud = pl.read_csv(file).join(gold, on="example_id", maintain_order="left")
+    loud = loud.with_columns(pl.col("label", "prediction").str.to_uppercase())
+    loud.write_csv(tmp_path / "loud" / "m-home-.csv")
+    read = [
+        known(TRAIN, frame(HOME, "home"), [tmp_path / name]).answered.sets["home"][0].load()
+        for name in ("plain", "loud")
+    ]
+    assert read[0].label_names == read[1].label_names == LABELS
+    assert (read[0].scores == read[1].scores).all()
+    loud.with_columns(pl.col("label").replace({"NEUTRAL": "ENTAILMENT"})).write_csv(tmp_path / "loud" / "m-home-.csv")
+    with pytest.raises(InputError, match=r"the labels of m on home differ from those of home"):
+        known(TRAIN, frame(HOME, "home"), [tmp_path / "loud"]).load()
+
+
 @pytest.mark.slow
 def test_labels_in_another_order_change_nothing(tmp_path: Path) -> None:
     """Labels count by name, in whatever order data, runs and logits have them."""

@@ -12,7 +12,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.data.row_numbers import any_beyond, end_of_numbers
-from goldassay.runs.labels import map_names
+from goldassay.runs.labels import canonical, map_names
 from goldassay.runs.loading import taken
 from goldassay.runs.slices import UNNAMED
 
@@ -95,9 +95,12 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
             rows[name] = np.array([places[name][each] for each in ids])
         _check_labels(runs, own, rows[name], datasets[name])
         # By labels that are given outright, answers are told in these.
-        coarser = datasets[name] if set(datasets[name].label_names) - set(label_names) else None
+        differs = set(datasets[name].label_names) - set(label_names) or (
+            own is not None and _respelled(own, datasets[name])
+        )
+        outright = datasets[name] if differs else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
-        made = replace(runs, dataset=called, gold=coarser, fallback=datasets[name])
+        made = replace(runs, dataset=called, gold=outright, fallback=datasets[name])
         n_answered = made.load().n_examples if runs.keeps_common else len(set(ids))
         complete = n_answered == len(datasets[name])
         if not complete:
@@ -187,8 +190,21 @@ def _choose(
     )
 
 
+def _respelled(own: pl.Series, dataset: Dataset) -> dict[str, str]:
+    """Labels that runs bring in another spelling than the dataset's, such as in capitals, and how it writes them."""
+    known = {canonical(label): label for label in dataset.label_names}
+    if len(known) < len(dataset.label_names):
+        # Their spelling alone tells labels of this set apart.
+        return {}
+    met = own.drop_nulls().unique().to_list()
+    return {
+        name: known[canonical(name)] for name in met if name not in dataset.label_names and canonical(name) in known
+    }
+
+
 def _differ(own: pl.Series, rows: NDArray[Any], dataset: Dataset) -> NDArray[np.bool_]:
     """Which of the labels that runs bring are not the dataset's, those of finer labels counted in its own, (N,)."""
+    own = own.replace(_respelled(own, dataset))
     met = own.drop_nulls().unique().to_list()
     if NON_ENTAILMENT in dataset.label_names and NON_ENTAILMENT not in met:
         own = own.replace(map_names(met, dataset.label_names))
