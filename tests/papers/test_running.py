@@ -12,8 +12,8 @@ pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.papers import find_recipe, list_recipes, open_study, price_study
-from goldassay.papers.recipe import PRETRAINED, Scale, Training
+from goldassay.papers import find_recipe, list_recipes, open_study, price_study, run_study, running
+from goldassay.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, Training
 from tests.models.network_cases import tiny_checkpoint
 from tests.training.made_data import made_pairs
 
@@ -232,3 +232,18 @@ def test_settings_are_kept_before_anything_is_trained(recipe: Recipe, tmp_path: 
     kept = json.loads((tmp_path / "study-settings.json").read_text())
     assert (kept["study"], kept["scale"], kept["seed"]) == ("instability", "smoke", 4)
     assert len(kept["set train"]) == 1
+
+
+def test_conclusions_are_judged_together(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """One of two that is held by itself would be so by chance, as the page says."""
+    given = [
+        Conclusion(str(p), "It is so.", "", "held" if p < 0.05 else "not shown", "Since.", p=p) for p in (0.03, 0.5)
+    ]
+    monkeypatch.setattr(running, "_train", lambda *_: None)
+    monkeypatch.setattr(recipe, "measure", lambda _: Findings(tuple(given), ()))
+    report = run_study(open_study("instability", "smoke", tmp_path, Steps(quiet=True)))
+    first, second = report.document["conclusions"]
+    assert (first["standing"], second["standing"]) == ("not shown", "not shown")
+    assert "2 conclusions" in first["evidence"]
+    assert second["evidence"] == "Since."
+    assert "Holm" in report.to_html()
