@@ -89,6 +89,25 @@ class TestVerdicts:
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
         assert ("cut, reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
 
+    @pytest.mark.parametrize("size", [5, 7, 12, 14])
+    @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
+    def test_copies_that_were_cut_into_rows_are_not_sound(
+        self, size: int, n: int, verdict: str, tmp_path: Path
+    ) -> None:
+        """Rows that are too short for an n-gram hold an item together."""
+        rows = questions()
+        words = [f"{row['question']} {row['answer']}".split() for row in rows[:n]]
+        cut = [" ".join(each[at : at + size]) for each in words for at in range(0, len(each), size)]
+        path = written(tmp_path / "c.jsonl", [*other_texts(), *cut])
+        found, report = measured(rows, path)
+        assert (found["n_found"], word(report)) == (0, verdict)
+        assert (report.tables["overlap_items"]["union"] > 0.8).sum() == n
+
+    def test_a_corpus_of_short_rows_without_copies_is_sound(self, tmp_path: Path) -> None:
+        rng = random.Random(5)
+        texts = [sentence(rng, rng.randint(1, 9)) for _ in range(3000)]
+        assert word(measured(questions(), written(tmp_path / "c.jsonl", texts))[1]) == "sound"
+
     def test_parts_of_answers_are_not_sound(self, tmp_path: Path) -> None:
         """Lines of which some hold a part of the answer and none 20 % of the question."""
         rng = random.Random(7)

@@ -49,6 +49,10 @@ def test_it_is_asked_with_a_corpus_and_agrees_with_its_command(tmp_path: Path) -
     assert report.verdicts["overlap"]["question"] == "Was the test set seen in training?"
     examples = report.tables["examples"]
     assert (examples["overlap_kind"] == "whole item").sum() == 50
+    # The training part is none of the corpus' documents.
+    only = goldassay.measure_overlap(path, corpus).to_dict()["overlap"]
+    assert (found["n_documents"], found["n_bytes"]) == (90, only["n_bytes"])
+    assert found["n_documents"] == only["n_documents"]
     rows = lines(tmp_path / "rows.jsonl", [{"text": whole(row)} for row in [*pairs(300, 0), *test[:20]]])
     alone = goldassay.measure_overlap(path, [rows, corpus]).to_dict()["overlap"]
     for name in ("share", "low", "high", "dirty", "partial", "coverage", "union", "kinds"):
@@ -138,6 +142,13 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     corpus.write_bytes(corpus.read_bytes()[:-2])
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert report.verdicts["overlap"]["verdict"] == "sound"
+    said = report.verdicts["overlap"]["evidence"]
+    assert "stands in the training part and the 50 documents of the corpus" in said
+    # Lines without text are so many of the corpus' documents, whatever the training part has.
+    corpus.write_bytes(corpus.read_bytes() + b'{"text": ""}\n' * 4)
+    report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
+    assert "4 of 54 documents have no text" in report.verdicts["overlap"]["evidence"]
+    assert report.verdicts["overlap"]["verdict"] == "not measurable"
 
 
 def test_items_with_choices(tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.scanning import Sought, SoughtText, words_of
+from goldassay.scanning.word_kernels import N_STATES, RING
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 WORDS = [f"{first}{second}{third}" for first in "bdfgklmnprst" for second in "aeiou" for third in ("n", "rt", "ck", "")]
 
@@ -33,3 +36,8 @@ def sought(texts: Sequence[str], answers: Sequence[str] = (), n: int = 13, **opt
     clusters = options.pop("clusters", None)
     codes = np.arange(len(texts)) if clusters is None else np.asarray(clusters)
     return Sought(found, replies, codes, n, **options)  # type: ignore[arg-type]
+
+
+def no_rows(n: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
+    """That nothing came before, and where n rows are noted."""
+    return np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64), np.empty((n, 2), np.int64)

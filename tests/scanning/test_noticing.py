@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.scan import notices
-from tests.scanning.corpora import sentence, sought
+from tests.scanning.corpora import no_rows, sentence, sought
 
 
 @pytest.mark.parametrize("n", [5, 6, 8, 13, 30])
@@ -71,5 +71,7 @@ def test_letters_beyond_the_end_of_a_text_are_not_of_it() -> None:
     data = np.frombuffer(b"one two three four fivesixseven eight nine\0", np.uint8)
     for end in range(27):
         status = np.empty(1, np.int64)
-        word_kernels.seek_texts(data, np.array([0]), np.array([end]), *known.tables.arguments(), status)
+        word_kernels.seek_texts(
+            data, np.array([0]), np.array([end]), *known.tables.arguments(), *no_rows(1)[:2], status, no_rows(1)[2]
+        )
         assert status[0] == (word_kernels.CANDIDATE if end == 26 else word_kernels.NOTHING)

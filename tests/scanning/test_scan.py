@@ -295,3 +295,50 @@ class TestKept:
         for each in keep.glob("*.parquet"):
             each.write_bytes(each.read_bytes()[:50])
         assert same(found_by(sought(ITEMS), path, keep_in=keep), found_by(sought(ITEMS), path))
+
+
+def cut(texts: Sequence[str], size: int) -> list[str]:
+    """Rows of so many words, one text behind the other; some rows in between have none."""
+    found = []
+    for text in texts:
+        words = text.split()
+        found += [" ".join(words[at : at + size]) for at in range(0, len(words), size)]
+        found += ["", "..."]
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 5, 7, 12, 14])
+@pytest.mark.parametrize("letters", ["", "e\u0301 "])
+def test_items_that_are_cut_into_rows_are_in_the_union(
+    size: int, letters: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By any shards and blocks, in every form; letters that are read by hand, too."""
+    items = [" ".join(f"{letters.strip()}{word}" for word in item.split()) for item in ITEMS]
+    rng = random.Random(100 + size)
+    texts = [each for item in items[:4] for each in (sentence(rng, 40), item)]
+    known, path = sought(items), write_jsonl(tmp_path / "corpus.jsonl", cut(texts, size))
+    whole = found_by(known, path)
+    assert whole.union.tolist() == [1.0] * 4 + [0.0] * 4
+    assert size >= 13 or not whole.n_found.any()
+    for shard_size in (37, 64, 333, 1000):
+        assert same(found_by(known, path, shard_size=shard_size), whole)
+    pl.DataFrame({"text": cut(texts, size)}).write_parquet(tmp_path / "corpus.parquet")
+    assert same(found_by(known, tmp_path / "corpus.parquet"), whole, without=["offset"])
+    monkeypatch.setattr(reading, "BLOCK", 100)
+    monkeypatch.setattr(scan, "_AHEAD", 40)
+    assert same(found_by(known, path, shard_size=700), whole)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert same(found_by(known, path), whole)
+
+
+def test_rows_in_another_order_or_with_others_between_are_no_union(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    rows_ = cut(ITEMS, 6)
+    known = sought(ITEMS)
+    mixed = [each for row in rows_ for each in (row, sentence(rng, 3))]
+    assert found_by(known, write_jsonl(tmp_path / "between.jsonl", mixed)).union.max() == 0
+    assert found_by(known, write_jsonl(tmp_path / "back.jsonl", rows_[::-1])).union.max() == 0
+    broken = tmp_path / "broken.jsonl"
+    lines = [json.dumps({"text": row}) for row in rows_]
+    broken.write_text("\n{\n".join(lines) + "\n")
+    assert found_by(known, broken).union.max() == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goldassay.scanning import Sought, SoughtText, json_kernels, readings_of, word_kernels, words_of
 from goldassay.scanning.sought import MOST_N
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, SEPARATES, point_table
-from tests.scanning.corpora import sought
+from tests.scanning.corpora import no_rows, sought
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,16 @@ def test_what_has_one_reading() -> None:
 
 def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:
     tables = known.tables.arguments()  # type: ignore[attr-defined]
-    found = np.empty(1, np.int64)
+    found, (*before, rows) = np.empty(1, np.int64), no_rows(1)
     if in_json:
         line = json.dumps({"id": 1, "text": text, "n": [1]}, ensure_ascii=in_ascii).encode("utf-8", "surrogatepass")
         data = np.frombuffer(line + b"\n", np.uint8)
         names, starts = np.frombuffer(b"text", np.uint8), np.array([0, 4])
-        json_kernels.seek_lines(data, np.array([len(line)]), names, starts, *tables, found)
+        json_kernels.seek_lines(data, np.array([len(line)]), names, starts, *tables, *before, found, rows)
     else:
         raw = text.encode("utf-8", "replace")
         data = np.frombuffer(raw + b"\0", np.uint8)
-        word_kernels.seek_texts(data, np.array([0]), np.array([len(raw)]), *tables, found)
+        word_kernels.seek_texts(data, np.array([0]), np.array([len(raw)]), *tables, *before, found, rows)
     return int(found[0])
 
 
@@ -162,5 +162,7 @@ def test_bytes_that_are_no_utf8_are_said_to_be() -> None:
     known = sought(["one two three four five six"], n=5)
     for raw in (b"\xff", b"\xc3", b"\xe2\x82", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xf0\x80\x80\x80"):
         data, found = np.frombuffer(raw + b"\0", np.uint8), np.empty(1, np.int64)
-        word_kernels.seek_texts(data, np.array([0]), np.array([len(raw)]), *known.tables.arguments(), found)
+        word_kernels.seek_texts(
+            data, np.array([0]), np.array([len(raw)]), *known.tables.arguments(), *no_rows(1)[:2], found, no_rows(1)[2]
+        )
         assert found[0] == word_kernels.INVALID, raw

@@ -112,6 +112,16 @@ class Confirmation:
         places, grams, document = self._matched(words)
         return self._collect(words, document, places, grams) if grams.size else None
 
+    def windows(self, words: list[str]) -> NDArray[np.int64]:
+        """Numbers of the n-grams' places whose n-gram stands in words, and counts."""
+        sought = self.sought
+        grams = np.unique(self._matched(words)[1])
+        windows = np.concatenate(
+            [sought.posting_windows[slice(*sought.posting_offsets[each : each + 2])] for each in grams]
+            or [np.empty(0, np.int64)]
+        )
+        return windows[~sought.is_common[windows]]
+
     def covered(self, text: SoughtText, document: str) -> NDArray[np.bool_]:
         """Which words of a sequence stand in n-grams of a document, boilerplate or not."""
         found, confirmed = np.zeros(len(text.words), bool), self._matched(words_of(document))[1]

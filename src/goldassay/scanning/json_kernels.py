@@ -12,7 +12,19 @@ import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
-from goldassay.scanning.word_kernels import BY_HAND, HAS_OTHER, INVALID, N_STATES, NOTHING, RING, seek_span, start_text
+from goldassay.scanning.word_kernels import (
+    BY_HAND,
+    CANDIDATE,
+    HAS_OTHER,
+    INVALID,
+    N_STATES,
+    NOTHING,
+    RING,
+    end_text,
+    next_text,
+    seek_span,
+    start_text,
+)
 
 # Further states of a line: nothing but white space; no wanted field is there; those that are there are empty.
 BLANK, NO_FIELD, EMPTY = 4, 5, 6
@@ -233,31 +245,55 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
     return EMPTY if has_field else NO_FIELD
 
 
+@compiled_within
+def _seek_fields(
+    data: Any, spans: Any, apart: bool, letters: Any, points: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any,
+) -> int:  # fmt: skip
+    """What the wanted texts of a line are, in one reading."""
+    status = NOTHING
+    for k in range(spans.shape[0]):
+        if spans[k, 0] >= 0:
+            own = seek_span(
+                data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, apart, letters, points,
+                lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+            )  # fmt: skip
+            if own in (BY_HAND, INVALID):
+                return own
+            if own == CANDIDATE:
+                status = CANDIDATE
+    return status
+
+
 @compiled
 def seek_lines(
     data: Any, ends: Any, names: Any, starts: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
-    slots: Any, slot_shift: Any, found: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any,
 ) -> None:  # fmt: skip
-    """What each line is; line i ends before ends[i], where its break is."""
-    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
+    """What each line is; line i ends before ends[i], where its break is; the last arguments as of `seek_texts`."""
+    spare, before = np.empty(RING, np.uint64), np.empty(N_STATES, np.uint64)
     spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
+    longest = lengths[lengths.size - 1]
     begin = 0
     for i in range(ends.size):
         status = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        next_text(state)
         if status == NOTHING:
-            for apart in (False, True):
-                start_text(ring, state)
-                for k in range(starts.size - 1):
-                    if spans[k, 0] >= 0:
-                        status = seek_span(
-                            data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, apart, letters, points,
-                            lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
-                        )  # fmt: skip
-                        if status != NOTHING:
-                            break
-                if status != NOTHING or not state[HAS_OTHER]:
-                    break
+            status = _seek_fields(
+                data, spans, False, letters, points,
+                lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+            )  # fmt: skip
+        end_text(ring, state, status, ends[i] - begin, longest, rows[i])
+        if status == NOTHING and state[HAS_OTHER]:
+            spare[:], before[:] = ring, state
+            start_text(ring, state)
+            status = _seek_fields(
+                data, spans, True, letters, points,
+                lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+            )  # fmt: skip
+            ring[:], state[:] = spare, before
         found[i] = status
         begin = ends[i] + 1
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from goldassay.scanning.scan import ShardResult
     from goldassay.scanning.shards import CorpusFile, Shard
 
+# Of what a shard's result has.
+_FORM = 2
 _COUNTS = (
     "n_documents",
     "n_without_text",
@@ -60,7 +62,7 @@ class KeptShards:
         if folder is not None:
             # Of a search that was killed while it wrote a shard, and that may go on at once.
             sweep(folder, age=0)
-        self._common = [__version__, RULES, digest, list(fields)]
+        self._common = [__version__, _FORM, RULES, digest, list(fields)]
 
     def _path(self, file: CorpusFile, shard: Shard) -> Path:
         assert self._folder is not None

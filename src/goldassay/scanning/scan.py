@@ -24,7 +24,8 @@ from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
 from goldassay.scanning.reading import Documents, read_documents
 from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
-from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID, NOTHING
+from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
+from goldassay.scanning.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,8 @@ _MOST_NAMED = 3
 # Characters of documents that wait for the exact look: one after the other they find its tables in the cache, which are
 # not there in the midst of the look at bytes.
 _MOST_WAITING = 1 << 22
+# Bytes of the next range that are read at a time for what runs across its border.
+_AHEAD = 1 << 14
 # What a document may be whose text can be read.
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
 MATCHES: dict[str, Any] = {
@@ -100,7 +103,7 @@ class ScanResult:
         matches: The best places of each item, the best first; `row` from 1, -1 where a text has no rows.
         n_found: Of each item the documents with 20 % of it, (N,).
         n_holding: Those with 80 %, (N,).
-        union: Share of each item that n-grams of any documents cover, (N,).
+        union: Share of each item that n-grams of any documents cover, or of rows that follow each other, (N,).
         n_documents: Documents with text.
         n_without_text: Documents without any of the fields, or with empty ones.
         n_unread: Documents without any of the fields: their text is elsewhere.
@@ -108,6 +111,7 @@ class ScanResult:
         n_bytes: Bytes that were scanned, unpacked.
         n_broken_lines: Lines that are no JSON objects.
         broken: Files that were not read to their end, and lines that are no JSON, with the reason.
+        by_file: Of each file documents with text, those without, and bytes that were scanned, (F, 3).
     """
 
     matches: pl.DataFrame
@@ -121,6 +125,7 @@ class ScanResult:
     n_bytes: int
     n_broken_lines: int
     broken: tuple[tuple[str, str], ...]
+    by_file: NDArray[np.int64]
 
 
 def scan_corpus(
@@ -201,15 +206,29 @@ def scan_shard(
     names = np.frombuffer("".join(fields).encode(), np.uint8)
     starts = np.concatenate([[0], np.cumsum([len(name.encode()) for name in fields])]).astype(np.int64)
     tables = confirmation.sought.tables.arguments()
+    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
+    before = _RowsBefore(confirmation.sought.n - 1)
+
+    def seek(block: Documents) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
+        if block.are_lines:
+            json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, ring, state, status, rows)
+        else:
+            word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
+            # Rows of a table without text are no more documents than lines of JSON are.
+            status[block.begins == block.ends] = EMPTY
+        for number in np.flatnonzero(rows[:, 1]).tolist():
+            collected.add_across(before.words_about(block, number, rows[:, 0], fields))
+        before.keep(block, rows[:, 0])
+        return status, rows[:, 0]
+
     try:
         for block in read_documents(file, shard, fields):
-            status = np.empty(block.ends.size, np.int64)
-            if block.are_lines:
-                json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, status)
-            else:
-                word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, status)
-                # Rows of a table without text are no more documents than lines of JSON are.
-                status[block.begins == block.ends] = EMPTY
+            if file.form == "text":
+                # Pieces of a text overlap: what runs across their border stands within one of them.
+                state[:] = 0
+                before.clear()
+            status = seek(block)[0]
             near = _near_copies(confirmation.sought, block, status, fields)
             is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
             is_looked_at[list(near)] = True
@@ -226,19 +245,81 @@ def scan_shard(
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
             _count(found, block, status)
             reached(block.done)
+        if file.form == "jsonl" and not file.is_packed:
+            # An n-gram belongs to the range where it begins, though it may end in the next one.
+            n_words, at = 0, shard.end
+            while at < file.size and n_words < confirmation.sought.n:
+                for block in read_documents(file, Shard(shard.file, at, min(at + _AHEAD, file.size)), fields):
+                    n_words += int(np.abs(seek(block)[1]).sum())
+                at += _AHEAD
     except (InputError, OSError) as error:
         found.error = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
     collected.finish(found)
     return found
 
 
+class _RowsBefore:
+    """The rows before the one at hand, as far back as an n-gram may reach: items may be cut into rows.
+
+    A row of fewer words than an n-gram has none, and all rows of an item together have all of it. So n-grams are sought
+    across the borders of rows, too, and count for the union over documents. That is exact whatever the rows are cut to,
+    needs no second look at the bytes and does not depend on blocks or ranges; and a corpus that really consists of
+    short sentences raises no alarm, as a limit on their share would.
+
+    Args:
+        n_words: How many words of an n-gram may lie before the row at hand.
+    """
+
+    def __init__(self, n_words: int) -> None:
+        self._n_words = n_words
+        self._rows: list[tuple[bytes, bool]] = []
+
+    def clear(self) -> None:
+        """Nothing comes before the next row."""
+        self._rows.clear()
+
+    def keep(self, block: Documents, n_words: NDArray[np.int64]) -> None:
+        """Keep the last rows of a block, unread: nearly always nobody asks for them."""
+        kept: list[tuple[bytes, bool]] = []
+        lacking = self._n_words
+        for at in np.flatnonzero(n_words)[::-1].tolist():
+            if lacking <= 0:
+                break
+            if n_words[at] < 0:
+                lacking = 0
+                break
+            lacking -= int(n_words[at])
+            kept.append((block.of(at), block.are_lines))
+        earlier = self._rows[-lacking:] if lacking > 0 else []
+        self._rows = [*earlier, *reversed(kept)]
+
+    def words_about(
+        self, block: Documents, number: int, n_words: NDArray[np.int64], fields: Sequence[str]
+    ) -> list[str]:
+        """The last words before a row, and its first ones."""
+        own = words_of(_text_of(block, number, fields) or "")[: self._n_words]
+        found: list[str] = []
+        for at in np.flatnonzero(n_words[:number])[::-1].tolist():
+            if n_words[at] < 0:
+                return found + own
+            found = words_of(_text_of(block, at, fields) or "") + found
+            if len(found) >= self._n_words:
+                break
+        for raw, are_lines in reversed(self._rows):
+            if len(found) >= self._n_words:
+                break
+            found = words_of(_text_in(raw, fields, are_lines=are_lines) or "") + found
+        return found[-self._n_words :] + own
+
+
 def notices(sought: Sought, texts: Sequence[str]) -> list[bool]:
     """Whether the look at bytes finds something that is sought in each text, or leaves it to Python."""
     encoded = [text.encode("utf-8", "replace") for text in texts]
     edges = np.concatenate([[0], np.cumsum(list(map(len, encoded)))]).astype(np.int64)
-    status = np.empty(len(encoded), np.int64)
+    status, rows = np.empty(len(encoded), np.int64), np.empty((len(encoded), 2), np.int64)
     data = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
-    word_kernels.seek_texts(data, edges[:-1], edges[1:], *sought.tables.arguments(), status)
+    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
+    word_kernels.seek_texts(data, edges[:-1], edges[1:], *sought.tables.arguments(), ring, state, status, rows)
     return [each in (CANDIDATE, BY_HAND) for each in status.tolist()]
 
 
@@ -264,8 +345,11 @@ def _near_copies(
 
 def _text_of(block: Documents, number: int, fields: Sequence[str]) -> str | None:
     """The text of a document as Python reads it; None where it is no JSON object or no UTF-8."""
-    raw = block.of(number)
-    if not block.are_lines:
+    return _text_in(block.of(number), fields, are_lines=block.are_lines)
+
+
+def _text_in(raw: bytes, fields: Sequence[str], *, are_lines: bool) -> str | None:
+    if not are_lines:
         # A text that is not UTF-8 is searched nevertheless: what can be read of it is.
         return raw.decode("utf-8", "replace")
     try:
@@ -326,6 +410,10 @@ class _Collected:
         if self._n_waiting >= _MOST_WAITING:
             self._look()
 
+    def add_across(self, words: list[str]) -> None:
+        """N-grams of words on both sides of a border between documents: they count for the union alone."""
+        self._windows[self._confirmation.windows(words)] = True
+
     def _look(self) -> None:
         for text, file, row, offset, near in self._waiting:
             confirmed = self._confirmation.confirm(text)
@@ -372,6 +460,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     n_found, n_holding = np.zeros((2, sought.n_items), np.int64)
     is_found = np.zeros(sought.window_text.size, bool)
     lines = [0] * len(corpus.files)
+    by_file = np.zeros((len(corpus.files), 3), np.int64)
     matches = []
     for each in results:
         for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
@@ -382,8 +471,9 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         row = pl.when(pl.col("row") >= 0).then(pl.col("row") + lines[each.file] + 1).otherwise(-1)
         matches.append(each.matches.with_columns(row=row))
         lines[each.file] += each.n_lines
+        by_file[each.file] += (each.n_documents, each.n_without_text, each.n_bytes)
     broken = [*corpus.broken, *_broken(corpus, fields, results)]
-    n_documents = sum(each.n_documents for each in results)
+    n_documents, n_without_text, n_bytes = by_file.sum(axis=0).tolist()
     if not n_documents:
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
         mend = f"name its text with {option('field', 'NAME')}" if " text in " in why else "give files that can be read"
@@ -400,12 +490,13 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         n_holding=n_holding,
         union=union,
         n_documents=n_documents,
-        n_without_text=sum(each.n_without_text for each in results),
+        n_without_text=n_without_text,
         n_unread=sum(each.n_unread for each in results),
         n_unread_bytes=sum(each.n_unread_bytes for each in results),
-        n_bytes=sum(each.n_bytes for each in results),
+        n_bytes=n_bytes,
         n_broken_lines=sum(each.n_broken for each in results),
         broken=tuple(broken),
+        by_file=by_file,
     )
 
 

@@ -26,7 +26,12 @@ _EIGHT = np.uint64(SIZE)
 _COUNT, _PREFIX, _UNTIL = 0, 1, 2
 # Whether the text has another reading, see `readings_of`.
 HAS_OTHER = 3
-N_STATES = 4
+# Words before the text at hand; whether an n-gram ends in it that begins before it; and whether a text came before it
+# that is read by hand, so that nobody knows.
+_FIRST, _ACROSS, _UNSURE = 4, 5, 6
+N_STATES = 7
+# Longer texts that are read by hand are no part of an item that was cut into rows: reading each twice takes long.
+_LONGEST_BY_HAND = 1 << 12
 
 
 @compiled_within
@@ -152,17 +157,17 @@ def entry_of(points: Any, c: Any) -> Any:
 
 
 @compiled_within
-def _ends_sought(
+def _shortest_sought(
     prefix: Any, n: Any, lengths: Any, powers: Any, keep: Any, slots: Any, slot_shift: Any, ring: Any
-) -> bool:
-    """Whether the hash of an n-gram that is sought ends at the n-th word."""
+) -> Any:
+    """Words of the shortest n-gram whose hash is sought and that ends at the n-th word; 0 where there is none."""
     for k in range(1, lengths.size):
         length = lengths[k]
         if n >= length:
             found = (prefix - ring[(n - length) & (RING - 1)] * powers[k]) & keep
             if _is_sought(found, slots, slot_shift):
-                return True
-    return False
+                return length
+    return np.int64(0)
 
 
 @compiled_within
@@ -173,11 +178,14 @@ def seek_span(
 ) -> int:  # fmt: skip
     """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next.
 
-    With `apart` as in the other reading of `readings_of`.
+    With `apart` as in the other reading of `readings_of`. What is found is no reason to stop: the next text needs the
+    last words of this one.
     """
     h, chunk, fill, inside = _SEED, _NONE, _NONE, False
-    has_other = False
+    has_other = across = False
+    status = NOTHING
     n, prefix, until = np.int64(state[_COUNT]), state[_PREFIX], np.int64(state[_UNTIL])
+    first = np.int64(state[_FIRST])
     size_of_anchor, power, reach = lengths[0], powers[0], lengths[lengths.size - 1] - lengths[0]
     i = np.int64(begin)
     last = np.int64(end) - SIZE
@@ -249,14 +257,19 @@ def seek_span(
             run = (prefix - ring[(n - size_of_anchor) & (RING - 1)] * power) & keep
             if _passes(run, bloom, shift) and _is_sought(run, anchors, anchor_shift):
                 until = n + reach
-            if n <= until and _ends_sought(prefix, n, lengths, powers, keep, slots, slot_shift, ring):
-                return CANDIDATE
+            if n <= until and status == NOTHING:
+                length = _shortest_sought(prefix, n, lengths, powers, keep, slots, slot_shift, ring)
+                if 0 < length <= n - first:
+                    status = CANDIDATE
+                across |= length > n - first
         if i >= end:
             break
     state[_COUNT], state[_PREFIX], state[_UNTIL] = np.uint64(n), prefix, np.uint64(until)
     if has_other:
         state[HAS_OTHER] = _ONE
-    return NOTHING
+    if across:
+        state[_ACROSS] = _ONE
+    return status
 
 
 @compiled_within
@@ -266,20 +279,62 @@ def start_text(ring: Any, state: Any) -> None:
     ring[0] = 0
 
 
+@compiled_within
+def next_text(state: Any) -> None:
+    """A new text begins, whose first words may continue an n-gram of the one before it."""
+    state[_FIRST], state[HAS_OTHER], state[_ACROSS] = state[_COUNT], 0, 0
+
+
+@compiled_within
+def end_text(ring: Any, state: Any, status: Any, size: Any, longest: Any, row: Any) -> None:
+    """Note of a text how many words it has, and whether an n-gram may end in it that begins in one before it.
+
+    Args:
+        ring: Prefixes.
+        state: Of the first reading.
+        status: What the text is.
+        size: Its bytes.
+        longest: Words of the longest n-gram.
+        row: Filled: words (1 where they are read by hand, -1 where nothing can run across the text), and whether an
+            n-gram may end in it.
+    """
+    if status in (BY_HAND, INVALID):
+        is_read = status == BY_HAND and size <= _LONGEST_BY_HAND
+        row[0], row[1] = (1, 1) if is_read else (-1, 0)
+        start_text(ring, state)
+        if is_read:
+            state[_UNSURE] = _ONE
+        return
+    first = np.int64(state[_FIRST])
+    row[0] = np.int64(state[_COUNT]) - first
+    row[1] = np.int64(state[_ACROSS] != 0 or status == CANDIDATE or (state[_UNSURE] != 0 and first < longest - 1))
+
+
 @compiled
 def seek_texts(
     data: Any, begins: Any, ends: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
-    slots: Any, slot_shift: Any, found: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any,
 ) -> None:  # fmt: skip
-    """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID."""
-    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
+    """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID.
+
+    Text i lies from begins[i] to ends[i] in UTF-8, and what follows is as of `Tables`. `ring` (RING,) and `state`
+    (N_STATES,) hold what came before the first text, zeros where nothing did; `rows` (D, 2) is filled by `end_text`.
+    """
+    spare, before = np.empty(RING, np.uint64), np.empty(N_STATES, np.uint64)
+    longest = lengths[lengths.size - 1]
     for i in range(begins.size):
-        for apart in (False, True):
+        next_text(state)
+        found[i] = seek_span(
+            data, begins[i], ends[i], False, False, letters, points,
+            lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+        )  # fmt: skip
+        end_text(ring, state, found[i], ends[i] - begins[i], longest, rows[i])
+        if found[i] == NOTHING and state[HAS_OTHER]:
+            spare[:], before[:] = ring, state
             start_text(ring, state)
             found[i] = seek_span(
-                data, begins[i], ends[i], False, apart, letters, points,
+                data, begins[i], ends[i], False, True, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
-            if found[i] != NOTHING or not state[HAS_OTHER]:
-                break
+            ring[:], state[:] = spare, before

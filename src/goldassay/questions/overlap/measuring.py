@@ -141,7 +141,9 @@ def measure_items(
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
     is_alone = np.bincount(codes)[codes] == 1
-    is_touched = is_known | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | (best["coverage"] >= KEPT)) & is_alone)
+    # Rows into which an item was cut hold it together, and none by itself.
+    has_words = np.maximum(scanned.union, best["coverage"]) >= KEPT
+    is_touched = is_known | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
     _, touched = _share(is_touched[searched], codes[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
@@ -174,8 +176,12 @@ def _said(
     between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
     answers = " with their answers" if any(item.answer for item in items.items) else ""
     is_training = _is_training(corpus)
-    where = f"the {TRAINING}" if is_training else "the corpus"
-    rows = where if is_training else f"the {count(scanned.n_documents)} documents of {where}"
+    has_training = any(file.name == TRAINING for file in corpus.files)
+    before = f"the {TRAINING} and " if has_training else ""
+    where = f"the {TRAINING}" if is_training else f"{before}the corpus"
+    n_documents = corpus_counts(corpus, scanned)[0]
+    documents = "the only document" if n_documents == 1 else f"the {count(n_documents)} documents"
+    rows = where if is_training else f"{before}{documents} of the corpus"
     found = [
         f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
         f"{percent(share)}{between}."
@@ -190,6 +196,16 @@ def _said(
     if only:
         found.append(f"Of {count(only)} more the question stands there without its answer.")
     return found
+
+
+def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
+    """Documents with text, those without, and bytes scanned: of the corpus without the training part searched with it.
+
+    Where nothing else was searched, of the training part.
+    """
+    is_training = np.array([file.name == TRAINING for file in corpus.files])
+    n_documents, n_without, n_bytes = scanned.by_file[~is_training if not is_training.all() else is_training].sum(0)
+    return int(n_documents), int(n_without), int(n_bytes)
 
 
 def _is_training(corpus: Corpus) -> bool:
@@ -230,7 +246,7 @@ def _doubts(
                 "Mend it, and search again.",
             )
         )
-    n_bytes = corpus.n_other + sum(file.size for file in corpus.files)
+    n_bytes = corpus.n_other + sum(file.size for file in corpus.files if file.name != TRAINING)
     if corpus.n_other > _MOST_UNSEARCHED * n_bytes:
         found.append(
             Doubt(
@@ -249,12 +265,13 @@ def _doubts(
                 "Give their texts as JSON lines, Parquet or text, or name the files to search.",
             )
         )
-    total = scanned.n_documents + scanned.n_without_text
-    if scanned.n_without_text > _MOST_UNSEARCHED * total:
+    n_documents, n_without, _ = corpus_counts(corpus, scanned)
+    total = n_documents + n_without
+    if n_without > _MOST_UNSEARCHED * total:
         found.append(
             Doubt(
-                f"{count(scanned.n_without_text)} of {count(total)} documents "
-                f"{'has' if scanned.n_without_text == 1 else 'have'} no text in the field that is read.",
+                f"{count(n_without)} of {count(total)} documents "
+                f"{'has' if n_without == 1 else 'have'} no text in the field that is read.",
                 f"Name the fields with {option('field', 'NAME+NAME')}.",
             )
         )
@@ -326,7 +343,7 @@ def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
     found += [f"{name}: {why}." for name, why in scanned.broken]
-    if scanned.n_without_text:
-        n = scanned.n_without_text
+    n = corpus_counts(corpus, scanned)[1]
+    if n:
         found.append(f"{count(n)} document{' has no text, and is' if n == 1 else 's have no text, and are'} left out.")
     return tuple(found)

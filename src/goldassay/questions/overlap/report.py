@@ -14,7 +14,7 @@ from goldassay.core.results import to_plain
 from goldassay.overlap import CLASSES, COUNTED, KINDS
 from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
-from goldassay.questions.overlap.measuring import TRAINING
+from goldassay.questions.overlap.measuring import TRAINING, corpus_counts
 from goldassay.questions.overlap.scored_runs import say_scores
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.scanning.confirmation import Confirmation
@@ -43,7 +43,6 @@ def report_overlap(
 ) -> Report:
     """Write up what was found."""
     section = describe_overlap(found, items, sought)
-    scanned = found.scanned
     corpus = found.corpus
     findings: dict[str, Any] = {
         "questions": ["overlap"],
@@ -56,7 +55,7 @@ def report_overlap(
                 "name": section["corpus"],
                 "files": [file.name for file in corpus.files],
                 "sha256": [],
-                "n_rows": scanned.n_documents,
+                "n_rows": section["n_documents"],
             },
             *(describe_runs(path) for path in _paths(choice.runs)),
             *({**describe_runs(path), "role": "board"} for path in _paths(choice.board)),
@@ -99,6 +98,7 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
     kinds = dict(searched["kind"].value_counts().iter_rows())
     n_question = kinds.get("question only", 0)
     interval = found.interval
+    n_documents, _, n_bytes = corpus_counts(corpus, found.scanned)
     return to_plain(
         {
             "corpus": _called([file.name for file in names]),
@@ -121,8 +121,9 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
             "worst": _worst(found, sought),
             "scores": list(found.scores),
             "sentences": say_scores(found.scores),
-            "n_documents": found.scanned.n_documents,
-            "n_bytes": found.scanned.n_bytes,
+            "n_documents": n_documents,
+            "with_training": 0 < sum(file.name == TRAINING for file in names) < len(names),
+            "n_bytes": n_bytes,
             "n_broken_lines": found.scanned.n_broken_lines,
             "n_broken": len(found.scanned.broken),
             "n_boilerplate": int(sought.is_common.sum()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records, texts
-from goldassay.core.numbers import count
+from goldassay.core.numbers import count, number
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
 
@@ -55,9 +55,13 @@ def _kinds(found: Mapping[str, Any]) -> Table:
         Column("n", "items", "count"),
         Column("share", "share", "percent"),
     )
-    caption = f"{count(found.get('n_searched'))} items by the worst kind of hit in {count(found.get('n_documents'))} "
+    n_documents = number(found.get("n_documents")) or 0
+    caption = f"{count(found.get('n_searched'))} items by the worst kind of hit in {count(n_documents)} "
+    caption += "document" if n_documents == 1 else "documents"
+    if found.get("with_training"):
+        caption += " and the training part"
     rows = tuple(row for row in records(found.get("kinds")) if row.get("n"))
-    return Table("overlap_kinds", caption + "documents", columns, rows, file="overlap_items")
+    return Table("overlap_kinds", caption, columns, rows, file="overlap_items")
 
 
 def _scores(found: Mapping[str, Any]) -> Table:

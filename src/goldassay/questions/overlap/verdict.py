@@ -51,7 +51,7 @@ def judge_overlap(
         limits: When to say caution or unsound.
         known: Interval of the share of items whose question stands in a document, with its answer or without.
         touched: The same of items of which a document has 20 % of the question; or, where no other item shares a text
-            with them, 20 % of all words or a whole text.
+            with them, 20 % of all words, by itself or with others, or a whole text.
     """
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
@@ -60,8 +60,8 @@ def judge_overlap(
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else not measurable. In place of sound it is caution where the questions of "
         f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
-        "the words of so many questions, or 20 % of all words or one of several texts of so many items that share no "
-        "text with another."
+        "the words of so many questions, or 20 % of all words (also in several documents, or rows that follow each "
+        "other) or one of several texts of so many items that share no text with another."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
@@ -75,9 +75,9 @@ def judge_overlap(
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
         told.append(
-            f"Of at least {percent(touched.low)} of the items one document has 20 % of the words or more, or a "
-            "whole text that no other item has: copies that were cut, reworded, or written with other words between "
-            "their parts look like this."
+            f"Of at least {percent(touched.low)} of the items one document, or all together, have 20 % of the words or "
+            "more, or a whole text that no other item has: copies that were cut, also into rows, reworded, or written "
+            "with other words between their parts look like this."
         )
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "not measurable"
