@@ -87,7 +87,7 @@ class TestVerdicts:
             texts += [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
-        assert ("cut, reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
+        assert ("copies that were cut" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
 
     @pytest.mark.parametrize("size", [5, 7, 12, 14])
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
