@@ -180,7 +180,7 @@ class TestVerdicts:
                                 for at, text in enumerate(other_texts())))  # fmt: skip
         _, report = measured(questions(), path)
         assert word(report) == "not measurable"
-        rows = [{"text": text if at % 5 else "", "messages": text} for at, text in enumerate(other_texts())]
+        rows = [{"text": text if at % 5 else "", "body": text} for at, text in enumerate(other_texts())]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         _, report = measured(questions(), path)
         assert word(report) == "not measurable"
@@ -262,12 +262,12 @@ class TestVerdicts:
     @pytest.mark.parametrize(
         ("other", "n", "verdict"),
         [
-            (lambda text: {"messages": [{"content": text}]}, 400, "not measurable"),
-            (lambda text: {"text": [text]}, 400, "not measurable"),
+            (lambda text: {"body": [{"content": text}]}, 400, "not measurable"),
+            (lambda text: {"text": [1], "body": text}, 400, "not measurable"),
             (lambda text: {"text": "", "url": text}, 400, "sound"),
-            (lambda text: {"messages": text}, 2, "sound"),
+            (lambda text: {"body": text}, 2, "sound"),
         ],
-        ids=["messages", "list", "empty", "few"],
+        ids=["list", "numbers", "empty", "few"],
     )
     def test_lines_of_other_fields_may_hold_the_test_set(
         self, other: Any, n: int, verdict: str, tmp_path: Path
@@ -281,6 +281,33 @@ class TestVerdicts:
         assert (f"{n} documents have no text in the fields" in report.verdicts["overlap"]["evidence"]) == (
             verdict != "sound"
         )
+
+    @pytest.mark.parametrize("form", ["jsonl", "parquet"])
+    def test_a_field_that_no_document_has_is_refused(self, form: str, tmp_path: Path) -> None:
+        """A slip in one of several names leaves out the field that has the copies."""
+        rows = questions()
+        path = tmp_path / f"c.{form}"
+        frame = pl.DataFrame([{"text": text, **row} for text, row in zip(other_texts(), rows, strict=False)])
+        frame.write_parquet(path) if form == "parquet" else frame.write_ndjson(path)
+        for field, slip in (("text+qestion+anwser", "'qestion' or 'anwser'"), ("text+nothing", "'nothing'")):
+            said = f"no document has {slip}; the fields are 'text', 'question', 'answer'"
+            with pytest.raises(InputError, match=rf"field: {said}"):
+                measured(rows, path, field=field)
+            report = measured(rows, path, field=field, skip_broken=True)[1]
+            assert word(report) == "not measurable"
+            assert f"{said[1:]}." in report.verdicts["overlap"]["evidence"]
+        assert word(measured(rows, path, field="text+question+answer")[1]) == "unsound"
+
+    def test_a_field_that_some_documents_have_is_read_there(self, tmp_path: Path) -> None:
+        rows, folder = questions(), tmp_path / "corpus"
+        folder.mkdir()
+        written(folder / "a.jsonl", other_texts())
+        pl.DataFrame(rows[:100]).write_parquet(folder / "b.parquet")
+        (folder / "c.txt").write_text("No fields at all.")
+        found, report = measured(rows, folder, field="text+question+answer")
+        assert (found["n_found"], word(report)) == (100, "unsound")
+        shares = "'text' 75.0\xa0%, 'question' 25.0\xa0%, 'answer' 25.0\xa0%"
+        assert f"The share of documents that have a field: {shares}." in found["notes"]
 
     def test_rows_without_text_cannot_be_called_sound(self, tmp_path: Path) -> None:
         folder = tmp_path / "corpus"

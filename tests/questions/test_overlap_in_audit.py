@@ -151,6 +151,16 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     assert report.verdicts["overlap"]["verdict"] == "not measurable"
 
 
+def test_a_field_that_the_corpus_lacks_leaves_a_doubt(tmp_path: Path) -> None:
+    """The training part is no document that has it."""
+    train, test = lines(tmp_path / "train.jsonl", pairs(300, 0)), lines(tmp_path / "test.jsonl", pairs(300, 1))
+    corpus = lines(tmp_path / "corpus.jsonl", [{"text": whole(row)} for row in pairs(300, 2)])
+    report = goldassay.audit(train, test, corpus=corpus, field="txt+text", settings=QUICK)
+    verdict = report.verdicts["overlap"]
+    assert verdict["verdict"] == "not measurable"
+    assert "No document has 'txt'; the fields are 'text'." in verdict["evidence"]
+
+
 def test_items_with_choices(tmp_path: Path) -> None:
     rng = random.Random(3)
     rows = [

@@ -213,8 +213,13 @@ class TestBroken:
         pl.DataFrame({"content": ["a"]}).write_parquet(tmp_path / "a.parquet")
         with pytest.raises(InputError, match="the columns are 'content'"):
             found_by(sought(ITEMS), tmp_path / "a.parquet")
-        pl.DataFrame({"text": [["a"]]}).write_parquet(tmp_path / "a.parquet")
-        with pytest.raises(InputError, match=r"the column 'text' holds list\(string\), and no text"):
+        pl.DataFrame(
+            {"text": [None], "content": ["a"]}, schema={"text": pl.String, "content": pl.String}
+        ).write_parquet(tmp_path / "a.parquet")
+        with pytest.raises(InputError, match="no line has text in 'text'; the fields are 'text', 'content'"):
+            found_by(sought(ITEMS), tmp_path / "a.parquet")
+        pl.DataFrame({"text": [[1]]}).write_parquet(tmp_path / "a.parquet")
+        with pytest.raises(InputError, match=r"the column 'text' holds list\(int64\), and no text"):
             found_by(sought(ITEMS), tmp_path / "a.parquet")
 
     @pytest.mark.parametrize("content", ["", "\n \n"])

@@ -150,7 +150,9 @@ def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:
         line = json.dumps({"id": 1, "text": text, "n": [1]}, ensure_ascii=in_ascii).encode("utf-8", "surrogatepass")
         data = np.frombuffer(line + b"\n", np.uint8)
         names, starts = np.frombuffer(b"text", np.uint8), np.array([0, 4])
-        json_kernels.seek_lines(data, np.array([len(line)]), names, starts, *tables, *before, found, rows)
+        json_kernels.seek_lines(
+            data, np.array([len(line)]), names, starts, *tables, *before, found, rows, np.zeros(1, np.int64)
+        )
     else:
         raw = text.encode("utf-8", "replace")
         data = np.frombuffer(raw + b"\0", np.uint8)

@@ -88,7 +88,8 @@ OPTIONS: dict[str, Key] = {
         default="leave-out",
     ),
     "field": Key(
-        help="The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer.",
+        help="The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer. Of a "
+        "list or an object all texts are read, or those of a path: messages.content.",
         kind=str,
         default="text",
         min_length=1,

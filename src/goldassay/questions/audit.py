@@ -28,11 +28,11 @@ from goldassay.questions.judgments.loading import JUDGMENTS, load_judgments
 from goldassay.questions.judgments.study import audit_judgments
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.overlap.in_audit import CorpusChoice
-from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sources import run_paths
+from goldassay.scanning.fields import TEXT_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -144,7 +144,9 @@ def _field_of(data: Any, begin: int, end: int, names: Any, starts: Any) -> int:
 
 @compiled_within
 def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: Any, stack: Any) -> int:
-    """Check one line, and note where the wanted texts lie: spans[k] is begin, end, and 1 where it has escapes.
+    """Check one line, and note where the wanted texts lie.
+
+    spans[k] is begin, end, 1 where it has escapes, and 1 where the field is there, whatever it holds.
 
     Returns:
         NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted field
@@ -152,6 +154,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
     """
     for k in range(starts.size - 1):
         spans[k, 0] = -1
+        spans[k, 3] = 0
     i = _skip_space(data, begin, end)
     if i >= end:
         return BLANK
@@ -191,7 +194,9 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
                 field = -1
                 if close > 0:
                     field = _field_of(data, i + 1, close, names, starts)
-                    has_field |= field >= 0
+                    if field >= 0:
+                        has_field = True
+                        spans[field, 3] = 1
                 else:
                     # The name is spelled with escapes, and may be a wanted one.
                     by_hand = True
@@ -270,15 +275,21 @@ def _seek_fields(
 def seek_lines(
     data: Any, ends: Any, names: Any, starts: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
-    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any, n_with: Any,
 ) -> None:  # fmt: skip
-    """What each line is; line i ends before ends[i], where its break is; the last arguments as of `seek_texts`."""
+    """What each line is; line i ends before ends[i], where its break is.
+
+    The last arguments are as of `seek_texts`, and the number of lines that have each field, (K,), which is added to.
+    """
     spare, before = np.empty(RING, np.uint64), np.empty(N_STATES, np.uint64)
-    spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
+    spans, stack = np.zeros((starts.size - 1, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
     longest = lengths[lengths.size - 1]
     begin = 0
     for i in range(ends.size):
         status = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        if status != INVALID:
+            for k in range(n_with.size):
+                n_with[k] += spans[k, 3]
         next_text(state)
         if status == NOTHING:
             status = _seek_fields(
@@ -301,7 +312,7 @@ def seek_lines(
 @compiled
 def check_lines(data: Any, ends: Any, names: Any, starts: Any, found: Any) -> None:
     """What each line is as JSON, without a look at its words: how fast the scan could be at most."""
-    spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
+    spans, stack = np.zeros((starts.size - 1, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
     begin = 0
     for i in range(ends.size):
         found[i] = parse_line(data, begin, ends[i], names, starts, spans, stack)

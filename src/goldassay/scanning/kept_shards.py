@@ -33,6 +33,7 @@ _COUNTS = (
     "n_broken",
     "broken",
     "fields",
+    "n_with",
     "error",
 )
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import MOST_ROWS, decompressed
+from goldassay.scanning.fields import has_text, is_text, say_fields, texts_below
 from goldassay.scanning.json_kernels import line_ends
 from goldassay.scanning.shards import OVERLAP, PIECE
 
@@ -45,6 +46,8 @@ class Documents:
         offset: Of the first byte, from the start of the unpacked file; -1 where documents are rows.
         are_lines: Whether they are lines of JSON; else they are texts.
         done: How far into the file, as it lies, they reach.
+        columns: Of rows, the names of all columns.
+        n_with: Of rows, how many have each wanted field.
     """
 
     data: NDArray[np.uint8]
@@ -53,6 +56,8 @@ class Documents:
     offset: int
     are_lines: bool
     done: int
+    columns: tuple[str, ...] = ()
+    n_with: tuple[int, ...] = ()
 
     def of(self, number: int) -> bytes:
         """The bytes of one document."""
@@ -238,22 +243,31 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
     try:
         rows = pl.scan_parquet(path)
         schema = rows.collect_schema()
-        # Texts that are stored once each are texts.
-        texts = [name for name in fields if schema.get(name) in (pl.String, pl.Categorical, pl.Enum)]
+        names = tuple(schema.names())
+        paths = [(name, ()) if name in schema else (name.split(".")[0], tuple(name.split(".")[1:])) for name in fields]
+        wanted = [(name, path_) for name, path_ in paths if has_text(schema.get(name), path_)]
         others = [name for name in fields if name in schema]
-        if others and not texts:
+        if others and not wanted:
             raise InputError(
                 f"the column {others[0]!r} holds {str(schema[others[0]]).lower()}, and no text",
                 mend="write it as text, or name another column",
             )
-        if not texts:
+        if not wanted:
             raise InputError(
-                f"there is no text in {' + '.join(map(repr, fields))}; the columns are "
-                f"{', '.join(map(repr, schema.names()[:8]))}"
+                f"there is no text in {say_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
             )
-        rows = rows.select(
-            pl.concat_str(pl.col(texts).cast(pl.String), separator="\n", ignore_nulls=True).alias("text")
-        )
+        if all(is_text(schema[name]) for name, _ in wanted):
+            texts = pl.concat_str(
+                pl.col([name for name, _ in wanted]).cast(pl.String), separator="\n", ignore_nulls=True
+            )
+        else:
+            # A name may be wanted twice, for two paths.
+            texts = pl.struct(*dict.fromkeys(name for name, _ in wanted)).map_elements(
+                lambda row: "\n".join(text for name, path_ in wanted for text in texts_below(row[name], path_)),
+                return_dtype=pl.String,
+            )
+        has = [has_text(schema.get(name), path_) or (name in schema and not path_) for name, path_ in paths]
+        rows = rows.select(texts.alias("text"))
         total = rows.select(pl.len()).collect().item()
         begin, n = 0, 1 << 12
         while begin < total:
@@ -262,7 +276,9 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
             edges = np.concatenate([[0], np.cumsum(column.str.len_bytes().to_numpy().astype(np.int64))])
             begin += len(column)
             done = size * begin // total
-            yield Documents(np.frombuffer(data, np.uint8), edges[:-1], edges[1:], -1, are_lines=False, done=done)
+            n_with = tuple(len(column) * int(each) for each in has)
+            bytes_ = np.frombuffer(data, np.uint8)
+            yield Documents(bytes_, edges[:-1], edges[1:], -1, are_lines=False, done=done, columns=names, n_with=n_with)
             n = max(1, min(int(BLOCK * len(column) / max(len(data), 1)), MOST_ROWS))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(

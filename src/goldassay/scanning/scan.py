@@ -19,6 +19,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
+from goldassay.scanning.fields import Pairs, fields_in, keys_of, say_fields, text_of
 from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 MOST_PLACES = 5
 # Broken lines that are named by their number.
 _MOST_NAMED = 3
+# Fields of a document that are named.
+_MOST_FIELDS = 8
 # Characters of documents that wait for the exact look: one after the other they find its tables in the cache, which are
 # not there in the midst of the look at bytes.
 _MOST_WAITING = 1 << 22
@@ -70,7 +73,8 @@ class ShardResult:
         n_bytes: Bytes that were scanned, unpacked.
         n_broken: Lines that are no JSON objects.
         broken: The first of them, from 0 in the shard.
-        fields: Those of the first document without text.
+        fields: Those of the first document, and of the first one without text.
+        n_with: Lines or rows that have each wanted field; as a name that is written without escapes.
         n_found: Of each item the documents from 20 % on, {item: n}.
         n_holding: Of each item those with 80 %.
         matches: The best places of each item; rows are counted from the shard's first.
@@ -88,6 +92,7 @@ class ShardResult:
     n_broken: int = 0
     broken: list[int] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
+    n_with: list[int] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
     matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MATCHES))
@@ -112,6 +117,9 @@ class ScanResult:
         n_broken_lines: Lines that are no JSON objects.
         broken: Files that were not read to their end, and lines that are no JSON, with the reason.
         by_file: Of each file documents with text, those without, and bytes that were scanned, (F, 3).
+        fields: Those that hold the text.
+        n_with: Of each file the lines or rows that have each of them, (F, K).
+        names: Of each file the fields of its first line or row.
     """
 
     matches: pl.DataFrame
@@ -126,6 +134,9 @@ class ScanResult:
     n_broken_lines: int
     broken: tuple[tuple[str, str], ...]
     by_file: NDArray[np.int64]
+    fields: tuple[str, ...]
+    n_with: NDArray[np.int64]
+    names: tuple[tuple[str, ...], ...]
 
 
 def scan_corpus(
@@ -203,16 +214,19 @@ def scan_shard(
     """Search the documents that begin in a shard; a file that is damaged is read as far as it goes."""
     found = ShardResult(shard.file)
     collected = _Collected(confirmation)
-    names = np.frombuffer("".join(fields).encode(), np.uint8)
-    starts = np.concatenate([[0], np.cumsum([len(name.encode()) for name in fields])]).astype(np.int64)
+    keys = keys_of(fields)
+    names = np.frombuffer("".join(keys).encode(), np.uint8)
+    starts = np.concatenate([[0], np.cumsum([len(key.encode()) for key in keys])]).astype(np.int64)
+    n_by_key, n_by_path = np.zeros(len(keys), np.int64), np.zeros(len(fields), np.int64)
     tables = confirmation.sought.tables.arguments()
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     before = _RowsBefore(confirmation.sought.n - 1)
+    has_paths = any("." in name for name in fields)
 
-    def seek(block: Documents) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def seek(block: Documents, n_with: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
         if block.are_lines:
-            json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, ring, state, status, rows)
+            json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, ring, state, status, rows, n_with)
         else:
             word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
             # Rows of a table without text are no more documents than lines of JSON are.
@@ -228,7 +242,7 @@ def scan_shard(
                 # Pieces of a text overlap: what runs across their border stands within one of them.
                 state[:] = 0
                 before.clear()
-            status = seek(block)[0]
+            status = seek(block, n_by_key)[0]
             near = _near_copies(confirmation.sought, block, status, fields)
             is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
             is_looked_at[list(near)] = True
@@ -236,13 +250,18 @@ def scan_shard(
                 text = _text_of(block, number, fields)
                 if text is None:
                     status[number] = INVALID
-                elif text == "" and status[number] == BY_HAND:
+                    continue
+                if status[number] == BY_HAND and has_paths:
+                    n_by_path += _paths_in(block, number, fields)
+                if text == "" and status[number] == BY_HAND:
                     status[number] = NO_FIELD
                 else:
                     status[number] = CANDIDATE
                     offset = block.offset + int(block.begins[number]) if block.offset >= 0 else -1
                     row = found.n_lines + number if block.are_lines or block.offset < 0 else -1
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
+            if block.n_with:
+                n_by_path += block.n_with
             _count(found, block, status)
             reached(block.done)
         if file.form == "jsonl" and not file.is_packed:
@@ -250,10 +269,11 @@ def scan_shard(
             n_words, at = 0, shard.end
             while at < file.size and n_words < confirmation.sought.n:
                 for block in read_documents(file, Shard(shard.file, at, min(at + _AHEAD, file.size)), fields):
-                    n_words += int(np.abs(seek(block)[1]).sum())
+                    n_words += int(np.abs(seek(block, np.zeros_like(n_by_key))[1]).sum())
                 at += _AHEAD
     except (InputError, OSError) as error:
         found.error = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
+    found.n_with = (n_by_path + [n_by_key[keys.index(name)] for name in fields]).tolist()
     collected.finish(found)
     return found
 
@@ -353,17 +373,16 @@ def _text_in(raw: bytes, fields: Sequence[str], *, are_lines: bool) -> str | Non
         # A text that is not UTF-8 is searched nevertheless: what can be read of it is.
         return raw.decode("utf-8", "replace")
     try:
-        row = json.loads(raw, object_pairs_hook=_Pairs)
+        row = json.loads(raw, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(row, _Pairs):
+    if not isinstance(row, Pairs):
         return None
-    # Of a name that stands there twice one reader takes the first text, another one the last: both are searched.
-    return "\n".join(value for wanted in fields for name, value in row if name == wanted and isinstance(value, str))
+    return text_of(row, fields)
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """The names and values of an object of JSON, as they stand there."""
+def _paths_in(block: Documents, number: int, fields: Sequence[str]) -> NDArray[np.int64]:
+    return np.array(fields_in(json.loads(block.of(number), object_pairs_hook=Pairs), fields), np.int64)
 
 
 def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
@@ -375,8 +394,12 @@ def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> N
     found.n_without_text += lacking.size
     found.n_unread += int(is_unread.sum())
     found.n_unread_bytes += int((block.ends - block.begins)[is_unread].sum())
-    if lacking.size and not found.fields:
-        found.fields = _names(block.of(int(lacking[0])))
+    if block.columns:
+        found.fields = list(block.columns[:_MOST_FIELDS])
+    elif block.are_lines and (not found.fields or found.n_without_text == lacking.size > 0):
+        first = np.flatnonzero((status != INVALID) & (status != BLANK))[:1].tolist()
+        names = [name for at in (*first, *lacking[:1].tolist()) for name in _names(block.of(at))]
+        found.fields = list(dict.fromkeys([*found.fields, *names]))[: 2 * _MOST_FIELDS]
     found.n_documents += status.size - broken.size - lacking.size - int((status == BLANK).sum())
     found.n_lines += status.size
     found.n_bytes += int(block.ends[-1]) if block.ends.size else 0
@@ -388,7 +411,7 @@ def _names(raw: bytes) -> list[str]:
         row = json.loads(raw)
     except (ValueError, RecursionError):
         return []
-    return list(row)[:8] if isinstance(row, dict) else []
+    return list(row)[:_MOST_FIELDS] if isinstance(row, dict) else []
 
 
 class _Collected:
@@ -460,7 +483,8 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     n_found, n_holding = np.zeros((2, sought.n_items), np.int64)
     is_found = np.zeros(sought.window_text.size, bool)
     lines = [0] * len(corpus.files)
-    by_file = np.zeros((len(corpus.files), 3), np.int64)
+    by_file, n_with = np.zeros((len(corpus.files), 3), np.int64), np.zeros((len(corpus.files), len(fields)), np.int64)
+    names: list[list[str]] = [[] for _ in corpus.files]
     matches = []
     for each in results:
         for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
@@ -472,6 +496,8 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         matches.append(each.matches.with_columns(row=row))
         lines[each.file] += each.n_lines
         by_file[each.file] += (each.n_documents, each.n_without_text, each.n_bytes)
+        n_with[each.file] += each.n_with or [0]
+        names[each.file] = names[each.file] or each.fields
     broken = [*corpus.broken, *_broken(corpus, fields, results)]
     n_documents, n_without_text, n_bytes = by_file.sum(axis=0).tolist()
     if not n_documents:
@@ -497,6 +523,9 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         n_broken_lines=sum(each.n_broken for each in results),
         broken=tuple(broken),
         by_file=by_file,
+        fields=tuple(fields),
+        n_with=n_with,
+        names=tuple(map(tuple, names)),
     )
 
 
@@ -517,8 +546,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
             found.append((file.name, f"{said} (line {named})"))
         without = sum(each.n_without_text for each in own)
         if without and not sum(each.n_documents for each in own):
-            names = next(each.fields for each in own if each.n_without_text)
-            wanted = " + ".join(map(repr, fields))
+            names = next((each.fields for each in own if each.fields), [])
             there = f"; the fields are {', '.join(map(repr, names))}" if names else ""
-            found.append((file.name, f"no line has text in {wanted}{there}"))
+            found.append((file.name, f"no line has text in {say_fields(fields)}{there}"))
     return found

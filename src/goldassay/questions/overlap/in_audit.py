@@ -13,8 +13,9 @@ import polars as pl
 from goldassay.core.finding import Finding
 from goldassay.questions.overlap.measuring import TRAINING, measure_items
 from goldassay.questions.overlap.report import describe_overlap, tables_of
-from goldassay.questions.overlap.study import TEXT_FIELD, fields_of, sought_of
+from goldassay.questions.overlap.study import fields_of, sought_of
 from goldassay.scanning import Corpus, CorpusFile, find_corpus, scan_corpus
+from goldassay.scanning.fields import TEXT_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

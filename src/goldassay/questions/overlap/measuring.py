@@ -19,6 +19,7 @@ from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
 from goldassay.scanning.confirmation import KEPT, WHOLE, Confirmation
+from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
 from goldassay.scanning.scan import notices
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _MOST_UNSEARCHED = 0.05
 # Items that are looked for in themselves, to see that the search finds what is there.
 _MOST_CONTROLS = 100
 _QUESTION_ONLY, _NEAR_COPY, _ONE_PART = map(KINDS.index, ("question only", "near copy", "one part"))
+# Fields that are named beside one that is not there.
+_MOST_NAMED = 12
 # What reports call the training part, where it is searched.
 TRAINING = "training part"
 
@@ -208,6 +211,37 @@ def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
     return int(n_documents), int(n_without), int(n_bytes)
 
 
+def say_lacking(scanned: ScanResult, corpus: Corpus) -> str:
+    """That no document has a field that was named, with those that are there; "" where some have each."""
+    n_rows, shares = _shares_with(scanned, corpus)
+    lacking = [name for name, share in shares.items() if share == 0]
+    if not n_rows or not lacking or scanned.fields == USUAL_FIELDS:
+        return ""
+    own = [names for names, file in zip(scanned.names, corpus.files, strict=True) if file.name != TRAINING]
+    there = list(dict.fromkeys(name for names in own for name in names))[:_MOST_NAMED]
+    return f"no document has {' or '.join(map(repr, lacking))}; the fields are {', '.join(map(repr, there))}"
+
+
+def _shares_with(scanned: ScanResult, corpus: Corpus) -> tuple[int, dict[str, float]]:
+    """Lines of JSON and rows of the corpus, and the share of them that has each field."""
+    own = [file.name != TRAINING and file.form != "text" for file in corpus.files]
+    n_rows = int(scanned.by_file[own, :2].sum())
+    return n_rows, dict(zip(scanned.fields, (scanned.n_with[own].sum(0) / max(n_rows, 1)).tolist(), strict=True))
+
+
+def _say_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
+    """Which fields were read, where not each document has them, or where none was named."""
+    n_rows, shares = _shares_with(scanned, corpus)
+    if scanned.fields == USUAL_FIELDS:
+        shares = {name: share for name, share in shares.items() if share > 0 and name != TEXT_FIELD}
+    elif len(shares) == 1 or min(shares.values()) == 1:
+        return []
+    if not n_rows or not shares:
+        return []
+    said = ", ".join(f"{name!r} {percent(share)}" for name, share in shares.items())
+    return [f"The share of documents that have a field: {said}."]
+
+
 def _is_training(corpus: Corpus) -> bool:
     return {file.name for file in corpus.files} == {TRAINING}
 
@@ -237,6 +271,10 @@ def _doubts(
                 "items, as an instruction or examples do: a document that has the rest alone may not be found.",
                 "Give the items without what they share.",
             )
+        )
+    if lacking := say_lacking(scanned, corpus):
+        found.append(
+            Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
         )
     if scanned.broken:
         found.append(
@@ -342,6 +380,7 @@ def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             if not n
             else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
+    found += _say_shares(scanned, corpus)
     found += [f"{name}: {why}." for name, why in scanned.broken]
     n = corpus_counts(corpus, scanned)[1]
     if n:

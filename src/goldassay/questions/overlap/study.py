@@ -14,11 +14,12 @@ from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.overlap.items import TestItems, read_items
-from goldassay.questions.overlap.measuring import Overlap, measure_items
+from goldassay.questions.overlap.measuring import Overlap, measure_items, say_lacking
 from goldassay.questions.overlap.report import report_overlap
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.scanning import Sought, find_corpus, scan_corpus
+from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from goldassay.scanning import ScanResult
 
 __all__ = ["SearchChoice", "measure_overlap", "study_overlap"]
-
-TEXT_FIELD = "text"
 
 
 class SearchChoice(NamedTuple):
@@ -88,7 +87,9 @@ def measure_overlap(
         test: The test set: a path, a `Dataset`, or a table in memory.
         corpus: Files, folders or patterns: JSON lines, Parquet and text, also gzip and zstandard. What lies there is
             read once, from end to end.
-        field: Of JSON and Parquet the field of the text; several are joined by "+".
+        field: Of JSON and Parquet the field of the text; several are joined by "+". Of a list or an object all texts
+            in it are read, by a path (`messages.content`) some of them. By default `text`, and conversations in
+            `messages`, `conversations`, `conversation` and `turns`.
         n: Words of an n-gram, from 5 to 63.
         near_copies: Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word
             changed, and items of fewer than 8 words.
@@ -171,7 +172,7 @@ def study_overlap(
 
 
 def fields_of(field: str) -> tuple[str, ...]:
-    """Names of fields that are joined by "+".
+    """Names of fields that are joined by "+"; where none is named the usual ones, conversations among them.
 
     Raises:
         InputError: A name is empty.
@@ -179,7 +180,7 @@ def fields_of(field: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in field.split("+"))
     if not all(names):
         raise InputError(f"{option('field')}: {field!r} names no field", mend="write question+answer")
-    return names
+    return USUAL_FIELDS if names == (TEXT_FIELD,) else names
 
 
 def sought_of(items: TestItems, n: int, *, near: bool = False) -> Sought:
@@ -202,9 +203,13 @@ def refuse_broken(found: Overlap, *, skip_broken: bool) -> None:
     """Refuse a corpus of which a part could not be read, after all the rest was searched.
 
     Raises:
-        InputError: The first such part, and how many there are.
+        InputError: A field that nothing has; or the first such part, and how many there are.
     """
-    if skip_broken or not found.scanned.broken:
+    if skip_broken:
+        return
+    if said := say_lacking(found.scanned, found.corpus):
+        raise InputError(f"{option('field')}: {said}", mend="name fields that are there")
+    if not found.scanned.broken:
         return
     name, why = found.scanned.broken[0]
     n = len(found.scanned.broken)
