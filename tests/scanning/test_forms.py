@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 import zstandard
 
+from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus
 from tests.scanning.corpora import sought
 from tests.scanning.test_scan import ITEMS, found_by, rows, write_jsonl
@@ -98,3 +100,41 @@ def test_the_first_letters_of_parquet_before_lines(tmp_path: Path) -> None:
     found = found_by(sought(ITEMS), tmp_path / "a.jsonl")
     assert (found.n_holding == 1).all()
     assert found.broken == (("a.jsonl", "1 line is no JSON object (line 1)"),)
+
+
+OBJECTS = [json.dumps({"text": text}).encode() for text in ITEMS]
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "command"),
+    [
+        (b"\r".join(OBJECTS), "carriage returns alone", ["tr", "\\r", "\\n"]),
+        (b"".join(b"\x1e" + each + b"\n" for each in OBJECTS), r"RFC 7464", ["tr", "-d", "\\036"]),
+        (b"".join(OBJECTS), "several objects are written on one line: jq -c .", None),
+        (b" ".join(OBJECTS), "several objects are written on one line: jq -c .", None),
+        (json.dumps({"text": ITEMS[0]}, indent=1).encode(), "written over several lines: jq -c .", None),
+        (LINES.decode().encode("utf-16"), "no UTF-8 but UTF-16", ["iconv", "-f", "UTF-16", "-t", "UTF-8"]),
+        (LINES.decode().encode("utf-32"), "no UTF-8 but UTF-32", ["iconv", "-f", "UTF-32", "-t", "UTF-8"]),
+        (gzip.compress(LINES)[:-30], "damaged or cut short: copy or download", None),
+        (zstandard.compress(LINES)[:-30], "cut short: copy or download", None),
+    ],
+)
+def test_what_is_no_lines_is_refused_with_a_command_that_mends_it(
+    content: bytes, said: str, command: list[str] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{said}.*") as refused:
+        found_by(sought(ITEMS), path)
+    if command:
+        assert " ".join(command) in str(refused.value).replace("'", "")
+        path.write_bytes(subprocess.run(command, input=content, capture_output=True, check=True).stdout)
+        assert (found_by(sought(ITEMS), path).n_holding == 1).all()
+
+
+def test_lines_whose_first_is_broken_are_read(tmp_path: Path) -> None:
+    for first in (b"{broken", b'{"text": "a"', b'{"text": "a"} more'):
+        (tmp_path / "a.jsonl").write_bytes(first + b"\n" + LINES)
+        found = found_by(sought(ITEMS), tmp_path / "a.jsonl")
+        assert (found.n_holding == 1).all()
+        assert found.broken == (("a.jsonl", "1 line is no JSON object (line 1)"),)

@@ -239,7 +239,8 @@ class TestBroken:
         with pytest.raises(InputError, match="a table is not read as a corpus"):
             found_by(sought(ITEMS), tmp_path / "a.csv")
         (tmp_path / "b.json").write_text("[1]")
-        assert find_corpus([tmp_path]).broken[0][1] == "the file is a JSON array, not JSON lines"
+        said = "the file is a JSON array, not JSON lines: jq -c '.[]' makes lines of it"
+        assert find_corpus([tmp_path]).broken[0][1] == said
 
     def test_the_test_set_itself_is_left_out(self, tmp_path: Path) -> None:
         path = write_jsonl(tmp_path / "a.jsonl", rows(3))

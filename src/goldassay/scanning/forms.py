@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import IO, Literal
@@ -59,7 +60,9 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
         form = "parquet"
     elif form == "parquet":
         is_cut = magic == _PARQUET
-        raise InputError("the Parquet file is cut short" if is_cut else "the file is no Parquet")
+        raise InputError(
+            "the Parquet file is cut short" if is_cut else "the file is no Parquet", mend="copy or download it again"
+        )
     if bare.suffix in _TABLES and given:
         raise InputError("a table is not read as a corpus: write its texts as JSON lines or Parquet")
     if form is None:
@@ -69,9 +72,41 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
         if not given and not _is_text(head):
             return None
         form = "jsonl" if _OBJECT.match(head) else "text"
-    if form == "jsonl" and read_head(path).lstrip().startswith(b"["):
-        raise InputError("the file is a JSON array, not JSON lines")
+    if form == "jsonl":
+        _refuse_other_json(read_head(path))
     return form, is_packed
+
+
+def said_of(error: InputError | OSError) -> str:
+    """What is wrong with a file, and how to mend it."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"{error.problem}: {error.mend}" if error.mend else error.problem
+
+
+def _refuse_other_json(head: bytes) -> None:
+    """Refuse JSON of which no line would be an object.
+
+    Raises:
+        InputError: It is an array, or its objects are set apart in another way; with the command that mends it.
+    """
+    # Without an argument a record separator would be stripped, too.
+    text = head.decode("utf-8", "replace").strip(" \t\r\n")
+    if text.startswith("["):
+        raise InputError("the file is a JSON array, not JSON lines", mend="jq -c '.[]' makes lines of it")
+    if text.startswith("\x1e"):
+        raise InputError("each object follows a record separator (RFC 7464)", mend="tr -d '\\036' makes lines of it")
+    if "\n" not in text and re.search(r"\}\r+\s*\{", text):
+        raise InputError("lines end with carriage returns alone", mend="tr '\\r' '\\n' makes lines of it")
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        # The first object is longer than what was read, or the lines are looked at one by one.
+        return
+    if "\n" in text[:end]:
+        raise InputError("objects are written over several lines", mend="jq -c . makes lines of it")
+    if re.match(r"[ \t]*[{\[]", text[end:]):
+        raise InputError("several objects are written on one line", mend="jq -c . makes lines of it")
 
 
 def held_by(path: Path, name: str) -> int:

@@ -28,6 +28,10 @@ LONGEST_LINE = 1 << 28
 # For a line that is longer than what its block has left.
 _SPARE = 1 << 16
 _BOM = b"\xef\xbb\xbf"
+# Byte order marks; that of UTF-32 begins as that of UTF-16 does.
+_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
+}  # fmt: skip
 _BREAK = 10
 # Bytes of a file by which its encoding is judged.
 _HEAD = 1 << 16
@@ -97,6 +101,11 @@ def _check_encoding(file: CorpusFile) -> None:
     else:
         with file.path.open("rb") as stream:
             head = stream.read(_HEAD)
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            raise InputError(
+                f"it is no UTF-8 but {name}", file=file.path, mend=f"iconv -f {name} -t UTF-8 makes UTF-8 of it"
+            )
     told = head.decode("utf-8", "replace")
     broken, others = told.count("\N{REPLACEMENT CHARACTER}"), len(told) - len(told.encode("ascii", "ignore"))
     is_another = broken >= _MANY and 1000 * broken > len(told) and 2 * broken > others

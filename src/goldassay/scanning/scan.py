@@ -20,6 +20,7 @@ from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
 from goldassay.scanning.fields import Pairs, fields_in, keys_of, say_fields, text_of
+from goldassay.scanning.forms import said_of
 from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
@@ -272,7 +273,7 @@ def scan_shard(
                     n_words += int(np.abs(seek(block, np.zeros_like(n_by_key))[1]).sum())
                 at += _AHEAD
     except (InputError, OSError) as error:
-        found.error = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
+        found.error = said_of(error)
     found.n_with = (n_by_path + [n_by_key[keys.index(name)] for name in fields]).tolist()
     collected.finish(found)
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.scanning.forms import form_of, held_by
+from goldassay.scanning.forms import form_of, held_by, said_of
 from goldassay.scanning.kept_shards import is_kept
 from goldassay.scanning.walking import identity_of, walk
 
@@ -138,8 +138,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             try:
                 file = _file_of(path, name, given="/" not in name)
             except (InputError, OSError) as error:
-                said = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
-                broken.append((name, said))
+                broken.append((name, said_of(error)))
                 continue
             if isinstance(file, str):
                 left_out.append((name, file))

@@ -39,6 +39,18 @@ _FILLERS = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x31
 _DROPPED = frozenset(point for point in range(N_POINTS) if unicodedata.category(chr(point)) == "Cf").union(_FILLERS)
 # The same beyond the table: tags, and the other variation selectors.
 UNSEEN_FIRST, UNSEEN_LAST = 0xE0000, 0xE0FFF
+# Vowel points of Arabic and Hebrew, and the line that stretches Arabic words: most texts are written without them.
+# Hamzas stay, which tell letters apart; so do marks of scripts that cannot be read without theirs.
+_POINTS = frozenset(
+    point
+    for first, last in (
+        (0x0591, 0x05C7), (0x0610, 0x061A), (0x064B, 0x0652), (0x0656, 0x065F), (0x0670, 0x0670), (0x06D6, 0x06ED),
+        (0x08D3, 0x08FF),
+    )
+    for point in range(first, last + 1)
+    if unicodedata.category(chr(point)) == "Mn"
+) | {0x0640}  # fmt: skip
+_POINTED = re.compile(f"[{''.join(map(chr, sorted(_POINTS)))}]+")
 # Markup separates words: a copy of a page has it where the item has none.
 MOST_IN_TAG = MOST_IN_TARGET = 256
 # Commands of LaTeX that say how their words look; others may mean something, as \\sqrt does.
@@ -75,7 +87,7 @@ _MARKUP = (
 )
 _ONE_LINE = re.compile(_MARKUP)
 # What decides which words a text has, and may be another with the next version, or the next Python.
-RULES = f"{_MARKUP} {sorted(_DROPPED)} {_ALONE} {unicodedata.unidata_version}"
+RULES = f"{_MARKUP} {sorted(_DROPPED)} {sorted(_POINTS)} {_ALONE} {unicodedata.unidata_version}"
 # In the other reading a hyphen at the end of a line is of the way in which lines were broken.
 _JOINED = re.compile(rf"{_MARKUP}|(?P<hyphen>-\r?\n[ \t]*)")
 _HYPHENS = ("-\n", "-\r\n")
@@ -140,7 +152,7 @@ def _split(text: str, *, apart: bool = False) -> tuple[list[str], bool]:
     """The words of a text without markup, and whether it has characters that nobody sees, which may set words apart."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower()), False
-    normal = _lower(unicodedata.normalize("NFKC", text))
+    normal = _POINTED.sub("", _lower(unicodedata.normalize("NFKC", text)))
     points = _points(normal)
     kinds = _kinds()[np.minimum(points, N_POINTS)]
     kinds[(points >= UNSEEN_FIRST) & (points <= UNSEEN_LAST)] = _UNSEEN
@@ -236,6 +248,8 @@ def _entry(character: str, alone: NDArray[np.bool_]) -> int:
         return DROPPED
     if unicodedata.category(character) in ("Cn", "Co", "Cs"):
         return SEPARATES
+    if point in _POINTS:
+        return DEPENDS
     first = unicodedata.normalize("NFKD", character)[0]
     if unicodedata.combining(first) or first in _seconds():
         return DEPENDS
