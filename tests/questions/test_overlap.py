@@ -534,6 +534,19 @@ def test_the_page_shows_the_worst_beside_the_place(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "report" / "tables" / "overlap_items.parquet").height == 60
 
 
+def test_the_bars_are_the_classes(tmp_path: Path) -> None:
+    """Clean, partial and dirty items lie between the same borders as the bars; those of no coverage have their own."""
+    rows = questions()
+    texts = [f"{row['question']} {row['answer']}" for row in rows[:30]]
+    texts += [" ".join(row["question"].split()[:14]) for row in rows[30:90]]
+    found, _ = measured(rows, written(tmp_path / "c.jsonl", texts))
+    bars = {bar["of"]: bar["n"] for bar in found["histogram"]}
+    assert list(bars) == ["nothing", "up to 20 %", "20 to 40 %", "40 to 60 %", "60 to 80 %", "80 to 100 %"]
+    assert bars["nothing"] + bars["up to 20 %"] == round(found["clean"] * N)
+    assert sum(list(bars.values())[2:5]) == round(found["partial"] * N) > 0
+    assert bars["80 to 100 %"] == round(found["dirty"] * N) >= 30
+
+
 class TestRuns:
     @staticmethod
     def given(tmp_path: Path, n_runs: int = 2) -> tuple[list[dict[str, str]], Path, list[dict[str, Any]]]:

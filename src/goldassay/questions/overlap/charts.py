@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
-    """A bar for each tenth of coverage."""
+    """A bar for each fifth of coverage."""
     rows = records(mapping(document, "overlap").get("histogram"))
     if not rows:
         return {}
@@ -22,13 +22,13 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
             name="overlap_coverage",
             title="Items by the share of their words that one document has",
             caption="Each item by its best document. From 80 % on an item is dirty, below 20 % clean.",
-            groups=tuple(_group(row) for row in rows),
+            groups=(BarGroup("", tuple(_bar(row) for row in rows)),),
             axis=Axis("items", unit="count", digits=0, low=0.0),
         )
     )
 
 
-def _group(row: Mapping[str, Any]) -> BarGroup:
+def _bar(row: Mapping[str, Any]) -> Bar:
     value = number(row.get("n")) or 0.0
     name = str(row.get("of"))
-    return BarGroup("", (Bar(name, value, f"{name}: {count(value)} items", count(value)),))
+    return Bar(name, value, f"{name}: {count(value)} items", count(value))

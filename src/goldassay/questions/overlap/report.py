@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Items that the page shows beside the place where they stand, and files that it names.
 MOST_SHOWN, _MOST_FILES = 30, 20
+# Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
+_STEPS = 5
 _TABLE_COLUMNS = (
     "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
     "near", "near_asked", "near_answer",
@@ -142,12 +144,14 @@ def _called(names: list[str]) -> str:
 
 
 def _histogram(coverage: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-    tenth = np.minimum((coverage * 10 + 1e-9).astype(int), 9)
-    counts = np.bincount(tenth, minlength=10)
+    fifth = np.minimum((coverage * _STEPS + 1e-9).astype(int), _STEPS - 1)
+    counts = np.bincount(fifth, minlength=_STEPS)
     rows = [{"of": "nothing", "n": int((coverage == 0).sum())}]
     counts[0] -= rows[0]["n"]
+    width = 100 // _STEPS
     return rows + [
-        {"of": f"{10 * at} to {10 * at + 10} %" if at else "up to 10 %", "n": int(n)} for at, n in enumerate(counts)
+        {"of": f"{width * at} to {width * (at + 1)} %" if at else f"up to {width} %", "n": int(n)}
+        for at, n in enumerate(counts)
     ]
 
 

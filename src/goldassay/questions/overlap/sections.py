@@ -51,7 +51,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
 
 def _kinds(found: Mapping[str, Any]) -> Table:
     columns = (
-        Column("kind", "what of an item stands in a document"),
+        Column("kind", "what one document has of an item"),
         Column("n", "items", "count"),
         Column("share", "share", "percent"),
     )
