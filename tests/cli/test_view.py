@@ -360,3 +360,25 @@ def test_mending_replaces_nothing_that_was_read(made: tuple[Path, Path], refused
     said = refused("mend", str(dataset), "-o", str(dataset.parent / "out"), "--json", str(file))
     assert said.endswith(f"{file.name}: is a file that was read; name another place with --json")
     assert not (dataset.parent / "out").exists()
+
+
+def test_an_export_says_that_it_has_all_pages(
+    made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    for state, said in (("page=3", "--state: page=3 is left out: the file has all pages"), ("", "")):
+        assert run(["view", str(made[1]), "--export", str(page), "--state", state, "-q"]) == 0
+        told = capsys.readouterr().err
+        assert said in told
+        assert bool(said) == ("is left out" in told)
+        assert len(re.findall(r"<bdi>row-\d+</bdi>", page.read_text("utf-8"))) == 230
+
+
+def test_texts_inside_of_objects_are_said_to_have_no_name(tmp_path: Path, refused: Callable[..., str]) -> None:
+    file = tmp_path / "nested.jsonl"
+    file.write_text('{"data": {"text": "a"}, "label": "x"}\n{"data": {"text": "b"}, "label": "y"}\n', "utf-8")
+    inside = "what is inside of objects ('data') cannot be named: give it a column of its own"
+    assert inside in refused("audit", str(file), "-o", str(tmp_path / "out"))
+    assert inside in refused("audit", str(file), "--columns", "text=data.text", "-o", str(tmp_path / "out"))
+    file.write_text('{"foo": 1, "label": "x"}\n{"foo": 2, "label": "y"}\n', "utf-8")
+    assert "inside of objects" not in refused("audit", str(file), "-o", str(tmp_path / "out"))

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-decisions = st.builds(
-    Decision, key=texts, id=texts, decision=st.sampled_from(WORDS), label=st.text(min_size=1, max_size=5),
-    texts=st.dictionaries(texts, texts, max_size=2), note=texts,
+decisions = st.sampled_from(WORDS).flatmap(
+    lambda word: st.builds(
+        Decision, key=texts, id=texts, decision=st.just(word), note=texts,
+        label=st.text(min_size=1, max_size=5) if word == "relabel" else st.just(""),
+        texts=st.dictionaries(texts, texts.filter(str.strip), max_size=2) if word == "rewrite" else st.just({}),
+    )
 )  # fmt: skip
 ONE = Decision("k", "1", "drop", note="why\nso")
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, OutputError
 from goldassay.data.decisions import Decision, append_decision, read_decisions
 from goldassay.data.mending import mend_dataset
 from goldassay.view.opening import open_workbench
@@ -441,3 +441,48 @@ def test_view_and_mend_judge_labels_alike(tmp_path: Path) -> None:
 def read_first(file: Path) -> tuple[str, str]:
     (first,) = read_decisions(file).by_row.values()
     return first.key, first.id
+
+
+def test_rows_are_shown_where_no_decision_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of decisions in a place that may only be read: what it has is shown, and nothing more is taken."""
+    dataset, folder = save_both(tmp_path)
+    with served(open_workbench(folder)) as address:
+        assert ask(address, "decide", body=decision(open_workbench(folder), 0))[0] == 200
+    file = dataset.with_name("made.decisions.jsonl")
+    before = file.read_bytes()
+
+    def locked(path: Path, option: str) -> None:
+        raise OutputError(f"{path}: cannot be written (Permission denied); choose another with {option}")
+
+    monkeypatch.setattr("goldassay.view.opening.check_place", locked)
+    bench = open_workbench(folder)
+    with served(bench) as address:
+        page = ask(address)[1]
+        assert "Nothing can be decided here:" in page
+        assert "cannot be written (Permission denied)" in page
+        assert '<span id="decided-count">1</span> decided' in page
+        assert 'data-can-decide="no"' in page
+        status, said, _ = ask(address, "decide", body=decision(bench, 1))
+        assert status == 400
+        assert "the file of decisions cannot be written" in said
+    assert file.read_bytes() == before
+    with pytest.raises(OutputError):
+        open_workbench(folder, decisions=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("word", "more", "said"),
+    [
+        ("keep", {"label": "neutral"}, "has a label, which only a relabel has, with 'keep'"),
+        ("drop", {"texts": {"premise": "x"}}, "has texts, which only a rewrite has, with 'drop'"),
+    ],
+)
+def test_what_does_not_belong_to_a_decision_is_refused(
+    tmp_path: Path, word: str, more: dict[str, Any], said: str
+) -> None:
+    dataset, folder = save_both(tmp_path)
+    bench = open_workbench(folder)
+    with served(bench) as address:
+        status, answer, _ = ask(address, "decide", body=decision(bench, 0, word, **more))
+    assert (status, said in answer) == (400, True)
+    assert not dataset.with_name("made.decisions.jsonl").exists()

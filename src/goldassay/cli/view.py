@@ -48,6 +48,8 @@ def view(
             aside.write_text(page, "utf-8")
         for note in bench.notes:
             typer.echo(note, err=True)
+        if asked.page > 1:
+            typer.echo(f"--state: page={asked.page} is left out: the file has all pages of the selection", err=True)
         if not quiet:
             typer.echo(export)
         return
@@ -55,7 +57,7 @@ def view(
     def say(address: str) -> None:
         for note in bench.notes:
             typer.echo(note, err=True)
-        if not quiet and bench.decisions is not None:
+        if not quiet and bench.decisions is not None and not bench.locked:
             typer.echo(f"decisions go to {bench.decisions}", err=True)
         typer.echo(address)
 

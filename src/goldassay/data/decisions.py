@@ -107,6 +107,9 @@ class Decision:
             raise ValueError("holds half of a surrogate pair, which is no character")
         if content["decision"] == "rewrite" and (empty := [name for name, text in texts.items() if not text.strip()]):
             raise ValueError(f"rewrites {empty[0]!r} to an empty text")
+        for name, value, word in (("a label", label, "relabel"), ("texts", texts, "rewrite")):
+            if value and content["decision"] != word:
+                raise ValueError(f"has {name}, which only a {word} has, with {content['decision']!r}")
         if content["decision"] == "relabel" and not label:
             raise ValueError("is a relabel without a label")
         return cls(content["key"], content["id"], content["decision"], label, texts, note, copies)

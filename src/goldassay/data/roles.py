@@ -64,6 +64,8 @@ ROLES = (
     "ignore",
 )
 TEXT_ROLES = ROLES[:5]
+# So many cells tell that a column holds objects.
+_LOOKED_AT = 20
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
             raise InputError(f"there is no role {role!r}", mend=mend)
         for column in several(wanted, frame.columns, role):
             if column not in frame.columns:
-                raise _no_such_column(column, frame.columns)
+                raise _no_such_column(column, frame)
             if column in seen and role != "group" and not (role == "id" and "+" in wanted):
                 raise InputError(
                     f"the column {column!r} is given twice, as {seen[column]} and as {role}",
@@ -216,7 +218,26 @@ def several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in wanted.split("+"))
 
 
-def _no_such_column(column: str, columns: Sequence[str]) -> InputError:
+def _within(frame: pl.DataFrame, names: Sequence[str] | None = None) -> str:
+    """That texts inside of objects cannot be named, with the columns that hold such; "" where none does."""
+    objects = [name for name in names or frame.columns if name in frame.columns and _holds_objects(frame[name])]
+    if not objects:
+        return ""
+    return f"; what is inside of objects ({_listed(objects)}) cannot be named: give it a column of its own"
+
+
+def _holds_objects(values: pl.Series) -> bool:
+    """Whether a column holds objects, as such or as their JSON, as which they are read from JSON Lines."""
+    if values.dtype != pl.String:
+        return values.dtype == pl.Struct
+    filled = values.drop_nulls().head(_LOOKED_AT)
+    return bool(len(filled)) and bool(filled.str.contains(r'^\{\s*"[\s\S]*\}$').all())
+
+
+def _no_such_column(column: str, frame: pl.DataFrame) -> InputError:
+    columns = frame.columns
+    if "." in column and (inside := _within(frame, [column.split(".")[0]])):
+        return InputError("there is no such column", column=column, mend=inside.removeprefix("; "))
     by_key = {normalized(name): name for name in columns}
     near = get_close_matches(normalized(column), by_key, 1, 0.6)
     known = ", ".join(columns[:20])
@@ -293,7 +314,7 @@ class _Finder:
             raise InputError(
                 f"no column is known to hold text among {_listed(self.frame.columns)}",
                 mend=f"name them with {option('columns', 'text=NAME')} or "
-                f"{option('columns', 'premise=NAME,hypothesis=NAME')}",
+                f"{option('columns', 'premise=NAME,hypothesis=NAME')}{_within(self.frame)}",
             )
         return {"text": text}
 

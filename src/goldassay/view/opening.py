@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.document import TIMING_NAME
 from goldassay.core.documents import mapping, records
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, OutputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
 from goldassay.data.decisions import Decided, decided_and_noted, decisions_beside, read_decisions
@@ -25,6 +25,7 @@ from goldassay.view.state import parse_state
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from goldassay.data.decisions import Decision
     from goldassay.view.state import State
@@ -46,6 +47,7 @@ class Workbench:
         decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
         details: What other tables say of single rows.
         dataset: The file that was evaluated, where it is found.
+        locked: Why nothing can be decided although there is a file; "" where it can be appended to.
         notes: What a user has to know about the dataset and the decisions, in sentences.
         placed: The decisions of the file and their rows, when it was last read.
     """
@@ -60,6 +62,7 @@ class Workbench:
     dataset: Path | None = None
     dataset_note: str = ""
     notes: tuple[str, ...] = ()
+    locked: str = ""
     placed: Placed = field(default_factory=Placed)
     _read: tuple[int, int] = (-1, -1)
 
@@ -105,7 +108,10 @@ class Workbench:
         decided = read_decisions(self.decisions, missing=True)
         self.placed = self.table.place(decided.by_row.values())
         self._read = now
-        self.notes = tuple(note for note in (self.dataset_note, *_said(self.decisions, decided, self.placed)) if note)
+        self.notes = self._with_own(_said(self.decisions, decided, self.placed))
+
+    def _with_own(self, said: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(note for note in (self.locked, self.dataset_note, *said) if note)
 
     def remember(self, row: int, decision: Decision) -> None:
         """Take a decision that was just appended, without reading the whole file again."""
@@ -136,7 +142,7 @@ def open_workbench(
     Raises:
         InputError: The folder is no report, is incomplete, or was mixed with another; it has no table of rows; a line
             of decisions cannot be read; or none of them fits a row.
-        OutputError: Decisions could not be written to their file.
+        OutputError: The file of decisions is a folder, or within one that is not there and cannot be made.
     """
     stored = read_report(report)
     if mapping(stored.document, "judgments") and not (stored.folder / "tables" / "examples.parquet").exists():
@@ -153,22 +159,38 @@ def open_workbench(
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
     place, note = _dataset(stored.document, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
+    locked = ""
     if file is not None:
         if (decisions is not None or file.is_file()) and file.resolve().is_relative_to(stored.folder.resolve()):
             raise InputError(
                 "decisions inside a report are lost with it", file=file, mend="move the file beside the dataset"
             )
-        if deciding:
-            check_place(file, "--decisions")
+        locked = _why_locked(file) if deciding else ""
     details = Details(stored.folder / "tables")
     bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, place, note)
-    bench.notes = tuple(note for note in (note,) if note)
+    bench.locked = locked
+    bench.notes = bench._with_own()
     if file is not None and file.exists():
         bench.refresh()
         # Beside the dataset they are its own, whose rows may all be mended by now.
         if decisions is not None and (said := none_fits(bench.placed, "of this report")) is not None:
             raise InputError(said, file=file, mend=f"name the file of this dataset with {option('decisions')}")
     return bench
+
+
+def _why_locked(file: Path) -> str:
+    """Why no decisions can be appended to a file, in a sentence; rows are shown all the same.
+
+    Raises:
+        OutputError: It is no place for a file at all.
+    """
+    try:
+        check_place(file, "--decisions")
+    except OutputError as error:
+        if file.is_dir() or not file.parent.is_dir():
+            raise
+        return f"Nothing can be decided here: {error}."
+    return ""
 
 
 def _dataset(document: dict[str, Any], folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:

@@ -155,7 +155,7 @@ def _frame(bench: Workbench, base: str) -> dict[str, Any]:
         "base": base,
         "title": bench.title,
         "notes": bench.notes,
-        "decisions_file": None if bench.decisions is None else bench.decisions.name,
+        "decisions_file": None if bench.decisions is None or bench.locked else bench.decisions.name,
         "labels": bench.label_names,
         "decided_words": DECIDED,
         "texts": bench.table.texts,

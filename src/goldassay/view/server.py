@@ -240,6 +240,10 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
             "there is no file for decisions",
             mend=f"start goldassay view with {option('test')} or {option('decisions')}",
         )
+    if bench.locked:
+        raise InputError(
+            "the file of decisions cannot be written", mend=f"start goldassay view with another {option('decisions')}"
+        )
     row = body.get("row")
     if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < bench.table.n_rows:
         raise InputError("the decision is about no row of this report", mend=mend)

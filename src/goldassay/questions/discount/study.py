@@ -166,13 +166,19 @@ def _told_apart(within: NDArray[np.float64]) -> int:
 
 
 def _sentences(found: dict[str, Any]) -> list[str]:
+    # First, since nothing else that is said holds if they are others.
+    said = (
+        ["Only the names of rows tell that the runs answer the rows of the report: no right labels confirm it."]
+        if found["by_name_alone"]
+        else []
+    )
     if found["reason"]:
-        return [f"Discounted scores are not measurable: {found['reason']}.", *_of_other_parts(found)]
+        return [*said, f"Discounted scores are not measurable: {found['reason']}.", *_of_other_parts(found)]
     bits = found["mean_bits"]
     if bits <= 0:
-        said = [f"Readers of the {found['part']} alone tell nothing of the labels: scores stay as they are."]
+        said += [f"Readers of the {found['part']} alone tell nothing of the labels: scores stay as they are."]
     else:
-        said = [
+        said += [
             f"Readers of the {found['part']} alone tell {bits:.2f} bits of a label; rows count for as much as they "
             f"leave open, which is worth {found['n_effective']:,.0f} of {count(found['n_items'])} rows."
         ]
@@ -210,10 +216,6 @@ def _sentences(found: dict[str, Any]) -> list[str]:
         said.append(
             f"{count(found['n_other_label'])} rows have another right label in the runs than in the report, and are "
             "left out of this."
-        )
-    if found["by_name_alone"]:
-        said.append(
-            "Only the names of rows tell that the runs answer the rows of the report: no right labels confirm it."
         )
     return said
 

@@ -88,7 +88,7 @@ function named(row) {
 
 async function decide(row, decision, more = {}) {
   if (body.dataset.canDecide !== "yes") {
-    say("Nothing can be decided: name the dataset with --test, or a file with --decisions.", true);
+    say("Nothing can be decided: name the dataset with --test, or with --decisions a file that can be written.", true);
     return;
   }
   const asked = { row: Number(row.dataset.row), key: row.dataset.key, decision, ...more };
