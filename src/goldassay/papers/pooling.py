@@ -136,8 +136,8 @@ def hold_together(conclusions: Sequence[Conclusion]) -> tuple[Conclusion, ...]:
         each = conclusions[at]
         if each.standing in ("held", "did not hold") and p > _CHANCE:
             why = (
-                f" Alone it would be “{each.standing}” (p {small(known[at])}), but of the {len(known)} conclusions of "
-                f"this page together one would be so by chance (p {small(p)} by Holm)."
+                f" Alone it would be “{each.standing}” (p {small(known[at])}). Chance may give that to one of the "
+                f"{len(known)} conclusions of this page (p {small(p)} by Holm)."
             )
             found[at] = replace(each, standing="not shown", evidence=f"{each.evidence}{why}")
     return tuple(found)
