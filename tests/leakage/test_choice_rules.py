@@ -132,6 +132,20 @@ def test_rules_by_words_numbers_and_form() -> None:
         assert found[rule].hits.tolist() == pytest.approx(hits), rule
 
 
+def test_grammar_is_read_before_a_blank() -> None:
+    items = items_of(
+        [
+            ("She saw an ____ near the table.", ["apple", "pear", "owl"], [0]),
+            ("The _ are what she saw, and it was an", ["apples", "pear"], [0]),
+            ("Where there_was none, it is a", ["apple", "pear"], [1]),
+            ("The dogs _ were hers", ["apples", "pear"], [0]),
+        ]
+    )
+    found = next(each for each in pick_all(items) if each.rule == "fits the grammar")
+    assert found.sizes.tolist() == [2, 0, 1, 0]
+    assert found.hits.tolist() == pytest.approx([1 / 2, 1 / 2, 1.0, 1 / 2])
+
+
 def test_figures_follow_their_formulas() -> None:
     items = random_items(400, 0)
     effects, picks = measure_rules(items)

@@ -85,6 +85,19 @@ def test_out_of_order_is_the_choice_without_which_the_others_are_sorted(rows: li
 
 
 @given(ROWS)
+def test_choices_are_counted_over_items(rows: list[tuple[str, list[str]]]) -> None:
+    items = items_of(rows)
+    found = untrained_picks(items)
+    texts = [{text.strip().lower() for text in choices} for _, choices, _ in each_item(items)]
+    wanted = [sum(text.strip().lower() in each for each in texts) for text in items.texts.to_list()]
+    if max(wanted) == 1:
+        assert not any("most items" in name or "fewest items" in name for name in found)
+        return
+    assert found["the choice that stands in the most items"].tolist() == wanted
+    assert (found["the choice that stands in the fewest items"] == -np.array(wanted)).all()
+
+
+@given(ROWS)
 def test_shared_sequences_are_counted(rows: list[tuple[str, list[str]]]) -> None:
     items = items_of(rows)
     found = untrained_picks(items)

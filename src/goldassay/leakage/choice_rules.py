@@ -44,6 +44,7 @@ WORD = r"[\p{L}\p{M}\p{N}]+"
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 _ARTICLE = r"(?i)\b(a|an)\s*[:_.…]*$"
 _VERB = r"(?i)\b(is|was|are|were)\s*(?:an?|the)?\s*[:_.…]*$"
+_BEFORE_BLANK = r"(?s)^(.*?(?:^|\s))_+"
 _COPY_LENGTH = 4
 
 
@@ -335,8 +336,10 @@ def _by_number(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
 
 
 def _fitting(items: ChoiceItems) -> NDArray[np.bool_]:
-    """Choices that fit the end of the question, by first letter after a and an, by number after is and are, (M,)."""
-    stem = items.questions.str.strip_chars()
+    """Choices that fit the question's end or blank: by first letter after a and an, number after is and are, (M,)."""
+    questions = items.questions.str.strip_chars()
+    # Of a sentence with a blank what stands before that.
+    stem = pl.select(pl.coalesce(questions.str.extract(_BEFORE_BLANK), questions)).to_series()
     article = stem.str.extract(_ARTICLE).str.to_lowercase().gather(items.item_of)
     verb = stem.str.extract(_VERB).str.to_lowercase().gather(items.item_of)
     frame = pl.DataFrame({"text": items.texts, "article": article, "verb": verb})

@@ -33,7 +33,7 @@ _AT_ONCE = 4096
 
 
 def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
-    """Of each pick the score of every choice, (M,): places by length, words and alphabet, order, numbers, sequences.
+    """Of each pick the score of every choice, (M,): by length, words, alphabet, order, items, numbers, and sequences.
 
     Args:
         items: N of them, with M choices.
@@ -61,6 +61,10 @@ def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
         for what, values in (("by length", lengths), ("by the alphabet", lowered)):
             order = out_of_order(_places(values, items), items.offsets)
             found[f"the {option} that is out of order {what}"] = order
+    spread = _spread(lowered, items)
+    if (spread > 1).any():
+        found[f"the {option} that stands in the fewest items"] = -spread
+        found[f"the {option} that stands in the most items"] = spread
     nearest = _nearness(items)
     if nearest is not None:
         found["the number nearest to one of the question"] = nearest
@@ -76,6 +80,12 @@ def _places(values: pl.Series, items: ChoiceItems, *, descending: bool = False) 
     frame = pl.DataFrame({"item": items.item_of, "value": values})
     ranked = pl.col("value").rank("dense", descending=descending).over("item")
     return frame.select(ranked).to_series().to_numpy().astype(np.float64)
+
+
+def _spread(texts: pl.Series, items: ChoiceItems) -> NDArray[np.float64]:
+    """In how many items each choice stands, (M,): writers use wrong choices again."""
+    frame = pl.DataFrame({"item": items.item_of, "text": texts.str.strip_chars()})
+    return frame.select(pl.col("item").n_unique().over("text")).to_series().to_numpy().astype(np.float64)
 
 
 def _nearness(items: ChoiceItems) -> NDArray[np.float64] | None:
