@@ -13,7 +13,6 @@ from goldassay.core.clusters import cluster_rows
 from goldassay.core.documents import mapping
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
 from goldassay.gate.reading import read_report
 from goldassay.gate.report_tables import NAME, NUMBERS, read_table
 from goldassay.questions.leakage.condition_evidence import READER_BITS
@@ -90,7 +89,7 @@ def read_bits(report: str | os.PathLike[str], part: str | None = None) -> Shortc
     if part is not None and part not in found:
         raise InputError(
             f"{option('discount_part', part)}: the report has no readers of that part", file=file,
-            mend=f"{did_you_mean(part, tuple(found))}; its parts are {', '.join(found)}",
+            mend=f"its parts are {', '.join(found)}",
         )  # fmt: skip
     best = part or max(found, key=lambda name: float(found[name].mean()))
     return ShortcutBits(

@@ -52,7 +52,7 @@ def _systems(found: Mapping[str, Any]) -> Table:
         with_bounds("ungiven", "where it does not point to the label", "points", 2),
         with_bounds("slope", "points gained per bit of it", "difference", 2),
     ]
-    caption = f"Scores with what the {found.get('part')} gives away discounted, in points"
+    caption = f"Scores with the {found.get('part')} discounted, in points"
     return Table("discount", caption, tuple(columns), tuple(records(found.get("systems"))), file="discount")
 
 

@@ -186,8 +186,8 @@ def _sentences(found: dict[str, Any]) -> list[str]:
     if bits > 0:
         said.append(
             f"{first['system']} scores {points(first['score'])}, and {points(first['discounted'])} "
-            f"[{points(first['discounted_low'])}, {points(first['discounted_high'])}] without what the {found['part']} "
-            "gives away."
+            f"[{points(first['discounted_low'])}, {points(first['discounted_high'])}] with the {found['part']} "
+            "discounted."
         )
     said += _of_other_parts(found)
     lost = [pair for pair in found["pairs"] if pair["before"] and not pair["after"]]
@@ -224,7 +224,7 @@ def _of_other_parts(found: dict[str, Any]) -> list[str]:
     """What readers of other parts tell beyond noise: a system that follows these keeps its score."""
     return [
         f"Readers of the {row['part']} alone tell {row['bits']:.2f} [{row['bits_low']:.2f}, {row['bits_high']:.2f}] "
-        f"bits, too, and that is still in these scores, but for what the {found['part']} tells as well: "
+        f"bits, too, and that is still in these scores, but for what is also told by the {found['part']}: "
         f"{option('discount_part', row['part'])} discounts the {row['part']} instead."
         for row in found["other_parts"]
         if row["bits_low"] > 0
