@@ -182,6 +182,8 @@ def _sentences(found: dict[str, Any]) -> list[str]:
             f"Readers of the {found['part']} alone tell {bits:.2f} bits of a label; rows count for as much as they "
             f"leave open, which is worth {found['n_effective']:,.0f} of {count(found['n_items'])} rows."
         ]
+    # Pages show the first sentences alone at first sight.
+    said += _of_other_parts(found)
     first = found["systems"][0]
     if bits > 0:
         said.append(
@@ -189,7 +191,6 @@ def _sentences(found: dict[str, Any]) -> list[str]:
             f"[{points(first['discounted_low'])}, {points(first['discounted_high'])}] with the {found['part']} "
             "discounted."
         )
-    said += _of_other_parts(found)
     lost = [pair for pair in found["pairs"] if pair["before"] and not pair["after"]]
     won = [pair for pair in found["pairs"] if pair["after"] and not pair["before"]]
     turned = [pair for pair in found["pairs"] if pair["before"] * pair["after"] < 0]
