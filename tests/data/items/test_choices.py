@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.items.cells import cells_of
+from goldassay.data.items.reading import read_items
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import pick_all
@@ -80,6 +82,37 @@ SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "passage": f"A passage: {x['q']}", "question": x["q"], "label": LETTERS[x["answer"]], "answer": None,
         "options": [f"({letter}){text}" for letter, text in zip(LETTERS, x["choices"], strict=True)],
     },
+    "MedQA": lambda x: {
+        "question": x["q"], "answer": x["choices"][x["answer"]], "meta_info": "step1",
+        "options": dict(zip(LETTERS, x["choices"], strict=True)), "answer_idx": LETTERS[x["answer"]],
+    },
+    "MedQA, lists": lambda x: {
+        "question": x["q"], "answer": [x["choices"][x["answer"]]],
+        "options": [{"key": letter, "value": text} for letter, text in zip(LETTERS, x["choices"], strict=True)],
+    },
+    "an object in a text": lambda x: {
+        "question": x["q"], "answer": LETTERS[x["answer"]],
+        "options": json.dumps({f"option_{at}": x["choices"]["abcd".index(at)] for at in "dbca"}),
+    },
+    "marks": lambda x: {
+        "question": x["q"], "choices": x["choices"], "labels": [int(at == x["answer"]) for at in range(4)],
+    },
+    "marks, true": lambda x: {
+        "question": x["q"], "choices": x["choices"], "answer": [at == x["answer"] for at in range(4)],
+    },
+    "marks in a text": lambda x: {
+        "question": x["q"], "choices": x["choices"], "answer": str([float(at == x["answer"]) for at in range(4)]),
+    },
+    "filled up": lambda x: {
+        "question": x["q"], **{f"op{'abcd'[at]}": text for at, text in enumerate(x["choices"])}, "ope": "",
+        "answer": f"{x['answer']}.0",
+    },
+    "filled up, lists": lambda x: {
+        "question": x["q"], "choices": [*x["choices"], None], "answer": [int(at == x["answer"]) for at in range(5)],
+    },
+    "Open Trivia DB": lambda x: {
+        "question": x["q"], "correct_answer": x["choices"][x["answer"]], "incorrect_answers": wrong(x),
+    },
     "MedMCQA": lambda x: {
         "id": x["q"], "question": x["q"], **{f"op{'abcd'[at]}": text for at, text in enumerate(x["choices"])},
         "cop": x["answer"], "subject_name": "law",
@@ -136,7 +169,7 @@ def test_every_published_shape_is_read_unaided(tmp_path: Path, shape: str, kind:
     assert as_gold(items) == [[row["choices"][row["answer"]]] for row in rows]
     assert all(row["q"] in question for row, question in zip(rows, items.questions, strict=True))
     assert items.problems.is_empty()
-    first = shape in ("GPQA", "SciQ", "TruthfulQA, table")
+    first = shape in ("GPQA", "SciQ", "TruthfulQA, table", "Open Trivia DB")
     assert items.ordered is not first
     # Of a file that lists the right choice first, positions are drawn; of others they are those of the file.
     assert (items.places[items.right].tolist() == [row["answer"] for row in rows]) is not first
@@ -190,7 +223,7 @@ def test_what_cannot_be_right_is_listed_by_row_and_reason() -> None:
         ("one?", ["x"], "A"),
         ("none?", ["x", "y"], None),
         ("far?", ["x", "y"], "E"),
-        ("empty?", ["x", " "], "A"),
+        ("empty?", ["x", " ", "y"], "A"),
         ("twice?", ["x", "x", "y"], "C"),
         ("gold twice?", ["x", "X", "y"], "A"),
         ("other?", ["p", "q"], "A"),
@@ -416,3 +449,165 @@ def test_a_text_in_place_of_a_list_is_said_to_be_no_list() -> None:
     assert items.problems.select("row", "reason").rows() == [
         (4, "the choices are one text and no list"), (5, "there are fewer than two choices"),
     ]  # fmt: skip
+
+
+def read_frame(roles: dict[str, str] | None = None, **columns: list[Any]) -> ChoiceItems:
+    n = len(next(iter(columns.values())))
+    frame = pl.DataFrame({"question": [f"q{at}" for at in range(n)], **columns}, strict=False)
+    found = read_choices(Table(frame, ""), "items", roles=roles)
+    assert found is not None
+    return found
+
+
+def reasons(items: ChoiceItems) -> list[tuple[int, str]]:
+    return [*items.problems.select("row", "reason").iter_rows()]
+
+
+def test_a_list_of_0_and_1_for_each_choice_marks_the_right_one() -> None:
+    answers = [[0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1], [2], [0, 1, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
+    items = read_frame(choices=[["w", "x", "y", "z"]] * 8, labels=answers)
+    assert as_gold(items) == [["y"], ["w"], ["x", "z"], ["z"]]
+    unlike = "some answers mark each choice by 0 or 1, and this one is not written as most are"
+    assert reasons(items) == [(5, unlike), (6, unlike), (7, "there is no answer"), (8, unlike)]
+    assert items.decisions[0] == "The column 'labels' marks each choice, by 1 or true where it is right."
+
+
+def test_a_list_of_0_and_1_among_positions_is_no_set_of_positions() -> None:
+    items = read_frame(choices=[["w", "x", "y", "z"]] * 4, answer=[[3], [0, 1], [0, 0, 1, 0], [2]])
+    assert as_gold(items) == [["z"], ["w", "x"], ["y"]]
+    assert [row for row, _ in reasons(items)] == [3]
+
+
+def test_two_choices_that_are_marked_are_no_positions() -> None:
+    assert as_gold(read_frame(choices=[["x", "y"]] * 3, answer=[[0, 1], [1, 0], [0, 1]])) == [["y"], ["x"], ["y"]]
+    # Where each row has the same list, both choices may be meant.
+    with pytest.raises(InputError, match="all choices are right"):
+        read_frame(choices=[["x", "y"]] * 3, answer=[[0, 1]] * 3)
+    assert as_gold(read_frame(choices=[["x", "y"]] * 3, answer=[[False, True]] * 3)) == [["y"]] * 3
+
+
+def test_a_mark_at_an_empty_choice_is_no_choice() -> None:
+    items = read_frame(choices=[["x", "y", ""], ["x", "y", None]], labels=[[0, 1, 0], [0, 0, 1]])
+    assert as_gold(items) == [["y"]]
+    assert reasons(items) == [(2, "the answer is not among the choices")]
+
+
+def test_targets_whose_marks_are_not_those_of_the_choices_are_listed() -> None:
+    targets = [{"choices": ["x", "y"], "labels": labels} for labels in ([0, 1], [0, 0, 1], [1])]
+    items = read_frame(mc1_targets=targets)
+    assert as_gold(items) == [["y"]]
+    assert [row for row, _ in reasons(items)] == [2, 3]
+
+
+def test_empty_choices_at_the_end_are_none_and_in_the_middle_a_problem() -> None:
+    items = read_frame(
+        A=["a", "b", "c", "d", "e"], B=["a2", "b2", None, "d2", ""], C=["a3", None, "c3", "d3", " "],
+        D=["a4", "", "c4", None, ""], answer=["D", "B", "C", "D", "A"],
+    )  # fmt: skip
+    assert items.sizes.tolist() == [4, 2, 4]
+    assert as_gold(items) == [["a4"], ["b2"], ["c3"]]
+    assert reasons(items) == [
+        (3, "a choice is empty"), (4, "the answer is not among the choices"), (5, "there are fewer than two choices"),
+    ]  # fmt: skip
+    assert "Empty choices at the end count as none, in 1 of 3 items." in items.decisions
+
+
+def test_an_empty_choice_is_never_right() -> None:
+    items = read_frame(choices=[["a", "", "c"], ["a", " ", "c"]], answer=["A", "B"])
+    assert reasons(items) == [(1, "a choice is empty"), (2, "the right choice is empty")]
+    columns = {"distractor1": ["b", "b", "b"], "distractor2": ["c", "c", "c"]}
+    items = read_frame(correct_answer=["a", " ", None], **columns)
+    assert as_gold(items) == [["a"]]
+    assert reasons(items) == [(2, "there is no answer"), (3, "there is no answer")]
+
+
+@pytest.mark.parametrize("marks", [True, False])
+def test_an_item_of_marks_or_objects_is_relabelled_as_its_file_writes_answers(marks: bool) -> None:
+    options = [json.dumps({"A": "w", "B": "x", "C": "y"})] * 4
+    answers = ["[0, 0, 1]", "[0, 1, 0]", "[0, 1, 0]", "[1, 0, 0]"] if marks else ["c", "b", "B", "A"]
+    table = Table(pl.DataFrame({"question": [*"pqrs"], "options": options, "answer": answers}), "")
+    items = read_choices(table, "items")
+    assert items is not None
+    assert as_gold(items) == [["y"], ["x"], ["x"], ["w"]]
+    assert cells_of(items, table, {}).answered(0, "B") == {"answer": "[0, 1, 0]" if marks else "B"}
+
+
+def test_objects_have_a_choice_a_letter_in_the_order_of_the_letters() -> None:
+    options = [{"C": "z", "A": "x", "B": "y"}, {"C": None, "A": "x", "B": "y"}]
+    items = read_frame(options=[json.dumps(each) for each in options], answer=["c", "B"])
+    assert items.texts.to_list() == ["x", "y", "z", "x", "y"]
+    assert as_gold(items) == [["z"], ["y"]]
+    numbered = [json.dumps({str(at): f"t{at}" for at in range(12, 0, -1)})] * 2
+    items = read_frame(options=numbered, answer=[10, 2])
+    assert items.texts[:12].to_list() == [f"t{at}" for at in range(1, 13)]
+    assert as_gold(items) == [["t10"], ["t2"]]
+    # A letter is the key and no place.
+    assert as_gold(read_frame(options=['{"B": "x", "C": "y", "D": "z"}'] * 2, answer=["B", "d"])) == [["x"], ["z"]]
+
+
+def test_objects_and_lists_that_are_no_choices_are_refused_for_what_they_are() -> None:
+    with pytest.raises(InputError, match="a choice is a list or an object and no text"):
+        read_frame(choices=[[["a", "b"], ["c", "d"]]] * 3, answer=[0, 1, 0])
+    with pytest.raises(InputError, match="without letters or numbers as keys"):
+        read_frame(choices=[{"first": "a", "second": "b"}] * 3, answer=["a"] * 3)
+    mixed = ['["a", "b"]', '["a", ["b"]]', '{"A": "a", "other": "b"}']
+    assert [row for row, _ in reasons(read_frame(choices=mixed, answer=["a"] * 3))] == [2, 3]
+
+
+@pytest.mark.parametrize("answer", ["④", "²", "½"])
+def test_digits_that_are_no_numbers_are_no_answers(answer: str) -> None:
+    with pytest.raises(InputError, match="no item has an answer among its choices"):
+        read_frame(choices=[["a", "b", "c", "d"]] * 3, answer=[answer] * 3)
+
+
+def test_an_answer_that_names_several_choices_is_said_to() -> None:
+    answers = ["A", "B", "A,C", "CD", "1 and 3", "A; E", "none"]
+    items = read_frame(choices=[["w", "x", "y", "z"]] * 7, answer=answers)
+    several, unknown = "the answer names several choices in one text", "the answer is not among the choices"
+    assert reasons(items) == [(3, several), (4, several), (5, several), (6, unknown), (7, unknown)]
+    with pytest.raises(InputError, match="names several choices in one text; give several right choices as a list"):
+        read_frame(choices=[["w", "x", "y", "z"]] * 2, answer=["A,C", "BD"])
+
+
+def test_lists_in_a_column_that_was_named_are_spread() -> None:
+    columns: dict[str, list[Any]] = {
+        "right": ["a", "2", " ", "[0, 1]"], "wrong": [["b", "c"], ["0", "1"], ["x", "y"], ["[0, 2]", "[1]"]],
+    }  # fmt: skip
+    for joined in ("right+wrong", "wrong+right"):
+        items = read_frame({"choices": joined, "answer": "right"}, **columns)
+        assert items.sizes.tolist() == [3, 3, 3]
+        assert as_gold(items) == [["a"], ["2"], ["[0, 1]"]]
+        assert not items.ordered
+        assert len(reasons(items)) == 1
+        own = "The right choice has a column of its own: positions are drawn at random and not read."
+        assert own in items.decisions
+    texts = {"right": ["a"] * 2, "wrong": ['["b", "c"]'] * 2}
+    assert read_frame({"choices": "right+wrong", "answer": "right"}, **texts).sizes.tolist() == [3, 3]
+    assert read_frame({"choices": "right+wrong"}, right=["a"] * 2, wrong=[["b"]] * 2, answer=[0, 1]).ordered
+
+
+def test_a_second_answer_is_named_wherever_it_disagrees() -> None:
+    n = 40
+    choices, own = [["v w", "x y", "z"]] * n, [at % 3 for at in range(n)]
+    said = "The columns 'answer' and 'label' name different choices in 1 of 40 items."
+    items = read_frame(choices=choices, answer=own, label=[2, *own[1:]])
+    assert said in items.decisions
+    assert items.doubtful == said
+    # Corrections are few, and written in several ways: letters, positions, texts, and remarks.
+    corrected: list[str | None] = [None] * n
+    corrected[:6] = ["1", "B", "z", "C", "none of them", "2"]
+    said = "The columns 'answer' and 'correct_answer' name different choices in 2 of the 6 items in which "
+    items = read_frame(choices=choices, answer=own, correct_answer=corrected)
+    assert items.doubtful == f"{said}'correct_answer' is filled."
+    assert items.doubtful in items.decisions
+    agreeing = [LETTERS[at] if row < 9 else None for row, at in enumerate(own)]
+    assert not read_frame(choices=choices, answer=own, correct_answer=agreeing).doubtful
+
+
+def test_a_column_of_choices_that_is_not_there_is_named() -> None:
+    frame = pl.DataFrame({"question": ["a", "b"], "choices": [["x", "y"]] * 2, "answer": [0, 1]})
+    for named in ("nope", "choices+nope"):
+        with pytest.raises(InputError, match="there is no column 'nope'; the columns are 'question', 'choices'"):
+            read_items(Table(frame, ""), "items", {"choices": named})
+    with pytest.raises(InputError, match="the column 'question' holds neither lists nor objects of choices"):
+        read_items(Table(frame, ""), "items", {"choices": "question"})

@@ -268,7 +268,7 @@ def test_what_cannot_be_measured_is_one_line(made: list[dict[str, Any]], said: s
 
 
 def test_items_of_which_nothing_can_be_told_apart_are_not_sound() -> None:
-    made = [{"question": "", "choices": ["", ""], "answer": i % 2} for i in range(60)]
+    made = [{"question": "", "choices": ["-", "-"], "answer": i % 2} for i in range(60)]
     assert goldassay.audit([{**row, "question": f"q{i}"} for i, row in enumerate(made)]).verdicts["leakage"][
         "verdict"
     ] == ("not measurable")

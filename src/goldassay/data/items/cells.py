@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.items.choice_answers import answer_reader, read_answer
+from goldassay.data.items.choice_answers import answer_reader
 from goldassay.data.items.choice_shapes import find_shape
 from goldassay.data.items.choices import without_letters
 from goldassay.data.items.kinds import PREFERENCES
@@ -105,7 +105,7 @@ class ChoiceCells(_Cells):
             known = []
         known += [value for value, _ in self._written.get(label, Counter()).most_common()]
         known += [raw[place].choices[target]] if kind == pl.String else []
-        fits = (each for each in known if read_answer(each, place, raw, texts, reader) == (target,))
+        fits = (each for each in known if reader(each, raw[place], texts[place]) == (target,))
         found = next(fits, None)
         return NO_VALUE if found is None else {self._answer: found}
 

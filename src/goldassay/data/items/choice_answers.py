@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.data.column_names import normalized
+from goldassay.data.items.choice_shapes import marks
 from goldassay.data.row_values import normalized_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.data.items.choice_shapes import Raw, Shape
+
+SEVERAL = "the answer names several choices in one text"
+UNLIKE_MARKS = "some answers mark each choice by 0 or 1, and this one is not written as most are"
 
 _BY_LABEL, _BY_LETTER, _BY_TEXT = "its label", "its letter", "its text"
 _POSITIONS = ("its position from 0", "its position from 1")
@@ -24,6 +29,11 @@ _LOOKED_AT = 200
 # A column names right choices that fits in this share of its rows.
 _MOST = 0.95
 _LETTERS = re.compile(r"^[A-Ja-j]$")
+# pandas writes whole numbers so where a cell of their column is empty.
+_WHOLE = re.compile(r"(\d{1,3})(?:\.0*)?")
+_AND = re.compile(r"\s*(?:[,;/&|]|\band\b)\s*|\s+")
+# Columns that are filled where the answer was corrected, by whoever did so in their own way.
+_CORRECTED = re.compile(r"(?:correct|right|best|gold)[ _]?answers?")
 
 Decoder = tuple[str, "Callable[[Any, Raw, tuple[str, ...]], int | None]"]
 
@@ -36,11 +46,13 @@ class Right:
         places: Positions of each row's; None without an answer, and () where none fits.
         said: What was decided, in sentences.
         doubtful: Why they may be others; "" where there is no doubt.
+        reasons: Why an answer does not fit, of rows of which there is more to say than that it is none of the choices.
     """
 
     places: list[tuple[int, ...] | None]
     said: tuple[str, ...] = ()
     doubtful: str = ""
+    reasons: Mapping[int, str] = field(default_factory=dict)
 
 
 def right_places(
@@ -52,6 +64,8 @@ def right_places(
 ) -> Right:
     """The right choices of each row, by whatever fits most rows: labels, letters, positions or texts.
 
+    Answers that mark each choice by 0 or 1 are read so where half of the rows or more have such a list.
+
     Args:
         raw: The rows.
         texts: Their choices without letters before them.
@@ -60,14 +74,32 @@ def right_places(
         others: Columns that may name the right choices as well; where they name others, that is a doubt.
     """
     if shape.answer is None:
-        return Right([None if each.answer is None else tuple(each.answer) for each in raw])
-    answers, decoders, fits = _ways(raw, texts, shape.answer, shape, frame)
+        return Right([_within(each.answer, len(each.choices)) for each in raw])
+    answers = [_answers(each.answer) for each in raw]
+    marked = [_marked(values, row) for values, row in zip(answers, raw, strict=True)]
+    if _are_marks(marked, answers):
+        places = [each if values else None for each, values in zip(marked, answers, strict=True)]
+        reasons = {at: UNLIKE_MARKS for at, each in enumerate(marked) if each is None and answers[at]}
+        places = [() if at in reasons else each or None for at, each in enumerate(places)]
+        places = [_within(each, len(row.choices)) for each, row in zip(places, raw, strict=True)]
+        said = [f"The column {shape.answer!r} marks each choice, by 1 or true where it is right."]
+        doubts = _contradictions(places, shape.answer, others, raw, texts, frame)
+        return Right(places, (*said, *doubts), " ".join(doubts), reasons)
+    decoders = _decoders(shape.answer, is_text=frame.schema[shape.answer] == pl.String, numbers_from=shape.numbers_from)
+    fits = _fits(decoders, answers, raw, texts)
     is_text = frame.schema[shape.answer] == pl.String
     best = int(np.argmax(fits))
     name, decode = decoders[best]
+    places = _placed(decode, answers, raw, texts) if fits[best] else [() if each else None for each in answers]
+    # No set of positions has one of them twice.
+    odd = {
+        at for at, each in enumerate(marked) if each is not None and len({*map(str, answers[at])}) < len(answers[at])
+    }
+    places = [() if at in odd else each for at, each in enumerate(places)]
+    reasons = {at: SEVERAL for at, each in enumerate(places) if each == () and _is_several(answers[at], raw[at])}
+    reasons |= dict.fromkeys(odd, UNLIKE_MARKS)
     if not fits[best]:
-        return Right([None if not values else () for values in answers])
-    places = _placed(decode, answers, raw, texts)
+        return Right(places, reasons=reasons)
     doubts = []
     if name != _BY_LABEL:
         rivals = [each for each, n in zip(decoders, fits, strict=True) if n == fits[best] and each[0] != name]
@@ -84,54 +116,74 @@ def right_places(
                     f"An answer in {shape.answer!r} may be the right choice by {name} or by {other}: both fit as many "
                     f"items, and name different choices in {n_unlike:,}."
                 )
-    doubts += [
-        f"The columns {shape.answer!r} and {column!r} name different choices in {n_unlike:,} of {len(raw):,} items."
-        for column in others
-        if (n_unlike := _n_contradicted(places, column, raw, texts, frame))
-    ]
+    contradictions = _contradictions(places, shape.answer, others, raw, texts, frame)
     told = name in (_BY_LABEL, _BY_LETTER)
-    said = () if told else (f"The column {shape.answer!r} names the right choice by {name}.",)
-    return Right(places, said, " ".join(doubts))
-
-
-def read_answer(
-    value: Any, at: int, raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], reader: Decoder
-) -> tuple[int | None, ...]:
-    """The places that a value would name as the answer of a row, by the reader of all rows.
-
-    Args:
-        value: As a cell of the column of answers has it.
-        at: The row.
-        raw: As for `right_places`, and so are the texts.
-        texts: Likewise.
-        reader: See `answer_reader`.
-    """
-    return tuple(reader[1](each, raw[at], texts[at]) for each in _answers(value))
+    said = [] if told else [f"The column {shape.answer!r} names the right choice by {name}."]
+    return Right(places, (*said, *contradictions), " ".join([*doubts, *contradictions]), reasons)
 
 
 def answer_reader(
     raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
-) -> Decoder | None:
-    """How `right_places` reads the answers of these rows; None where there is no column of them, or nothing fits."""
+) -> Callable[[Any, Raw, tuple[str, ...]], tuple[int, ...] | None] | None:
+    """How `right_places` reads the answers of these rows; None where there is no column of them, or nothing fits.
+
+    It takes a cell, a row and its choices, and gives the places: None without an answer, () where none fits.
+    """
     if shape.answer is None:
         return None
-    _, decoders, fits = _ways(raw, texts, shape.answer, shape, frame)
-    return decoders[int(np.argmax(fits))] if max(fits) else None
-
-
-def _ways(
-    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], column: str, shape: Shape, frame: pl.DataFrame
-) -> tuple[list[list[Any]], list[Decoder], list[int]]:
-    """The answers of each row, the ways to read them, and how many rows each of these reads."""
     answers = [_answers(each.answer) for each in raw]
-    decoders = _decoders(column, is_text=frame.schema[column] == pl.String, numbers_from=shape.numbers_from)
-    return answers, decoders, _fits(decoders, answers, raw, texts)
+    if _are_marks([_marked(values, row) for values, row in zip(answers, raw, strict=True)], answers):
+        return lambda value, row, _: _marked(_answers(value), row)
+    decoders = _decoders(shape.answer, is_text=frame.schema[shape.answer] == pl.String, numbers_from=shape.numbers_from)
+    fits = _fits(decoders, answers, raw, texts)
+    _, decode = decoders[int(np.argmax(fits))]
+    return (lambda value, row, own: _placed(decode, [_answers(value)], [row], [own])[0]) if max(fits) else None
+
+
+def _within(places: Sequence[int] | None, size: int) -> tuple[int, ...] | None:
+    """Places of an item of so many choices; () where one lies beyond."""
+    if places is None:
+        return None
+    return tuple(places) if all(at < size for at in places) else ()
+
+
+def _marked(values: Sequence[Any], row: Raw) -> tuple[int, ...] | None:
+    """The places of a list of 0 and 1, one for each choice, empty ones at the end with or without; None of others."""
+    if len(values) < 2 or len(values) not in (len(row.choices), len(row.choices) + row.n_blank):
+        return None
+    found = marks(values)
+    return None if found is None else tuple(at for at, is_right in enumerate(found) if is_right)
+
+
+def _are_marks(marked: Sequence[tuple[int, ...] | None], answers: Sequence[list[Any]]) -> bool:
+    """Whether half of the answers or more are a list of 0 and 1 for each choice, and some can be nothing else."""
+    found = [(each, values) for each, values in zip(marked, answers, strict=True) if each is not None]
+    # Of two choices [0, 1] may be the positions of both; any other such list repeats one, or goes down.
+    is_sure = any(each != (1,) or len(values) > 2 or str(values[0]) != "0" for each, values in found)
+    return is_sure and 2 * len(found) >= sum(map(bool, answers))
+
+
+def _is_several(values: Sequence[Any], row: Raw) -> bool:
+    """Whether an answer that is none of the choices names several of them: "A,C", "AC", "1 and 3"."""
+    if len(values) != 1 or not isinstance(values[0], str):
+        return False
+    text, size = values[0].strip(), len(row.choices)
+    parts = [part for part in _AND.split(text) if part]
+    if len(parts) == 1 and text.isupper() and text.isalpha() and len(set(text)) == len(text):
+        parts = [*text]
+    readings = (
+        [_letter(part, size) for part in parts],
+        [_number(part, 0, size) for part in parts],
+        [_number(part, 1, size) for part in parts],
+        [_label(part, row.names) for part in parts],
+    )
+    return len(parts) > 1 and any(None not in each for each in readings)
 
 
 def _decoders(column: str, *, is_text: bool, numbers_from: int | None) -> list[Decoder]:
     """Ways to read an answer, the likeliest first where several fit."""
     decoders: list[Decoder] = [
-        (_BY_LABEL, lambda value, row, _: _index(row.names, str(value).strip())),
+        (_BY_LABEL, lambda value, row, _: _label(value, row.names)),
         (_BY_LETTER, lambda value, _, own: _letter(value, len(own))),
         (_POSITIONS[0], lambda value, _, own: _number(value, 0, len(own))),
         (_POSITIONS[1], lambda value, _, own: _number(value, 1, len(own))),
@@ -183,26 +235,57 @@ def _n_unlike(one: Sequence[tuple[int, ...] | None], other: Sequence[tuple[int, 
     return sum(bool(a) and bool(b) and a != b for a, b in zip(one, other, strict=True))
 
 
+def _contradictions(
+    places: Sequence[tuple[int, ...] | None],
+    own: str,
+    others: Sequence[str],
+    raw: Sequence[Raw],
+    texts: Sequence[tuple[str, ...]],
+    frame: pl.DataFrame,
+) -> list[str]:
+    """What other columns of answers name that this one does not, a sentence each."""
+    said = []
+    for column in others:
+        answers = [_answers(value) for value in frame[column].to_list()]
+        n_filled = sum(map(bool, answers))
+        n_unlike = _n_contradicted(places, answers, column, raw, texts, frame) if n_filled else 0
+        if n_unlike:
+            # Of a column of few corrections the share of the rows that have one tells.
+            few = f"the {n_filled:,} items in which {column!r} is filled"
+            of = f"{len(raw):,} items" if 2 * n_filled >= len(raw) else few
+            said.append(f"The columns {own!r} and {column!r} name different choices in {n_unlike:,} of {of}.")
+    return said
+
+
 def _n_contradicted(
     places: Sequence[tuple[int, ...] | None],
+    answers: Sequence[list[Any]],
     column: str,
     raw: Sequence[Raw],
     texts: Sequence[tuple[str, ...]],
     frame: pl.DataFrame,
 ) -> int:
-    """Rows for which another column of answers names other choices; 0 where it names none in most rows.
+    """Rows for which another column of answers names other choices; 0 where it names none in most of its rows.
 
-    Of the ways to read it that fit as many rows the one counts that agrees most.
+    Of the ways to read it that fit as many rows the one counts that agrees most. Corrections may be written in several
+    ways: there positions are those that fit more rows, and each row counts by a way that agrees.
     """
-    answers = [_answers(value) for value in frame[column].to_list()]
-    if 2 * sum(map(bool, answers)) < len(answers):
-        return 0
+    n_filled = sum(map(bool, answers))
+    marked = [_marked(values, row) for values, row in zip(answers, raw, strict=True)]
+    if _are_marks(marked, answers):
+        return _n_unlike(places, marked)
     decoders = _decoders(column, is_text=frame.schema[column] == pl.String, numbers_from=None)
     fits = _fits(decoders, answers, raw, texts)
-    if max(fits) < _MOST * sum(map(bool, answers)):
+    if max(fits) >= _MOST * n_filled:
+        best = [decode for (_, decode), n in zip(decoders, fits, strict=True) if n == max(fits)]
+        return min(_n_unlike(places, _placed(decode, answers, raw, texts)) for decode in best)
+    if not _CORRECTED.fullmatch(normalized(column)):
         return 0
-    best = [decode for (_, decode), n in zip(decoders, fits, strict=True) if n == max(fits)]
-    return min(_n_unlike(places, _placed(decode, answers, raw, texts)) for decode in best)
+    less = min(_POSITIONS, key=lambda name: (fits[[each for each, _ in decoders].index(name)], name == _POSITIONS[0]))
+    ways = [_placed(decode, answers, raw, texts) for name, decode in decoders if name != less]
+    read = [[each for each in way if each] for way in zip(*ways, strict=True)]
+    unlike = sum(bool(own) and bool(each) and own not in each for own, each in zip(places, read, strict=True))
+    return unlike if 2 * sum(map(bool, read)) >= n_filled else 0
 
 
 def _answers(value: Any) -> list[Any]:
@@ -217,11 +300,18 @@ def _answers(value: Any) -> list[Any]:
     if value is None or isinstance(value, bool) or (isinstance(value, str) and not value.strip()):
         return []
     # PIQA's test part and others mark rows without an answer by -1.
-    return [] if value in (-1, "-1") else [value]
+    return [] if value in (-1, "-1", "-1.0") else [value]
 
 
 def _index(values: Sequence[str], wanted: str) -> int | None:
     return values.index(wanted) if wanted in values else None
+
+
+def _label(value: Any, names: Sequence[str]) -> int | None:
+    text = str(value).strip()
+    match = _WHOLE.fullmatch(text)
+    tried = (text, text.upper(), *([match[1]] if match else []))
+    return next((at for each in tried if (at := _index(names, each)) is not None), None)
 
 
 def _letter(value: Any, size: int) -> int | None:
@@ -231,10 +321,8 @@ def _letter(value: Any, size: int) -> int | None:
 
 
 def _number(value: Any, first: int, size: int) -> int | None:
-    text = str(value).strip()
-    if isinstance(value, float) and value.is_integer():
-        text = str(int(value))
-    return int(text) - first if text.isdigit() and len(text) < 4 and first <= int(text) < size + first else None
+    match = _WHOLE.fullmatch(str(value).strip())
+    return int(match[1]) - first if match and first <= int(match[1]) < size + first else None
 
 
 def _text(value: Any, own: Sequence[str]) -> int | None:

@@ -3,10 +3,11 @@
 Each shape says which columns hold the choices, the question, the passage and the answer. `find_shape` tries them in
 order; the first whose columns are there and hold what they must is taken. To add a shape, add a function to `SHAPES`.
 
-MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval and AQuA have a column of lists, SocialIQa too or a column a choice; ARC,
-OpenBookQA and CommonsenseQA an object of texts and labels, or both nested in the question; SWAG, MedMCQA, PIQA,
-WinoGrande, BBQ and MMLU's CSV a column a choice; GPQA and SciQ one for the right answer and several for wrong ones;
-TruthfulQA targets with their labels, or lists joined by semicolons.
+MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval and AQuA have a column of lists, SocialIQa too or a column a choice; MedQA an
+object with a text a letter; ARC, OpenBookQA and CommonsenseQA one of texts and labels, or both nested in the question;
+SWAG, MedMCQA, PIQA, WinoGrande, BBQ and MMLU's CSV a column a choice; GPQA and SciQ one for the right answer and
+several for wrong ones; TruthfulQA targets with their labels, or lists joined by semicolons; Open Trivia DB a list of
+wrong ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -44,6 +45,11 @@ _COLUMNED = (
 )
 _WRONG = re.compile(r"^(?:incorrect_answer|distractor|wrong_answer)_?(\d+)$")
 _RIGHT = ("correct_answer", "right_answer", "best_answer")
+# Keys of an object that has a choice each.
+_KEY = re.compile(r"(?:(?:option|choice|answer|op)[_ ]?)?([A-Z]|\d{1,2})", re.IGNORECASE)
+_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+NESTED = "a choice is a list or an object and no text"
+UNKEYED = "the choices are an object without letters or numbers as keys"
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,16 @@ class Raw:
         names: Their labels where the row gives them ("A", "1"), else nothing.
         answer: What names the right one, as it stands; a list where several are right.
         question: The question's text, where it is nested with the choices.
+        n_blank: Empty choices at the end, which are none and not among `choices`.
+        flaw: Why there are no choices, where there is more to say than that.
     """
 
     choices: tuple[str, ...]
     names: tuple[str, ...]
     answer: Any
     question: str | None = None
+    n_blank: int = 0
+    flaw: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,7 @@ def find_shape(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) -> S
         roles: The column of each of `ROLES`, where names do not tell; choices with a column each are joined by "+".
     """
     columns = _Columns(frame, roles or {})
-    shapes = (_listed, _columned) if columns.choices else SHAPES
+    shapes = (_listed, _named) if columns.choices else SHAPES
     return next((found for shape in shapes if (found := shape(columns)) is not None), None)
 
 
@@ -148,7 +158,16 @@ class _Columns:
             named, passage = [passage], None
         group = self.roles.get("group") or self.first(_GROUPS, besides=(*used, *named, passage or ""))
         own_id = self.roles.get("id") or self.first(_IDS)
-        return Shape(read, answer, tuple(named), passage, group, own_id, tuple(columns), **more)
+        return Shape(
+            lambda row: _trimmed(read(row)), answer, tuple(named), passage, group, own_id, tuple(columns), **more
+        )
+
+
+def marks(labels: Sequence[Any]) -> list[bool] | None:
+    """Which choices are right, by a 0 or 1 (false or true) for each of them; None where labels are anything else."""
+    found = [_MARKS.get(str(label).strip().lower()) for label in labels]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else None
 
 
 def is_answer(column: str) -> bool:
@@ -171,14 +190,16 @@ def _targets(columns: _Columns) -> Shape | None:
             texts, labels = found.get("choices") or [], found.get("labels") or []
         else:
             texts, labels = list(found), list(found.values())
-        return Raw(_texts(texts), (), [at for at, label in enumerate(labels) if label == 1])
+        marked = marks(labels) if len(labels) == len(texts) else None
+        return Raw(_texts(texts), (), [at for at, is_right in enumerate(marked or []) if is_right])
 
     return columns.shape(read, [column], None)
 
 
 def _joined_lists(columns: _Columns) -> Shape | None:
-    """TruthfulQA's table: the best answer, and wrong ones in a list or joined by semicolons."""
-    best, wrong = columns.by_name.get("best_answer"), columns.by_name.get("incorrect_answers")
+    """TruthfulQA's table, Open Trivia DB: the best answer, and wrong ones in a list or joined by semicolons."""
+    best = columns.first(("best_answer", *_RIGHT))
+    wrong = columns.first(("incorrect_answers", "wrong_answers", "distractors"))
     if best is None or wrong is None:
         return None
 
@@ -199,9 +220,8 @@ def _right_and_wrong(columns: _Columns) -> Shape | None:
         return None
 
     def read(row: dict[str, Any]) -> Raw:
-        if row[right] is None:
-            return Raw((), (), None)
-        return Raw(_texts([row[right], *(row[each] for each in wrong if row[each] is not None)]), (), [0])
+        texts = _texts([row[right], *(row[each] for each in wrong if row[each] is not None)])
+        return Raw(texts, (), [0] if texts[0].strip() else None)
 
     return columns.shape(read, [right, *wrong], None, right_first=True)
 
@@ -220,14 +240,16 @@ def _nested_question(columns: _Columns) -> Shape | None:
         found = _parsed(row[column])
         if not isinstance(found, dict):
             return Raw((), (), None)
-        texts, names = _parts(found.get("choices"))
-        return Raw(texts, names, None if answer is None else row[answer], str(found.get("stem") or ""))
+        given = found.get("choices")
+        texts, names = _parts(given)
+        named = None if answer is None else row[answer]
+        return Raw(texts, names, named, str(found.get("stem") or ""), flaw=_flaw(given))
 
     return columns.shape(read, [column], answer)
 
 
 def _listed(columns: _Columns) -> Shape | None:
-    """A column of lists of texts, of objects with a text, or of an object of texts and labels."""
+    """A column of lists of texts or of objects with one, or of objects of texts and labels, or of a text a letter."""
     known = [columns.by_name[name] for name in _LISTS if name in columns.by_name]
     names = known if not columns.choices else columns.choices if len(columns.choices) == 1 else []
     column = next((name for name in names if name in columns.frame.columns and columns.objects(name)), None)
@@ -236,29 +258,55 @@ def _listed(columns: _Columns) -> Shape | None:
     answer = columns.answered([column])
 
     def read(row: dict[str, Any]) -> Raw:
-        texts, labels = _parts(_parsed(row[column]))
-        return Raw(texts, labels, None if answer is None else row[answer])
+        given = _parsed(row[column])
+        texts, labels = _parts(given)
+        return Raw(texts, labels, None if answer is None else row[answer], flaw=_flaw(given))
 
     return columns.shape(read, [column], answer)
 
 
 def _columned(columns: _Columns) -> Shape | None:
     """A column a choice, numbered or lettered alike, and a column that names the right one."""
-    named = [(columns.choices, False)] if len(columns.choices) > 1 else []
-    found = named or [(_numbered(columns, pattern), numbered) for pattern, numbered in _COLUMNED]
-    for own, numbered in found:
+    for pattern, numbered in _COLUMNED:
+        own = _numbered(columns, pattern)
         answer = columns.answered(own)
         # Letters alone, or two texts without an answer, may be anything.
-        asked = bool(named) or "question" in columns.roles or columns.first(_QUESTIONS, besides=own) is not None
+        asked = "question" in columns.roles or columns.first(_QUESTIONS, besides=own) is not None
         if len(own) < 2 or not asked or (answer is None and not numbered):
             continue
         first = int(re.findall(r"\d+", own[0])[-1]) if numbered else None
 
         def read(row: dict[str, Any], own: list[str] = own, answer: str | None = answer) -> Raw:
-            return Raw(_texts([row[each] for each in own if row[each] is not None]), (), answer and row[answer])
+            return Raw(_texts([row[each] for each in own]), (), answer and row[answer])
 
         return columns.shape(read, own, answer, numbers_from=first)
     return None
+
+
+def _named(columns: _Columns) -> Shape | None:
+    """Columns that were named: each has a choice or a list of choices, and one may have the right choice itself."""
+    own = columns.choices
+    if len(own) < 2:
+        return None
+    gold = columns.answer if columns.answer in own else None
+    answer = None if gold is not None else columns.answered(own)
+
+    def read(row: dict[str, Any]) -> Raw:
+        texts: list[str] = []
+        right: Any = None if answer is None else row[answer]
+        for column in own:
+            given = _parsed(row[column])
+            is_list = isinstance(given, list | dict) and (given is row[column] or _are_texts(given))
+            if is_list and (flaw := _flaw(given)):
+                return Raw((), (), right, flaw=flaw)
+            parts = _parts(given)[0] if is_list else _texts([row[column]])
+            if column == gold:
+                right = [at for at, text in enumerate(parts, len(texts)) if text.strip()] or None
+            texts += parts
+        return Raw(tuple(texts), (), right)
+
+    # Positions of choices that were put together by a column each are of the command and not of the file.
+    return columns.shape(read, own, answer, right_first=gold is not None)
 
 
 SHAPES: tuple[Callable[[_Columns], Shape | None], ...] = (
@@ -314,13 +362,55 @@ def _parsed(value: Any) -> Any:
 
 def _parts(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Texts and labels of the choices."""
+    if _flaw(value):
+        return (), ()
     if isinstance(value, dict):
-        texts = value.get("text") or value.get("choices") or []
-        return _texts(texts), tuple(str(each) for each in value.get("label") or ())
+        if texts := value.get("text") or value.get("choices"):
+            return _texts(texts), tuple(str(each) for each in value.get("label") or ())
+        keyed = sorted((name.upper().rjust(2), key) for key, name in _names(value).items())
+        return _texts([value[key] for _, key in keyed]), tuple(name.strip() for name, _ in keyed)
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        labels = tuple(str(each["label"]) for each in value if "label" in each)
-        return _texts([each.get("text") for each in value]), labels if len(labels) == len(value) else ()
+        labels = tuple(str(label) for each in value if (label := each.get("label", each.get("key"))) is not None)
+        texts = [each.get("text", each.get("value")) for each in value]
+        return _texts(texts), labels if len(labels) == len(value) else ()
     return (_texts(value), ()) if isinstance(value, list) else ((), ())
+
+
+def _names(value: dict[str, Any]) -> dict[str, str]:
+    """The letters or numbers of an object's keys; empty where these are anything else."""
+    found = {key: match[1] for key in value if (match := _KEY.fullmatch(key.strip()))}
+    is_one_form = len({name.isdecimal() for name in found.values()}) == 1
+    return found if len(found) == len(value) and is_one_form else {}
+
+
+def _flaw(value: Any) -> str:
+    """Why no choices are read from a list or an object; "" where they are."""
+    if isinstance(value, dict):
+        is_known = value.get("text") or value.get("choices") or _names(value)
+        value = value.get("text") or value.get("choices") or list(value.values())
+        return (NESTED if _holds_lists(value) else "") if is_known else UNKEYED if any(value) else ""
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        value = [each.get("text", each.get("value", each)) for each in value]
+    return NESTED if _holds_lists(value) else ""
+
+
+def _holds_lists(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(each, list | dict) for each in value)
+
+
+def _are_texts(value: list[Any] | dict[str, Any]) -> bool:
+    """Whether a text was written as a list of texts; a choice may be "[0, 1]", an interval."""
+    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
+
+
+def _trimmed(raw: Raw) -> Raw:
+    """Without the empty choices at the end, by which files fill up items of fewer choices."""
+    n = len(raw.choices)
+    while n and not raw.choices[n - 1].strip():
+        n -= 1
+    if n == len(raw.choices) and len(raw.names) <= n:
+        return raw
+    return replace(raw, choices=raw.choices[:n], names=raw.names[:n], n_blank=len(raw.choices) - n)
 
 
 def _texts(values: Sequence[Any]) -> tuple[str, ...]:

@@ -15,15 +15,15 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.items.choice_answers import right_places
-from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
+from goldassay.data.items.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
+from goldassay.data.items.choice_shapes import NESTED, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.items.kinds import CHOICES, Kind
 from goldassay.data.items.telling_columns import Telling, find_telling
 from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,12 +35,29 @@ UNKNOWN_ANSWER = "the answer is not among the choices"
 TOO_FEW = "there are fewer than two choices"
 NO_LIST = "the choices are one text and no list"
 ALL_RIGHT = "all choices are right"
+EMPTY_ANSWER = "the right choice is empty"
 EMPTY_CHOICE = "a choice is empty"
 DUPLICATE = "two choices are the same"
 RIGHT_TWICE = "the right choice's text is also a wrong choice"
 OTHER_ANSWER = "the same question has another answer in another row"
 # Items with these cannot be used; those with any other problem are kept, and listed.
-UNUSABLE = (NO_ANSWER, UNKNOWN_ANSWER, TOO_FEW, NO_LIST, ALL_RIGHT)
+UNUSABLE = (
+    NO_ANSWER,
+    UNKNOWN_ANSWER,
+    TOO_FEW,
+    NO_LIST,
+    ALL_RIGHT,
+    EMPTY_ANSWER,
+    NESTED,
+    UNKEYED,
+    SEVERAL,
+    UNLIKE_MARKS,
+)
+# Reasons why no item of a file can be used, and what to do about them.
+_MENDS = {
+    **dict.fromkeys((TOO_FEW, ALL_RIGHT, NESTED, UNKEYED), "give items of two choices or more, some of them wrong"),
+    SEVERAL: "give several right choices as a list",
+}
 
 _PREFIX = re.compile(r"^\s*(?:\(([A-Za-z])\)|([A-Za-z])[.):、．])\s*")
 # Answers of so many rows tell how answers are written.
@@ -173,9 +190,7 @@ def read_choices(
     """
     frame = table.frame
     named = dict(roles or {})
-    for column in (*(each for value in named.values() for each in value.split("+")), *dependent):
-        if column not in frame.columns:
-            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {_listed(frame)}")
+    check_columns(frame, [*named.values(), *dependent], source)
     ignored = named.pop("ignore", "").split("+")
     shape = find_shape(frame, named)
     if shape is None:
@@ -193,15 +208,14 @@ def read_choices(
     found_right = right_places(raw, texts, shape, frame, others)
     right = found_right.places
     compared = _compared(texts)
-    found = _Problems(_unlisted(frame, shape, texts))
+    flaws = {at: each.flaw for at, each in enumerate(raw) if each.flaw}
+    found = _Problems(dict.fromkeys(_unlisted(frame, shape, texts), NO_LIST) | flaws, found_right.reasons)
     kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
     if not kept:
         reasons = dict.fromkeys(why for _, why in found.found)
-        if reasons and reasons.keys() <= {TOO_FEW, ALL_RIGHT}:
-            raise InputError(
-                f"no item can be used: {', or '.join(reasons)}", file=source,
-                mend="give items of two choices or more, some of them wrong",
-            )  # fmt: skip
+        if reasons and reasons.keys() <= _MENDS.keys():
+            mends = dict.fromkeys(_MENDS[each] for each in reasons)
+            raise InputError(f"no item can be used: {', or '.join(reasons)}", file=source, mend="; ".join(mends))
         raise InputError(
             "no item has an answer among its choices", file=source, column=shape.answer,
             mend="give the right choice's position from 0, its letter, its label or its text",
@@ -221,8 +235,11 @@ def read_choices(
     first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
     decisions = list(found_right.said)
+    if n_blank := sum(raw[at].n_blank > 0 for at in kept):
+        decisions.append(f"Empty choices at the end count as none, in {n_blank:,} of {len(kept):,} items.")
     if not ordered:
-        decisions.append("The file lists the right choice first: positions are drawn at random and not read.")
+        why = "has a column of its own" if shape.right_first else "comes first in all items"
+        decisions.append(f"The right choice {why}: positions are drawn at random and not read.")
     if found.n_unused:
         decisions.append(f"Items left out since they cannot be used: {found.n_unused:,}; see the list of problems.")
     covered = _covered(frame, shape, [*ignored, *dependent])
@@ -254,6 +271,13 @@ def read_choices(
         padded=padded if padded.any() else None,
     )
     return found_items if ordered else reordered(found_items)
+
+
+def check_columns(frame: pl.DataFrame, named: Sequence[str], source: str) -> None:
+    """Refuse columns that are not there; several are joined by "+"."""
+    for column in (each for value in named for each in value.split("+")):
+        if column not in frame.columns:
+            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {_listed(frame)}")
 
 
 def reordered(items: ChoiceItems) -> ChoiceItems:
@@ -320,10 +344,12 @@ def without_letters(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Problems:
-    def __init__(self, unlisted: Collection[int]) -> None:
+    def __init__(self, no_choices: Mapping[int, str], no_answer: Mapping[int, str]) -> None:
         self.found: list[tuple[int, str]] = []
         self.n_unused = 0
-        self.unlisted = unlisted
+        self.no_choices = no_choices
+        """Why rows have no choices, of those of which there is more to say than that; likewise of their answers."""
+        self.no_answer = no_answer
 
     def add(self, row: int, reason: str) -> None:
         self.found.append((row, reason))
@@ -331,11 +357,12 @@ class _Problems:
     def check(self, row: int, whole: tuple[str, ...], right: tuple[int, ...] | None) -> bool:
         """List what is wrong with an item, by its choices as they are compared; whether it can be used."""
         reason = (
-            NO_LIST if row in self.unlisted
+            self.no_choices[row] if row in self.no_choices
             else TOO_FEW if len(whole) < 2
             else NO_ANSWER if right is None
-            else UNKNOWN_ANSWER if not right
+            else self.no_answer.get(row, UNKNOWN_ANSWER) if not right
             else ALL_RIGHT if len(right) == len(whole)
+            else EMPTY_ANSWER if not all(whole[at] for at in right)
             else None
         )  # fmt: skip
         if reason is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
 from goldassay.data.items.choice_shapes import ROLES, find_shape
-from goldassay.data.items.choices import read_choices
+from goldassay.data.items.choices import check_columns, read_choices
 from goldassay.data.items.preference_shapes import PREFERENCE_ROLES
 from goldassay.data.items.preferences import read_preferences
 
@@ -37,8 +39,15 @@ def read_items(
         source: The file, for messages.
 
     Raises:
-        InputError: A column that was named is not there, or no item can be used.
+        InputError: A column that was named is not there, or holds no choices, or no item can be used.
     """
+    if "choices" in roles and roles.keys() <= {*ROLES, "ignore"}:
+        check_columns(table.frame, [*roles.values(), *dependent], source)
+        if find_shape(table.frame, roles) is None:
+            raise InputError(
+                f"the column {roles['choices']!r} holds neither lists nor objects of choices", file=source,
+                mend=f"name one that does, or a column for each choice: {option('columns', 'choices=A+B')}",
+            )  # fmt: skip
     found = read_preferences(table, name, roles=roles, dependent=dependent, source=source)
     if found is not None:
         return found
