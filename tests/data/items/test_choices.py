@@ -586,6 +586,11 @@ def test_lists_in_a_column_that_was_named_are_spread() -> None:
     assert read_frame({"choices": "right+wrong"}, right=["a"] * 2, wrong=[["b"]] * 2, answer=[0, 1]).ordered
 
 
+def test_wrong_answers_in_a_text_are_split_only_where_they_are_known_to_be_joined() -> None:
+    columns = {"question": ["q"] * 3, "correct_answer": ["a; b"] * 3, "incorrect_answers": ["c; d"] * 3}
+    assert read_choices(Table(pl.DataFrame(columns), ""), "items") is None
+
+
 def test_a_second_answer_is_named_wherever_it_disagrees() -> None:
     n = 40
     choices, own = [["v w", "x y", "z"]] * n, [at % 3 for at in range(n)]

@@ -308,6 +308,8 @@ def _index(values: Sequence[str], wanted: str) -> int | None:
 
 
 def _label(value: Any, names: Sequence[str]) -> int | None:
+    if not names:
+        return None
     text = str(value).strip()
     match = _WHOLE.fullmatch(text)
     tried = (text, text.upper(), *([match[1]] if match else []))

@@ -200,7 +200,8 @@ def _joined_lists(columns: _Columns) -> Shape | None:
     """TruthfulQA's table, Open Trivia DB: the best answer, and wrong ones in a list or joined by semicolons."""
     best = columns.first(("best_answer", *_RIGHT))
     wrong = columns.first(("incorrect_answers", "wrong_answers", "distractors"))
-    if best is None or wrong is None:
+    # A text is split only where it is known to be joined: another answer may have a semicolon of its own.
+    if best is None or wrong is None or not ("best_answer" in columns.by_name or columns.objects(wrong)):
         return None
 
     def read(row: dict[str, Any]) -> Raw:
@@ -389,13 +390,15 @@ def _flaw(value: Any) -> str:
         is_known = value.get("text") or value.get("choices") or _names(value)
         value = value.get("text") or value.get("choices") or list(value.values())
         return (NESTED if _holds_lists(value) else "") if is_known else UNKEYED if any(value) else ""
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+    if not _holds_lists(value):
+        return ""
+    if all(isinstance(each, dict) for each in value):
         value = [each.get("text", each.get("value", each)) for each in value]
     return NESTED if _holds_lists(value) else ""
 
 
 def _holds_lists(value: Any) -> bool:
-    return isinstance(value, list) and any(isinstance(each, list | dict) for each in value)
+    return isinstance(value, list) and not {list, dict}.isdisjoint(map(type, value))
 
 
 def _are_texts(value: list[Any] | dict[str, Any]) -> bool:
