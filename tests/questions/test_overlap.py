@@ -661,3 +661,18 @@ class TestRealData:
         copy.write_bytes(gzip.decompress((folder / "gsm8k-test.jsonl.gz").read_bytes()))
         found, report = measured(folder / "gsm8k-test.jsonl.gz", copy, field="question+answer")
         assert (found["n_found"], word(report)) == (1319, "unsound")
+
+
+@pytest.mark.parametrize(
+    ("columns", "other"),
+    [
+        ("question=answer", "answer"),
+        ("question=question,answer=question", "answer"),
+        ("question=question,passage=question", "passage"),
+    ],
+)
+def test_no_column_is_two_parts(columns: str, other: str, tmp_path: Path) -> None:
+    """What is sought would be another text than is meant, and not to find it would be sound."""
+    corpus = written(tmp_path / "c.jsonl", [row["question"] for row in questions()])
+    with pytest.raises(InputError, match=rf"is named as the \w+, and it is the {other}, too"):
+        measured(questions(), corpus, columns=columns)

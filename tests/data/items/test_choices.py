@@ -616,3 +616,10 @@ def test_a_column_of_choices_that_is_not_there_is_named() -> None:
             read_items(Table(frame, ""), "items", {"choices": named})
     with pytest.raises(InputError, match="the column 'question' holds neither lists nor objects of choices"):
         read_items(Table(frame, ""), "items", {"choices": "question"})
+
+
+@pytest.mark.parametrize(("asked", "other"), [("choices", "choices"), ("answer", "answer")])
+def test_no_column_is_the_question_and_another_part(asked: str, other: str) -> None:
+    frame = pl.DataFrame({"question": ["a", "b"], "choices": [["c", "d"], ["e", "f"]], "answer": [0, 1]})
+    with pytest.raises(InputError, match=f"is named as the question, and it is the {other}, too"):
+        read_choices(Table(frame, ""), "made", roles={"question": asked})

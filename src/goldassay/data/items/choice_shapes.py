@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.column_names import normalized
 
 if TYPE_CHECKING:
@@ -112,6 +113,27 @@ def find_shape(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) -> S
     return next((found for shape in shapes if (found := shape(columns)) is not None), None)
 
 
+def check_apart(found: Mapping[str, str], named: Mapping[str, str]) -> None:
+    """Refuse a question or a passage that is named as a column which has another part already.
+
+    Args:
+        found: The column of each other part; several are joined by "+".
+        named: The column of each role, as the user names it.
+
+    Raises:
+        InputError: One column would be two parts, so that what is sought or read would be another one than is meant.
+    """
+    parts = {**found, "question": named.get("question", ""), "passage": named.get("passage", "")}
+    for role in ("question", "passage"):
+        column = parts[role]
+        other = next((each for each in parts if each != role and column in parts[each].split("+")), None)
+        if column and other is not None:
+            raise InputError(
+                f"the column {column!r} is named as the {role}, and it is the {other}, too",
+                mend="give each role a column of its own",
+            )
+
+
 class _Columns:
     """Columns by their normalized names, and what was said of them."""
 
@@ -148,6 +170,7 @@ class _Columns:
         self, read: Callable[[dict[str, Any]], Raw], columns: Sequence[str], answer: str | None, **more: Any
     ) -> Shape:
         used = (*columns, *([answer] if answer else []))
+        check_apart({"choices": "+".join(columns), "answer": answer or ""}, self.roles)
         passage = self.roles.get("passage") or self.first(_PASSAGES, besides=(*used, self.roles.get("question", "")))
         questions = [name for name in ("sent1", "sent2") if name in self.by_name]
         named = [self.by_name[name] for name in questions] if len(questions) == 2 else []

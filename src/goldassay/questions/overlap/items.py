@@ -14,6 +14,7 @@ from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, parse_columns, read_dataset
 from goldassay.data.column_names import normalized
+from goldassay.data.items.choice_shapes import check_apart
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
@@ -220,6 +221,7 @@ def _of_answers(
     passage = roles.get("passage") or _first(known, _PASSAGES)
     if question is None or answer is None or frame[question].dtype != pl.String:
         return None
+    check_apart({"answer": answer}, roles)
     if not roles and known.keys() & _LABELS:
         # Labelled texts, whose label is what is asked.
         return None
