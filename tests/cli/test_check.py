@@ -160,7 +160,10 @@ def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path
         "goldassay: nowhere: there is no such report; name a report.json or its folder"
     )
     (tmp_path / "empty.json").write_text(" \n")
-    assert refused("check", "empty.json") == "goldassay: empty.json: is empty; run the command that made it again"
+    assert refused("check", "empty.json") == "goldassay: empty.json: is empty; name a report.json or its folder"
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut/report.json").write_text("")
+    assert refused("check", "cut") == "goldassay: cut/report.json: is empty; run the command that made it again"
     file = audited / "report.json"
     file.write_text(file.read_text().replace('"share": 0.25', '"share": 0.15'))
     assert refused("check", "audit") == (
