@@ -14,6 +14,7 @@ import zstandard
 
 from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus, kept_shards, reading, scan, scan_corpus, shards
+from goldassay.scanning.confirmation import Confirmation
 from tests.scanning.corpora import sentence, sought
 
 if TYPE_CHECKING:
@@ -348,3 +349,23 @@ def test_rows_in_another_order_or_with_others_between_are_no_union(tmp_path: Pat
     lines = [json.dumps({"text": row}) for row in rows_]
     broken.write_text("\n{\n".join(lines) + "\n")
     assert found_by(known, broken).union.max() == 0
+
+
+def test_little_is_read_beyond_a_range_where_no_line_has_the_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each range of a file would be followed to the file's end, which takes the square of its size."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one two"}\n' + f'{{"other": "{"x" * 1000}"}}\n' * 4000)
+    begins: list[int] = []
+    read = scan.read_documents
+
+    def watched(file: Any, shard: Any, fields: Any) -> Any:
+        begins.append(shard.begin)
+        return read(file, shard, fields)
+
+    monkeypatch.setattr(scan, "read_documents", watched)
+    corpus = find_corpus([path])
+    scan.scan_shard(Confirmation(sought(ITEMS)), corpus.files[0], shards.Shard(0, 0, 1000), ("text",))
+    assert len(begins) > 1
+    assert max(begins) < 1000 + (1 << 20)

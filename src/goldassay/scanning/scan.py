@@ -50,6 +50,8 @@ _MOST_FIELDS = 8
 _MOST_WAITING = 1 << 22
 # Bytes of the next range that are read at a time for what runs across its border.
 _AHEAD = 1 << 14
+# Bytes of it that are read at most: lines without the field have no words, and a file of them would be read to its end.
+_MOST_AHEAD = 1 << 20
 # What a document may be whose text can be read.
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
 MATCHES: dict[str, Any] = {
@@ -267,8 +269,8 @@ def scan_shard(
             reached(block.done)
         if file.form == "jsonl" and not file.is_packed:
             # An n-gram belongs to the range where it begins, though it may end in the next one.
-            n_words, at = 0, shard.end
-            while at < file.size and n_words < confirmation.sought.n:
+            n_words, at, last = 0, shard.end, min(file.size, shard.end + _MOST_AHEAD)
+            while at < last and n_words < confirmation.sought.n:
                 for block in read_documents(file, Shard(shard.file, at, min(at + _AHEAD, file.size)), fields):
                     n_words += int(np.abs(seek(block, np.zeros_like(n_by_key))[1]).sum())
                 at += _AHEAD
