@@ -6,11 +6,17 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
 
 from goldassay.core.errors import InputError
-from goldassay.scanning.fields import USUAL_FIELDS, Pairs, fields_in, keys_of, text_of, texts_below
+from goldassay.scanning import json_kernels
+from goldassay.scanning.fields import USUAL_FIELDS, Pairs, Wanted, text_of, texts_below, texts_of_column
+from goldassay.scanning.word_kernels import NOTHING
 from tests.scanning.corpora import sought
 from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
 
@@ -71,10 +77,107 @@ def test_texts_below() -> None:
     assert list(texts_below(1)) == []
 
 
-def test_names_and_paths() -> None:
-    assert keys_of(["a.b", "a.c", "text"]) == ("a.b", "a", "a.c", "text")
-    row = Pairs([("a", {"b": "x"}), ("c.d", "y"), ("c", {"d": "z"})])
-    assert fields_in(row, ["a.b", "a.e", "c.d", "a"]) == [True, False, False, False]
+@njit
+def _spans(
+    data: Any, names: Any, starts: Any, paths: Any, fields: Any, spans: Any, has: Any
+) -> Any:  # fmt: skip
+    """What `parse_line` finds of one line."""
+    stack, active = np.zeros(256, np.uint8), np.zeros((256, fields.size + 1), np.int64)
+    return json_kernels.parse_line(
+        data, 0, data.size - 1, names, starts, paths, fields, spans, has, stack, active, np.zeros(fields.size, np.int64)
+    )
+
+
+NAMES = st.sampled_from(["a", "b", "c", "a.b", "\u00e9", '"'])
+VALUES = st.recursive(
+    st.none() | st.just(1) | st.sampled_from(["", "x", "\u00e9 y", '"z"', "line\nbreak"]),
+    lambda inner: st.lists(inner, max_size=3) | st.lists(st.tuples(NAMES, inner), max_size=3).map(Pairs),
+    max_leaves=12,
+)
+FIELDS = st.lists(
+    st.sampled_from(["a", "b", "a.b", "a.b.c", "b.c", "a.\u00e9", "\u00e9", "a.a", '".a']),
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
+
+
+def _as_json(value: Any, *, in_ascii: bool) -> str:
+    """JSON in which a name may stand twice."""
+    if isinstance(value, Pairs):
+        said = [(json.dumps(name, ensure_ascii=in_ascii), _as_json(below, in_ascii=in_ascii)) for name, below in value]
+        return "{" + ", ".join(map(": ".join, said)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_as_json(below, in_ascii=in_ascii) for below in value) + "]"
+    return json.dumps(value, ensure_ascii=in_ascii)
+
+
+@given(st.lists(st.tuples(NAMES, VALUES), max_size=5).map(Pairs), FIELDS, st.booleans())
+@settings(max_examples=400)
+def test_the_look_at_bytes_reads_the_same_texts(row: Pairs, fields: list[str], in_ascii: bool) -> None:
+    line = _as_json(row, in_ascii=in_ascii).encode()
+    assert json.loads(line, object_pairs_hook=Pairs) == row
+    spans, has = np.zeros((64, 4), np.int64), np.zeros(len(fields), np.int64)
+    status, n = _spans(np.frombuffer(line + b"\n", np.uint8), *Wanted.of(fields), spans, has)
+    texts = [
+        json.loads(b'"' + line[begin:end] + b'"')
+        for number in range(len(fields))
+        for begin, end, _, field in spans[:n].tolist()
+        if field == number
+    ]
+    assert "\n".join(texts) == text_of(row, fields)
+    assert (status == NOTHING) == bool(texts)
+    assert [bool(spans[k, 2]) for k in range(n)] == [b"\\" in line[begin:end] for begin, end, *_ in spans[:n].tolist()]
+    own = {name for name, _ in row}
+    assert has.tolist() == [name in own or ("." in name and text_of(row, [name]) != "") for name in fields]
+
+
+def test_any_number_of_texts_is_read(tmp_path: Path) -> None:
+    words = ITEMS[0].split(" ")
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"turns": ["other"] * 1000 + words}) + "\n" + json.dumps({"turns": words}) + "\n")
+    assert found_by(sought(ITEMS), path, fields=["turns"]).n_found.tolist()[0] == 2
+
+
+KINDS = st.recursive(
+    st.sampled_from([pl.String(), pl.Int64(), pl.Categorical()]),
+    lambda inner: st.one_of(
+        inner.map(pl.List),
+        inner.map(lambda kind: pl.Array(kind, 2)),
+        st.lists(st.tuples(st.sampled_from("abc"), inner), min_size=1, max_size=3, unique_by=lambda each: each[0]).map(
+            lambda each: pl.Struct(dict(each))
+        ),
+    ),
+    max_leaves=4,
+)
+
+
+def _values(kind: Any) -> st.SearchStrategy[Any]:
+    if isinstance(kind, pl.Array):
+        return st.none() | st.lists(_values(kind.inner), min_size=2, max_size=2)
+    if isinstance(kind, pl.List):
+        return st.none() | st.lists(_values(kind.inner), max_size=3)
+    if isinstance(kind, pl.Struct):
+        return st.none() | st.fixed_dictionaries({field.name: _values(field.dtype) for field in kind.fields})
+    return st.none() | (st.integers(0, 9) if kind == pl.Int64 else st.sampled_from(["", "x", "y z"]))
+
+
+COLUMNS = KINDS.flatmap(lambda kind: st.tuples(st.just(kind), st.lists(_values(kind), max_size=4)))
+
+
+@given(COLUMNS, st.sampled_from(["", "a", "a.b"]))
+@settings(max_examples=300)
+def test_columns_have_the_same_texts(column: tuple[Any, list[Any]], path: str) -> None:
+    kind, values = column
+    names = tuple(path.split(".")) if path else ()
+    texts = texts_of_column(pl.col("x"), kind, names)
+    expected = ["\n".join(texts_below(value, names)) or None for value in values]
+    if texts is None:
+        assert not any(expected)
+    else:
+        frame = pl.DataFrame({"x": pl.Series(values, dtype=kind)})
+        assert frame.select(texts.alias("x"))["x"].to_list() == expected
+        assert frame[1:].lazy().select(texts.alias("x")).collect()["x"].to_list() == expected[1:]
 
 
 def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:

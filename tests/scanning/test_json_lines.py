@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.scanning import json_kernels
+from goldassay.scanning.fields import Wanted, texts_below
 from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.word_kernels import BY_HAND, INVALID, NOTHING
 
-NAMES, STARTS = np.frombuffer(b"texttitle", np.uint8), np.array([0, 4, 9])
+WANTED = Wanted.of(["text", "title"])
 
 
 def parsed(line: bytes) -> tuple[int, list[bytes | None]]:
     data, found = np.frombuffer(line + b"\n", np.uint8), np.empty(1, np.int64)
-    json_kernels.check_lines(data, np.array([len(line)]), NAMES, STARTS, found)
+    json_kernels.check_lines(data, np.array([len(line)]), *WANTED, found)
     return int(found[0]), []
 
 
@@ -43,7 +44,9 @@ def expected(line: bytes) -> set[int]:
     if not isinstance(row, dict):
         return {INVALID}
     there = [row[name] for name in ("text", "title") if name in row]
-    return {NOTHING if any(isinstance(each, str) for each in there) else EMPTY if there else NO_FIELD, BY_HAND}
+    if any(next(texts_below(each), "") for each in there):
+        return {NOTHING}
+    return {EMPTY if there and not any(isinstance(each, (list, dict)) for each in there) else NO_FIELD}
 
 
 @given(VALID, st.booleans(), st.sampled_from([None, 1]))
@@ -65,14 +68,15 @@ def test_lines_that_were_damaged(row: dict[str, object], changes: list[tuple[int
     [
         (b'{"text": "a"}', NOTHING),
         (b' {"text" : "a\\u00e9"} \r', NOTHING),
-        (b'{"te\\u0078t": "a"}', BY_HAND),
+        (b'{"te\\u0078t": "a"}', NOTHING),
         (b'{"meta": {"text": "a"}}', NO_FIELD),
         (b'{"text": null}', EMPTY),
         (b'{"text": "", "title": 1}', EMPTY),
         (b'{"a": {"text": "a"}, "title": ""}', EMPTY),
-        (b'{"text": ["a"]}', BY_HAND),
-        (b'{"text": "a", "text": 1}', BY_HAND),
-        (b'{"text": "a", "text": "b"}', BY_HAND),
+        (b'{"text": ["a"]}', NOTHING),
+        (b'{"text": [], "title": ""}', NO_FIELD),
+        (b'{"text": "a", "text": 1}', NOTHING),
+        (b'{"text": "a", "text": "b"}', NOTHING),
         (b'{"text": 1, "text": "b"}', NOTHING),
         (b'{"text": "a"', INVALID),
         (b'{"text": "a",}', INVALID),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.scanning import Sought, SoughtText, json_kernels, readings_of, word_kernels, words_of
+from goldassay.scanning.fields import Wanted
 from goldassay.scanning.sought import MOST_N
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, SEPARATES, point_table
 from tests.scanning.corpora import no_rows, sought
@@ -151,9 +152,8 @@ def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:
     if in_json:
         line = json.dumps({"id": 1, "text": text, "n": [1]}, ensure_ascii=in_ascii).encode("utf-8", "surrogatepass")
         data = np.frombuffer(line + b"\n", np.uint8)
-        names, starts = np.frombuffer(b"text", np.uint8), np.array([0, 4])
         json_kernels.seek_lines(
-            data, np.array([len(line)]), names, starts, *tables, *before, found, rows, np.zeros(1, np.int64)
+            data, np.array([len(line)]), *Wanted.of(["text"]), *tables, *before, found, rows, np.zeros(1, np.int64)
         )
     else:
         raw = text.encode("utf-8", "replace")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
 TEXT_FIELD = "text"
 # What is read where no field is named: the text, and conversations under the names that they commonly have.
@@ -24,9 +27,36 @@ def say_fields(fields: Sequence[str]) -> str:
     return " + ".join(map(repr, fields[:1] if tuple(fields) == USUAL_FIELDS else fields))
 
 
-def keys_of(fields: Sequence[str]) -> tuple[str, ...]:
-    """The names of an object's own in which wanted texts lie: each field's, and the one where its path begins."""
-    return tuple(dict.fromkeys(key for name in fields for key in (name, name.split(".")[0])))
+class Wanted(NamedTuple):
+    """Names and paths of fields, as loops over bytes take them.
+
+    Attributes:
+        names: Bytes of all names, one after the other.
+        starts: Where each begins, one more at the end, (P + 1,).
+        paths: The first name of each path, one more at the end, (W + 1,).
+        fields: The field of each path, from 0, (W,): one with dots is a name or a path.
+    """
+
+    names: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    paths: NDArray[np.int64]
+    fields: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, fields: Sequence[str]) -> Wanted:
+        """Those of some fields."""
+        found = [
+            (number, path)
+            for number, name in enumerate(fields)
+            for path in dict.fromkeys([(name,), tuple(name.split("."))])
+        ]
+        names = [name.encode() for _, path in found for name in path]
+        return cls(
+            np.frombuffer(b"".join(names), np.uint8),
+            np.cumsum([0, *map(len, names)]),
+            np.cumsum([0, *(len(path) for _, path in found)]),
+            np.array([number for number, _ in found]),
+        )
 
 
 def text_of(row: Pairs, fields: Sequence[str]) -> str:
@@ -35,12 +65,6 @@ def text_of(row: Pairs, fields: Sequence[str]) -> str:
     Of a name that stands there twice one reader takes the first text, another one the last: both are searched.
     """
     return "\n".join(text for name in fields for text in _texts_in(row, name))
-
-
-def fields_in(row: Pairs, fields: Sequence[str]) -> list[bool]:
-    """Which dotted paths lead to a text that no name of the object's own has; False for all other fields."""
-    own = {name for name, _ in row}
-    return ["." in name and name not in own and any(_texts_in(row, name)) for name in fields]
 
 
 def _texts_in(row: Pairs, field: str) -> Iterator[str]:
@@ -74,14 +98,34 @@ def is_text(kind: pl.DataType | None) -> bool:
     return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
-def has_text(kind: pl.DataType | None, path: Sequence[str] = ()) -> bool:
-    """Whether a column has texts, or a list or an object with texts to which a path leads."""
-    if isinstance(kind, (pl.List, pl.Array)):
-        return has_text(_plain(kind.inner), path)
+def texts_of_column(column: pl.Expr, kind: pl.DataType | None, path: Sequence[str] = ()) -> pl.Expr | None:
+    """Of each value of a column what `texts_below` finds, joined by line breaks, or null; None where none can be.
+
+    Args:
+        column: The column, or what stands in it.
+        kind: What it holds.
+        path: As of `texts_below`.
+    """
+    if is_text(kind):
+        return _or_null(column.cast(pl.String))
+    if isinstance(kind, pl.Array):
+        return texts_of_column(column.arr.to_list(), pl.List(kind.inner), path)
+    if isinstance(kind, pl.List):
+        below = texts_of_column(pl.element(), _plain(kind.inner), path)
+        return None if below is None else _or_null(column.list.eval(below).list.join("\n", ignore_nulls=True))
     if isinstance(kind, pl.Struct):
-        below = [field for field in kind.fields if not path or field.name == path[0]]
-        return any(has_text(_plain(field.dtype), path[1:]) for field in below)
-    return is_text(kind)
+        each = [
+            texts_of_column(column.struct.field(field.name), _plain(field.dtype), path[1:])
+            for field in kind.fields
+            if not path or field.name == path[0]
+        ]
+        parts = [part for part in each if part is not None]
+        return _or_null(pl.concat_str(parts, separator="\n", ignore_nulls=True)) if parts else None
+    return None
+
+
+def _or_null(texts: pl.Expr) -> pl.Expr:
+    return pl.when(texts != "").then(texts)
 
 
 def _plain(kind: Any) -> pl.DataType:

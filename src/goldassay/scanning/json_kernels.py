@@ -12,6 +12,7 @@ import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
+from goldassay.scanning.markup_kernels import next_character
 from goldassay.scanning.word_kernels import (
     BY_HAND,
     CANDIDATE,
@@ -30,6 +31,8 @@ from goldassay.scanning.word_kernels import (
 BLANK, NO_FIELD, EMPTY = 4, 5, 6
 _DEEPEST = 256
 _OBJECT, _ARRAY = 1, 0
+# Texts of a line for which there is room at first.
+_SPANS = 64
 # What is expected next.
 _VALUE, _FIRST_KEY, _KEY, _FIRST_ELEMENT, _AFTER = 0, 1, 2, 3, 4
 
@@ -128,47 +131,71 @@ def _literal_end(data: Any, i: int, end: int) -> int:
 
 
 @compiled_within
-def _field_of(data: Any, begin: int, end: int, names: Any, starts: Any) -> int:
-    for k in range(starts.size - 1):
-        size = starts[k + 1] - starts[k]
-        if size == end - begin:
-            same = True
-            for j in range(size):
-                if data[begin + j] != names[starts[k] + j]:
-                    same = False
-                    break
-            if same:
-                return k
-    return -1
+def _is_name(data: Any, begin: int, end: int, escaped: bool, names: Any, first: int, last: int) -> bool:
+    """Whether a key is the name that lies from `first` to `last`."""
+    if not escaped:
+        if end - begin != last - first:
+            return False
+        same = 0
+        while begin + same < end and data[begin + same] == names[first + same]:
+            same += 1
+        return begin + same == end
+    i, j = np.int64(begin), np.int64(first)
+    while i < end and j < last:
+        one, i = next_character(data, i, end, True)
+        other, j = next_character(names, j, last, False)
+        if one != other:
+            return False
+    return bool(i == end and j == last)
 
 
 @compiled_within
-def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: Any, stack: Any) -> int:
-    """Check one line, and note where the wanted texts lie.
+def parse_line(
+    data: Any, begin: int, end: int, names: Any, starts: Any, paths: Any, fields: Any, spans: Any, has: Any, stack: Any,
+    active: Any, child: Any,
+) -> Any:  # fmt: skip
+    """Check one line, and note where the wanted texts lie, in order.
 
-    spans[k] is begin, end, 1 where it has escapes, and 1 where the field is there, whatever it holds.
+    A text is wanted where the keys above it are those of a path, as far as both reach, so that below a path's end all
+    are, and lists count for nothing. Each of several values of one name is.
+
+    Args:
+        data: Bytes.
+        begin: Of the line.
+        end: Of it.
+        names: As of `Wanted`, and so are the next three.
+        starts: Where each name begins.
+        paths: Which names each path has.
+        fields: Of which field each path is.
+        spans: Filled: begin, end, 1 where it has escapes, and field of each text; further ones are only counted.
+        has: Filled: 1 where the line has the field: a name of its own, whatever it holds, or a text at a path.
+        stack: Whether each level is an object or an array.
+        active: Of each level and path, how many names were met above it, or -1 where one was another.
+        child: The same of the value of the key at hand.
 
     Returns:
         NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted field
-        is there; EMPTY where all that are have no text.
+        is there, or none with a text below it; EMPTY where all that are have no text. And the number of wanted texts.
     """
-    for k in range(starts.size - 1):
-        spans[k, 0] = -1
-        spans[k, 3] = 0
+    n_paths = fields.size
+    has[:] = 0
     i = _skip_space(data, begin, end)
     if i >= end:
-        return BLANK
+        return BLANK, 0
     if data[i] != 123:
-        return INVALID
-    by_hand = has_field = False
-    depth, field = 1, -1
+        return INVALID, 0
+    has_field = has_text = is_nested = False
+    n = 0
+    depth, wanted = 1, True
     stack[0] = _OBJECT
+    active[0, :n_paths] = 0
+    active[0, n_paths] = 1
     expected = _FIRST_KEY
     i += 1
     while depth > 0:
         i = _skip_space(data, i, end)
         if i >= end:
-            return INVALID
+            return INVALID, 0
         c = data[i]
         if expected == _AFTER:
             if c == 44:
@@ -176,7 +203,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
             elif c == (125 if stack[depth - 1] == _OBJECT else 93):
                 depth -= 1
             else:
-                return INVALID
+                return INVALID, 0
             i += 1
             continue
         if expected in (_FIRST_KEY, _KEY):
@@ -186,23 +213,31 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
                 i += 1
                 continue
             if c != 34:
-                return INVALID
+                return INVALID, 0
             close = _string_end(data, i + 1, end)
             if close == 0:
-                return INVALID
-            if depth == 1:
-                field = -1
-                if close > 0:
-                    field = _field_of(data, i + 1, close, names, starts)
-                    if field >= 0:
-                        has_field = True
-                        spans[field, 3] = 1
-                else:
-                    # The name is spelled with escapes, and may be a wanted one.
-                    by_hand = True
-            i = _skip_space(data, (close if close > 0 else -1 - close) + 1, end)
+                return INVALID, 0
+            escaped = close < 0
+            if escaped:
+                close = -1 - close
+            wanted = False
+            if active[depth - 1, n_paths]:
+                for w in range(n_paths):
+                    met = active[depth - 1, w]
+                    at = paths[w] + met
+                    if met >= 0 and at < paths[w + 1]:
+                        if _is_name(data, i + 1, close, escaped, names, starts[at], starts[at + 1]):
+                            met += 1
+                            if depth == 1 and paths[w + 1] == paths[w] + 1:
+                                has[fields[w]] = 1
+                        else:
+                            met = -1
+                    child[w] = met
+                    wanted |= met >= 0
+                has_field |= wanted
+            i = _skip_space(data, close + 1, end)
             if i >= end or data[i] != 58:
-                return INVALID
+                return INVALID, 0
             i += 1
             expected = _VALUE
             continue
@@ -211,57 +246,65 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
             expected = _AFTER
             i += 1
             continue
+        if stack[depth - 1] == _ARRAY:
+            wanted = active[depth - 1, n_paths] == 1
+            if wanted:
+                child[:n_paths] = active[depth - 1, :n_paths]
         if c == 34:
             close = _string_end(data, i + 1, end)
             if close == 0:
-                return INVALID
-            if depth == 1 and field >= 0:
-                # Readers of JSON differ in which of several values of one name they take.
-                by_hand |= spans[field, 0] >= 0
-                spans[field, 0] = i + 1
-                spans[field, 1] = close if close > 0 else -1 - close
-                spans[field, 2] = 0 if close > 0 else 1
-            i = (close if close > 0 else -1 - close) + 1
+                return INVALID, 0
+            escaped = close < 0
+            if escaped:
+                close = -1 - close
+            # An empty text is none: what the document says may stand in another field.
+            if wanted and close > i + 1:
+                has_text = True
+                for w in range(n_paths):
+                    if child[w] >= 0:
+                        if n < spans.shape[0]:
+                            spans[n, 0], spans[n, 1], spans[n, 2], spans[n, 3] = i + 1, close, escaped, fields[w]
+                        has[fields[w]] = 1
+                        n += 1
+            i = close + 1
         elif c == 123 or c == 91:
-            if depth == 1 and field >= 0:
-                by_hand = True
+            is_nested |= wanted
             if depth >= _DEEPEST:
-                return BY_HAND
+                return BY_HAND, 0
             stack[depth] = _OBJECT if c == 123 else _ARRAY
+            active[depth, n_paths] = wanted
+            if wanted:
+                active[depth, :n_paths] = child[:n_paths]
             depth += 1
             i += 1
             expected = _FIRST_KEY if c == 123 else _FIRST_ELEMENT
             continue
         else:
-            if depth == 1 and field >= 0:
-                by_hand |= spans[field, 0] >= 0
             i = _number_end(data, i, end) if c == 45 or 48 <= c <= 57 else _literal_end(data, i, end)
             if i < 0:
-                return INVALID
+                return INVALID, 0
         expected = _AFTER
     if _skip_space(data, i, end) < end:
-        return INVALID
-    if by_hand:
-        return BY_HAND
-    for k in range(starts.size - 1):
-        # An empty text is none: what the document says may stand in another field.
-        if spans[k, 1] > spans[k, 0] >= 0:
-            return NOTHING
-    return EMPTY if has_field else NO_FIELD
+        return INVALID, 0
+    if has_text:
+        return NOTHING, n
+    return (EMPTY if has_field and not is_nested else NO_FIELD), 0
 
 
 @compiled_within
 def _seek_fields(
-    data: Any, spans: Any, apart: bool, letters: Any, points: Any,
+    data: Any, spans: Any, n_spans: int, n_fields: int, apart: bool, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
     slots: Any, slot_shift: Any, ring: Any, state: Any,
 ) -> int:  # fmt: skip
-    """What the wanted texts of a line are, in one reading."""
+    """What the wanted texts of a line are, field by field, in one reading."""
     status = NOTHING
-    for k in range(spans.shape[0]):
-        if spans[k, 0] >= 0:
+    for k in range(n_fields):
+        for s in range(n_spans):
+            if spans[s, 3] != k:
+                continue
             own = seek_span(
-                data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, apart, letters, points,
+                data, spans[s, 0], spans[s, 1], spans[s, 2] == 1, apart, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
             if own in (BY_HAND, INVALID):
@@ -273,7 +316,7 @@ def _seek_fields(
 
 @compiled
 def seek_lines(
-    data: Any, ends: Any, names: Any, starts: Any, letters: Any, points: Any,
+    data: Any, ends: Any, names: Any, starts: Any, paths: Any, fields: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
     slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any, n_with: Any,
 ) -> None:  # fmt: skip
@@ -282,18 +325,23 @@ def seek_lines(
     The last arguments are as of `seek_texts`, and the number of lines that have each field, (K,), which is added to.
     """
     spare, before = np.empty(RING, np.uint64), np.empty(N_STATES, np.uint64)
-    spans, stack = np.zeros((starts.size - 1, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
+    spans, stack = np.empty((_SPANS, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
+    active, child = np.zeros((_DEEPEST, fields.size + 1), np.int64), np.zeros(fields.size, np.int64)
+    has = np.zeros(n_with.size, np.int64)
     longest = lengths[lengths.size - 1]
     begin = 0
     for i in range(ends.size):
-        status = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        status, n = parse_line(data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child)
+        if n > spans.shape[0]:
+            spans = np.empty((2 * n, 4), np.int64)
+            status, n = parse_line(data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child)
         if status != INVALID:
             for k in range(n_with.size):
-                n_with[k] += spans[k, 3]
+                n_with[k] += has[k]
         next_text(state)
         if status == NOTHING:
             status = _seek_fields(
-                data, spans, False, letters, points,
+                data, spans, n, n_with.size, False, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
         end_text(ring, state, status, ends[i] - begin, longest, rows[i])
@@ -301,7 +349,7 @@ def seek_lines(
             spare[:], before[:] = ring, state
             start_text(ring, state)
             status = _seek_fields(
-                data, spans, True, letters, points,
+                data, spans, n, n_with.size, True, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
             ring[:], state[:] = spare, before
@@ -310,12 +358,16 @@ def seek_lines(
 
 
 @compiled
-def check_lines(data: Any, ends: Any, names: Any, starts: Any, found: Any) -> None:
+def check_lines(data: Any, ends: Any, names: Any, starts: Any, paths: Any, fields: Any, found: Any) -> None:
     """What each line is as JSON, without a look at its words: how fast the scan could be at most."""
-    spans, stack = np.zeros((starts.size - 1, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
+    spans, stack = np.empty((_SPANS, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
+    active, child = np.zeros((_DEEPEST, fields.size + 1), np.int64), np.zeros(fields.size, np.int64)
+    has = np.zeros(fields.size, np.int64)
     begin = 0
     for i in range(ends.size):
-        found[i] = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        found[i] = parse_line(
+            data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child
+        )[0]  # fmt: skip
         begin = ends[i] + 1
 
 

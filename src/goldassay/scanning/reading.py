@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -9,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.blocks import MOST_ROWS, decompressed
-from goldassay.scanning.fields import has_text, is_text, say_fields, texts_below
+from goldassay.data.blocks import decompressed
+from goldassay.scanning.fields import say_fields, texts_of_column
 from goldassay.scanning.json_kernels import line_ends
 from goldassay.scanning.shards import OVERLAP, PIECE
 
@@ -33,6 +34,8 @@ _MARKS = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
 }  # fmt: skip
 _BREAK = 10
+# Rows of a table that are taken at a time.
+_ROWS = 1 << 12
 # Bytes of a file by which its encoding is judged.
 _HEAD = 1 << 16
 # So many bytes that are no UTF-8 are no slip.
@@ -254,7 +257,8 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
         schema = rows.collect_schema()
         names = tuple(schema.names())
         paths = [(name, ()) if name in schema else (name.split(".")[0], tuple(name.split(".")[1:])) for name in fields]
-        wanted = [(name, path_) for name, path_ in paths if has_text(schema.get(name), path_)]
+        columns = [texts_of_column(pl.col(name), schema.get(name), path_) for name, path_ in paths]
+        wanted = [column for column in columns if column is not None]
         others = [name for name in fields if name in schema]
         if others and not wanted:
             raise InputError(
@@ -265,30 +269,33 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
             raise InputError(
                 f"there is no text in {say_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
             )
-        if all(is_text(schema[name]) for name, _ in wanted):
-            texts = pl.concat_str(
-                pl.col([name for name, _ in wanted]).cast(pl.String), separator="\n", ignore_nulls=True
-            )
-        else:
-            # A name may be wanted twice, for two paths.
-            texts = pl.struct(*dict.fromkeys(name for name, _ in wanted)).map_elements(
-                lambda row: "\n".join(text for name, path_ in wanted for text in texts_below(row[name], path_)),
-                return_dtype=pl.String,
-            )
-        has = [has_text(schema.get(name), path_) or (name in schema and not path_) for name, path_ in paths]
+        texts = pl.concat_str(wanted, separator="\n", ignore_nulls=True)
+        has = [
+            column is not None or (name in schema and not path_)
+            for column, (name, path_) in zip(columns, paths, strict=True)
+        ]
         rows = rows.select(texts.alias("text"))
         total = rows.select(pl.len()).collect().item()
-        begin, n = 0, 1 << 12
-        while begin < total:
-            column = rows.slice(begin, n).collect()["text"].fill_null("")
-            data = "".join(column.to_list()).encode() + b"\0"
+        begin = 0
+        # Else polars reads many row groups ahead and takes two to four times the memory; it has no other way to say so.
+        os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
+        # Slices would have a row group decoded anew for each.
+        for batch in rows.collect_batches(chunk_size=_ROWS, maintain_order=True):
+            column = batch["text"].fill_null("")
             edges = np.concatenate([[0], np.cumsum(column.str.len_bytes().to_numpy().astype(np.int64))])
-            begin += len(column)
-            done = size * begin // total
-            n_with = tuple(len(column) * int(each) for each in has)
-            bytes_ = np.frombuffer(data, np.uint8)
-            yield Documents(bytes_, edges[:-1], edges[1:], -1, are_lines=False, done=done, columns=names, n_with=n_with)
-            n = max(1, min(int(BLOCK * len(column) / max(len(data), 1)), MOST_ROWS))
+            at = 0
+            while at < len(column):
+                # At least one row, and else as many as a block has room for.
+                end = max(int(np.searchsorted(edges, edges[at] + BLOCK, side="right")) - 1, at + 1)
+                data = column[at:end].str.join("").item().encode() + b"\0"
+                own = edges[at : end + 1] - edges[at]
+                n_with = tuple((end - at) * int(each) for each in has)
+                begin += end - at
+                yield Documents(
+                    np.frombuffer(data, np.uint8), own[:-1], own[1:], -1, are_lines=False, done=size * begin // total,
+                    columns=names, n_with=n_with,
+                )  # fmt: skip
+                at = end
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"

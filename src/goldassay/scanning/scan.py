@@ -19,7 +19,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
-from goldassay.scanning.fields import Pairs, fields_in, keys_of, say_fields, text_of
+from goldassay.scanning.fields import Pairs, Wanted, say_fields, text_of
 from goldassay.scanning.forms import said_of
 from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
@@ -217,19 +217,15 @@ def scan_shard(
     """Search the documents that begin in a shard; a file that is damaged is read as far as it goes."""
     found = ShardResult(shard.file)
     collected = _Collected(confirmation)
-    keys = keys_of(fields)
-    names = np.frombuffer("".join(keys).encode(), np.uint8)
-    starts = np.concatenate([[0], np.cumsum([len(key.encode()) for key in keys])]).astype(np.int64)
-    n_by_key, n_by_path = np.zeros(len(keys), np.int64), np.zeros(len(fields), np.int64)
+    wanted, n_with = Wanted.of(fields), np.zeros(len(fields), np.int64)
     tables = confirmation.sought.tables.arguments()
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     before = _RowsBefore(confirmation.sought.n - 1)
-    has_paths = any("." in name for name in fields)
 
     def seek(block: Documents, n_with: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
         if block.are_lines:
-            json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, ring, state, status, rows, n_with)
+            json_kernels.seek_lines(block.data, block.ends, *wanted, *tables, ring, state, status, rows, n_with)
         else:
             word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
             # Rows of a table without text are no more documents than lines of JSON are.
@@ -245,7 +241,7 @@ def scan_shard(
                 # Pieces of a text overlap: what runs across their border stands within one of them.
                 state[:] = 0
                 before.clear()
-            status = seek(block, n_by_key)[0]
+            status = seek(block, n_with)[0]
             near = _near_copies(confirmation.sought, block, status, fields)
             is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
             is_looked_at[list(near)] = True
@@ -254,8 +250,6 @@ def scan_shard(
                 if text is None:
                     status[number] = INVALID
                     continue
-                if status[number] == BY_HAND and has_paths:
-                    n_by_path += _paths_in(block, number, fields)
                 if text == "" and status[number] == BY_HAND:
                     status[number] = NO_FIELD
                 else:
@@ -264,7 +258,7 @@ def scan_shard(
                     row = found.n_lines + number if block.are_lines or block.offset < 0 else -1
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
             if block.n_with:
-                n_by_path += block.n_with
+                n_with += block.n_with
             _count(found, block, status)
             reached(block.done)
         if file.form == "jsonl" and not file.is_packed:
@@ -272,11 +266,11 @@ def scan_shard(
             n_words, at, last = 0, shard.end, min(file.size, shard.end + _MOST_AHEAD)
             while at < last and n_words < confirmation.sought.n:
                 for block in read_documents(file, Shard(shard.file, at, min(at + _AHEAD, file.size)), fields):
-                    n_words += int(np.abs(seek(block, np.zeros_like(n_by_key))[1]).sum())
+                    n_words += int(np.abs(seek(block, np.zeros_like(n_with))[1]).sum())
                 at += _AHEAD
     except (InputError, OSError) as error:
         found.error = said_of(error)
-    found.n_with = (n_by_path + [n_by_key[keys.index(name)] for name in fields]).tolist()
+    found.n_with = n_with.tolist()
     collected.finish(found)
     return found
 
@@ -382,10 +376,6 @@ def _text_in(raw: bytes, fields: Sequence[str], *, are_lines: bool) -> str | Non
     if not isinstance(row, Pairs):
         return None
     return text_of(row, fields)
-
-
-def _paths_in(block: Documents, number: int, fields: Sequence[str]) -> NDArray[np.int64]:
-    return np.array(fields_in(json.loads(block.of(number), object_pairs_hook=Pairs), fields), np.int64)
 
 
 def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
