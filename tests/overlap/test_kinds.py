@@ -14,8 +14,10 @@ SHARE = st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.8, 1.0])
 
 def plain_kind(coverage: float, asked: float, answer: float, answered: bool, part: float, has_answer: bool) -> str:
     if has_answer:
-        if max(coverage, asked) >= 0.8:
-            return "question and answer" if answered else "question only"
+        if answered and max(coverage, asked) >= 0.8:
+            return "question and answer"
+        if asked >= 0.8 or (coverage >= 0.8 and answer < 0.8):
+            return "question only"
         if answer >= 0.8:
             return "answer only"
     elif coverage >= 0.8 and asked >= 0.8:

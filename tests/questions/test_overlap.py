@@ -57,6 +57,128 @@ def word(report: Report) -> str:
     return str(report.verdicts["overlap"]["verdict"])
 
 
+def short_questions(n_asked: int, n_answer: int, n: int = 300) -> list[dict[str, str]]:
+    rng = random.Random(5)
+    return [{"question": f"{sentence(rng, n_asked)}?", "answer": f"{sentence(rng, n_answer)}."} for _ in range(n)]
+
+
+class TestShortQuestions:
+    """A copy may have words between a question and its answer, and then nothing of 8 words stands there."""
+
+    FORMS = ("Question: {question}\nAnswer: {answer}", "<|user|>\n{question}\n<|assistant|>\nIt is {answer}")
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize(("n_asked", "n_answer"), [(5, 3), (7, 1), (6, 6), (6, 25), (1, 8), (3, 30)])
+    def test_are_found_with_their_answers(self, form: str, n_asked: int, n_answer: int, tmp_path: Path) -> None:
+        rows = short_questions(n_asked, n_answer)
+        path = written(tmp_path / "c.jsonl", [*other_texts(), *(form.format(**row) for row in rows[::2])])
+        found, report = measured(rows, path)
+        assert (found["n_found"], word(report)) == (150, "unsound")
+        assert report.tables["overlap_items"]["kind"].to_list() == ["question and answer", "none"] * 150
+
+    @pytest.mark.parametrize(("n_asked", "n_answer"), [(5, 3), (6, 6), (6, 25), (3, 30)])
+    def test_say_nothing_without_their_answers_or_behind_them(
+        self, n_asked: int, n_answer: int, tmp_path: Path
+    ) -> None:
+        rows = short_questions(n_asked, n_answer)
+        between = " ".join(map(str, range(51)))
+        for form in ("{question}", "{question} {between} {answer}", "{answer} {between} {question} {between}",
+                     "{answer} Why? {question}"):  # fmt: skip
+            texts = [form.format(**row, between=between) for row in rows]
+            found, _ = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
+            assert found["n_found"] == 0, form
+
+    def test_answers_alone_are_called_so(self, tmp_path: Path) -> None:
+        rows = short_questions(6, 25)
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [row["answer"] for row in rows]))
+        assert set(report.tables["overlap_items"]["kind"]) == {"answer only"}
+        assert "without its answer" not in report.to_markdown()
+        assert found["n_found"] == 0
+
+    @pytest.mark.parametrize(("n_asked", "n_answer"), [(4, 4), (5, 2), (2, 7)])
+    def test_that_are_found_whole_alone_are_not_sound(self, n_asked: int, n_answer: int, tmp_path: Path) -> None:
+        rng = random.Random(3)
+        rows = [
+            {**row, "choices": [row["answer"], *(sentence(rng, n_answer) for _ in range(3))], "answer": 0}
+            for row in short_questions(n_asked, n_answer)
+        ]
+        path = written(tmp_path / "c.jsonl", other_texts())
+        _, report = measured(rows, path)
+        assert word(report) == "not measurable"
+        assert "300 of 300 items have so short a question and answer" in report.to_markdown()
+        rows[16:] = [{**row, "question": f"{row['question']} {sentence(rng, 9)}"} for row in rows[16:]]
+        assert word(measured(rows, path)[1]) == "not measurable"
+        rows[:2] = rows[-2:]
+        assert word(measured(rows, path)[1]) == "sound"
+
+
+class TestBlanks:
+    @pytest.mark.parametrize("blank", ["_", "____", "[MASK]", "<mask>", "[BLANK]", "@placeholder"])
+    def test_that_are_filled_with_the_right_choice(self, blank: str, tmp_path: Path) -> None:
+        rng = random.Random(8)
+        rows: list[dict[str, Any]] = [
+            {
+                "question": f"{sentence(rng, 9)} {blank} {sentence(rng, 9)}.",
+                "choices": [sentence(rng, 1), sentence(rng, 2)],
+                "answer": at % 2,
+            }
+            for at in range(300)
+        ]
+        for wrong in (0, 1):
+            texts = [row["question"].replace(blank, row["choices"][row["answer"] ^ wrong]) for row in rows]
+            found, _ = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
+            assert found["n_found"] == (0 if wrong else 300)
+
+    def test_of_free_answers(self, tmp_path: Path) -> None:
+        rows = [
+            {"question": f"{row['question']} ___ then {row['question']}", "answer": row["answer"]}
+            for row in questions()
+        ]
+        texts = [row["question"].replace("___", row["answer"]) for row in rows]
+        assert measured(rows, written(tmp_path / "c.jsonl", texts))[0]["n_found"] == N
+
+
+class TestWhatIsAsked:
+    def test_an_instruction_with_its_input(self, tmp_path: Path) -> None:
+        rng = random.Random(4)
+        for n_instruction, n_input, form in (
+            (20, 15, "{input}\n{output}"),
+            (20, 15, "### Instruction:\n{instruction}\n### Input:\n{input}\n### Response:\n{output}"),
+            (20, 3, "### Instruction:\n{instruction}\n### Input:\n{input}\n### Response:\n{output}"),
+            (4, 4, "### Instruction:\n{instruction} {input}\n### Response:\n{output}"),
+            (20, 0, "### Instruction:\n{instruction}\n### Response:\n{output}"),
+        ):
+            sizes = {"instruction": n_instruction, "input": n_input, "output": 10}
+            rows = [{name: sentence(rng, n) for name, n in sizes.items()} for _ in range(N)]
+            path = written(tmp_path / "c.jsonl", [form.format(**row) for row in rows[::2]])
+            found, report = measured(rows, path)
+            assert found["n_found"] == N // 2, (n_instruction, n_input)
+            assert "The columns 'instruction' and 'input' are taken for the question" in report.to_markdown()
+
+    def test_several_columns_are_named(self, tmp_path: Path) -> None:
+        rows = [{"head": row["question"], "tail": f"{row['answer']} b", "reply": row["answer"]} for row in questions()]
+        frame = pl.DataFrame(rows)
+        items = read_items(frame, "question=head+tail,answer=reply").items
+        assert items[1].parts == (("question", f"{rows[1]['head']}\n{rows[1]['tail']}"),)
+        with pytest.raises(InputError, match="no column 'nope'"):
+            read_items(frame, "question=head+nope,answer=reply")
+        with pytest.raises(InputError, match="is named as the question, and it is the answer"):
+            read_items(frame, "question=head+reply,answer=reply")
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            lambda answer: {"text": [answer, "other"], "answer_start": [1, 2]},
+            lambda answer: [{"text": answer}],
+            lambda answer: {"value": answer, "aliases": ["x"]},
+            lambda answer: [answer, "x"],
+        ],
+    )
+    def test_answers_within_lists_and_objects(self, form: Any) -> None:
+        rows = [{"question": row["question"], "answers": form(row["answer"])} for row in questions()]
+        assert [item.answer for item in read_items(pl.DataFrame(rows)).items] == [row["answer"] for row in questions()]
+
+
 class TestVerdicts:
     @pytest.mark.parametrize(("n", "verdict"), [(0, "sound"), (2, "sound"), (8, "caution"), (60, "unsound")])
     def test_by_the_share_of_items_with_their_answers(self, n: int, verdict: str, tmp_path: Path) -> None:

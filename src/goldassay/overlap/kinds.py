@@ -49,8 +49,8 @@ def kinds_of(
     words; one without where 80 % of it are covered, and of what is asked in it: a long premise alone is not the item.
     A document is a near copy of an item where its words are nearly the item's, and nearly all of the question is there,
     and of the answer: two pairs with the same long premise are no copies of each other.
-    A question without its answer, an answer without its question, and one part of an item, such as a premise that many
-    items share, are kinds of their own and do not count.
+    A question without its answer, an answer without its question (also where it is nearly all of the item), and one
+    part of an item, such as a premise that many items share, are kinds of their own and do not count.
 
     Args:
         coverage: Shares of all of the item, (M,).
@@ -72,7 +72,8 @@ def kinds_of(
         is_posed & (question | whole) & follows,
         ~is_posed & whole & question,
         is_near & (~is_posed | close_answer),
-        is_posed & (question | whole | is_near),
+        # An answer may be nearly all of an item whose question is not there.
+        is_posed & (question | (whole & ~reply) | is_near),
         is_posed & reply,
         single,
         (some >= PARTIAL_FROM) | close,

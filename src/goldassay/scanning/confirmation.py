@@ -163,8 +163,11 @@ class Confirmation:
             match = _TextMatch.of(sought, number, begins[own], where[own], counts[own])
             by_item.setdefault(int(sought.items[number]), []).append(match)
         matches = []
-        for item, parts in sorted(by_item.items()):
-            if max(part.share for part in parts) >= KEPT:
+        for item, all_parts in sorted(by_item.items()):
+            parts = [
+                part for part in all_parts if not part.text.needs_answer or self._is_answered(item, [part], document)
+            ]
+            if max((part.share for part in parts), default=0.0) >= KEPT:
                 matches.append(self._item(item, parts, words, document))
         return Confirmed(tuple(matches), windows[counts])
 
@@ -180,6 +183,8 @@ class Confirmation:
         excerpt, marks = _excerpt(words, is_word)
         coverage = max((part.share for part in whole), default=0.0)
         answered = self._is_answered(item, parts, document)
+        if not answered and self._is_asked_before(item, parts, document):
+            asked, answered = 1.0, True
         is_posed = bool(self.sought.answers[item])
         return ItemMatch(
             item=item,
@@ -195,16 +200,32 @@ class Confirmation:
             counts=max(asked, coverage) >= WHOLE and answered if is_posed else min(asked, coverage) >= WHOLE,
         )
 
+    def _is_asked_before(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
+        """Whether a question that is too short to be sought stands before an answer that was found."""
+        question = self._numbers(self.sought.short_questions.get(item, ()))
+        begins = [part.begins_of_answer for part in parts if part.answer >= WHOLE and not part.text.asked[1]]
+        if not question.size or not begins:
+            return False
+        # Room before the document's first word, so that each place is as far from the answer.
+        room = np.full(ANSWER_WITHIN + question.size, -1, np.int32)
+        return bool(stands_within(np.append(room, document), question, np.sort(np.concatenate(begins)), ANSWER_WITHIN))
+
+    def _numbers(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of words; none where a document cannot have one of them."""
+        known = [self.sought.vocabulary.get(word, -1) for word in words]
+        return np.array([] if -1 in known else known, np.int32)
+
     def _is_answered(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
-        answer = self.sought.answers[item]
+        if any(part.text.is_filled and min(part.asked, part.answer) >= WHOLE for part in parts):
+            return True
+        answer = self._numbers(self.sought.answers[item])
         after = np.sort(np.concatenate([part.ends_of_asked for part in parts]))
-        if not answer or not after.size:
+        if not answer.size or not after.size:
             return False
         begins = np.concatenate([part.begins_of_answer for part in parts if part.answer >= WHOLE] or [np.empty(0, int)])
         if begins.size and (_distances(after, begins) <= ANSWER_WITHIN).any():
             return True
-        known = [self.sought.vocabulary.get(word, -1) for word in answer]
-        return -1 not in known and bool(stands_within(document, np.array(known, np.int32), after, ANSWER_WITHIN))
+        return bool(stands_within(document, answer, after, ANSWER_WITHIN))
 
 
 def _better(found: Sequence[Confirmed]) -> Confirmed:

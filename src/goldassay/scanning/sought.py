@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Parts with fewer words are not sought by themselves.
 LEAST_WORDS = 8
+# A question of so many words is sought together with its answer, where both have 8.
+LEAST_QUESTION = 5
 # The table keeps so many n-grams before the one at hand.
 MOST_N = word_kernels.RING - 1
 # n-grams in more clusters of items are boilerplate.
@@ -44,6 +46,8 @@ class SoughtText:
         answer: Which are the answer.
         is_whole: Whether it is all of the item, and not a part by itself.
         part: What the part is called.
+        is_filled: Whether the answer stands within the question, in place of a blank.
+        needs_answer: Whether it says nothing where the answer does not follow.
     """
 
     words: tuple[str, ...]
@@ -52,13 +56,17 @@ class SoughtText:
     answer: tuple[int, int] = (0, 0)
     is_whole: bool = True
     part: str = "item"
+    is_filled: bool = False
+    needs_answer: bool = False
 
 
 class Sought:
     """Sequences of words, their n-grams, and the tables that find them in bytes.
 
-    A sequence is sought by its n-grams, one of 8 to n - 1 words as a whole, a shorter one not at all. An n-gram in
-    items of more than three clusters is boilerplate.
+    A sequence is sought by its n-grams, one of 8 to n - 1 words as a whole, a shorter one not at all. But a question of
+    5 to 7 words is, where it has 8 words with its answer, and counts where that follows: between them a copy may have
+    other words, such as `Answer:` or the name of who speaks. Where an answer of 8 words is found, a shorter question
+    is looked for before it. An n-gram in items of more than three clusters is boilerplate.
 
     Args:
         texts: What is sought.
@@ -83,7 +91,19 @@ class Sought:
         self.near = NearTable.of(texts, answers) if near else None
         self.answers = tuple(answers)
         self.clusters = clusters
-        self.texts = tuple(each for each in texts if len(each.words) >= min(LEAST_WORDS, n))
+        least = min(LEAST_WORDS, n)
+        self.short_questions = _short_questions(texts, least)
+        short = [
+            SoughtText(words, item, (0, len(words)), is_whole=False, part="question", needs_answer=True)
+            for item, words in self.short_questions.items()
+            if len(words) >= LEAST_QUESTION and len(words) + len(self.answers[item]) >= least
+        ]
+        self.texts = (*(each for each in texts if len(each.words) >= least), *short)
+        found = {each.item for each in short} | {
+            item for item in self.short_questions if len(self.answers[item]) >= least
+        }
+        self.only_whole: NDArray[np.bool_] = np.zeros(len(self.answers), bool)
+        self.only_whole[list(self.short_questions.keys() - found)] = True
         words = dict.fromkeys(chain(chain.from_iterable(each.words for each in self.texts), *self.answers))
         self.vocabulary: dict[str, int] = dict(zip(words, range(len(words)), strict=True))
         self.keep = np.uint64(keep)
@@ -176,8 +196,19 @@ class Sought:
         said: dict[str, Any] = {
             "n": self.n,
             "texts": [
-                [each.words, each.item, each.asked, each.answer, each.is_whole, each.part] for each in self.texts
+                [
+                    each.words,
+                    each.item,
+                    each.asked,
+                    each.answer,
+                    each.is_whole,
+                    each.part,
+                    each.is_filled,
+                    each.needs_answer,
+                ]
+                for each in self.texts
             ],
+            "questions": list(self.short_questions.items()),
             "answers": self.answers,
             "clusters": self.clusters.tolist(),
         }
@@ -228,6 +259,16 @@ class Sought:
         slots = np.zeros(1 << max(6, int(np.ceil(np.log2(max(1, self.gram_starts.size) * 2)))), np.int64)
         fill_exact(self.words, self.gram_starts, self.gram_lengths, self.keep, slots)
         return slots, np.unique(self.gram_lengths)
+
+
+def _short_questions(texts: Sequence[SoughtText], least: int) -> dict[int, tuple[str, ...]]:
+    """Of items with an answer the words of all that is asked, where these are too few to be sought by themselves."""
+    found: dict[int, tuple[str, ...]] = {}
+    for text in texts:
+        first, last = text.answer
+        if text.is_whole and not text.is_filled and 0 < first < least and last > first:
+            found.setdefault(text.item, text.words[:first])
+    return found
 
 
 def _open_table(n: int) -> tuple[NDArray[np.uint64], np.uint64]:

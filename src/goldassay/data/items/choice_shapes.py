@@ -125,9 +125,10 @@ def check_apart(found: Mapping[str, str], named: Mapping[str, str]) -> None:
     """
     parts = {**found, "question": named.get("question", ""), "passage": named.get("passage", "")}
     for role in ("question", "passage"):
+        own = set(parts[role].split("+")) - {""}
         column = parts[role]
-        other = next((each for each in parts if each != role and column in parts[each].split("+")), None)
-        if column and other is not None:
+        other = next((each for each in parts if each != role and own & set(parts[each].split("+"))), None)
+        if other is not None:
             raise InputError(
                 f"the column {column!r} is named as the {role}, and it is the {other}, too",
                 mend="give each role a column of its own",

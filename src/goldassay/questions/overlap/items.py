@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,11 @@ from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
-from goldassay.scanning import SoughtText, readings_of
+from goldassay.scanning import SoughtText, readings_of, words_of
+from goldassay.scanning.sought import LEAST_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from goldassay.data.items import ChoiceItems
     from goldassay.data.table import Table
@@ -33,11 +35,15 @@ _ANSWERS = (
     "ground_truth", "gold_answer", "final_answer",
 )  # fmt: skip
 _PASSAGES = ("passage", "context", "paragraph", "article")
+# Of an answer that is an object, as SQuAD and TriviaQA publish it.
+_TEXTS = ("text", "value", "answer")
 _LABELS = frozenset(("label", "gold_label", "goldlabel"))
 ROLES = ("question", "answer", "passage")
 # So few different answers are classes, and no text that one could find.
 _MOST_CLASSES = 20
 _SHOWN_COLUMNS = 8
+# As WinoGrande, cloze tests and masked language models write it.
+_BLANK = re.compile(r"(?<!\w)_+(?!\w)|_{2,}|[\[<](?:mask|blank)[\]>]|@placeholder", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -51,6 +57,7 @@ class Item:
         asked: Which part is the question; "" where all parts together are.
         answer: The text of the answer; "" where there is none to look for.
         renderings: Further forms in which the item may be written.
+        around: What stands before and behind the blank of a question that the answer fills; () where it has none.
     """
 
     id: str
@@ -58,6 +65,7 @@ class Item:
     asked: str
     answer: str
     renderings: tuple[tuple[tuple[str, str], ...], ...] = ()
+    around: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ..
 
 
 def _texts_of(item: Item) -> list[str]:
-    return [text for parts in (item.parts, *item.renderings) for _, text in parts]
+    return [*(text for parts in (item.parts, *item.renderings) for _, text in parts), *item.around]
 
 
 def _read(number: int, item: Item, known: Mapping[str, list[str]]) -> list[SoughtText]:
@@ -137,6 +145,11 @@ def _read(number: int, item: Item, known: Mapping[str, list[str]]) -> list[Sough
             span = (len(words), len(words) + len(answer))
             words += answer
         found.append(SoughtText(tuple(words), number, asked, span))
+    if item.around:
+        before, after = (known[text] for text in item.around)
+        words, first = [*before, *answer, *after], len(before)
+        filled = (first, first + len(answer))
+        found.append(SoughtText(tuple(words), number, (0, len(words)), filled, is_filled=True))
     if len(item.parts) > 1 or answer:
         for name, text in item.parts:
             words = known[text]
@@ -195,31 +208,40 @@ def items_of_choices(items: ChoiceItems, described: dict[str, Any], clusters: st
             (name, f"{_LETTERS[number % 26]} {text}") for number, (name, text) in enumerate(choices)
         ]  # fmt: skip
         if is_preference:
-            found.append(Item(items.ids[at], before, "question", answers[0]))
+            found.append(Item(items.ids[at], before, "question", answers[0], around=_around(question)))
         else:
             renderings = ((*before, *lettered), before)
-            found.append(Item(items.ids[at], (*before, *choices), "question", answers[0], renderings))
+            asked = _around(question)
+            found.append(Item(items.ids[at], (*before, *choices), "question", answers[0], renderings, asked))
     return TestItems(
         items.name, tuple(found), item_clusters(items, clusters), described, _files(place), items.decisions
     )
+
+
+def _around(question: str) -> tuple[str, ...]:
+    """What stands before and behind the only blank of a question, where something stands behind it."""
+    parts = _BLANK.split(question)
+    return tuple(parts) if len(parts) == 2 and re.search(r"\w", parts[1]) else ()
 
 
 def _of_answers(
     table: Table, name: str, source: str, roles: Mapping[str, str], clusters: str, place: Any
 ) -> TestItems | None:
     """Questions with free answers; None where the columns are not called so."""
-    frame = table.frame
     if roles.keys() - {*ROLES, "id", "ignore"}:
         return None
-    for column in roles.values():
-        if column not in frame.columns:
-            shown = ", ".join(map(repr, frame.columns[:_SHOWN_COLUMNS]))
-            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {shown}")
+    frame = _joined(table.frame, roles.values(), source)
     known = {normalized(column): column for column in reversed(frame.columns)}
     question = roles.get("question") or _first(known, _QUESTIONS)
     answer = roles.get("answer") or _first(known, _ANSWERS)
     passage = roles.get("passage") or _first(known, _PASSAGES)
-    if question is None or answer is None or frame[question].dtype != pl.String:
+    if question is None or answer is None:
+        return None
+    given = None
+    if "question" not in roles and normalized(question) == "instruction":
+        # What the instruction is about: most of what is asked, or nothing.
+        given = known.get("input")
+    if frame[question].dtype != pl.String:
         return None
     check_apart({"answer": answer}, roles)
     if not roles and known.keys() & _LABELS:
@@ -230,20 +252,33 @@ def _of_answers(
         return None
     questions = frame[question].fill_null("")
     passages = frame[passage].cast(pl.String).fill_null("") if passage else None
+    inputs = frame[given].cast(pl.String, strict=False).fill_null("") if given else None
     ids = frame[roles["id"]].cast(pl.String) if "id" in roles else None
     is_empty = (texts == "").all()
     is_class = is_empty or (texts.n_unique() <= _MOST_CLASSES and len(texts) > _MOST_CLASSES)
     found = []
     for at, asked in enumerate(questions.to_list()):
         about = passages[at] if passages is not None else ""
-        parts = (*([("passage", about)] if about else []), ("question", asked))
+        instruction = ""
+        if inputs is not None and inputs[at].strip():
+            # Copies have them with or without words in between; a few words are not sought by themselves.
+            if len(words_of(inputs[at])) >= LEAST_WORDS:
+                instruction, asked = asked, inputs[at]
+            else:
+                asked = f"{asked}\n{inputs[at]}"
+        before = [(name, text) for name, text in (("passage", about), ("instruction", instruction)) if text]
+        parts = (*before, ("question", asked))
         identity = str(at) if ids is None or ids[at] is None else ids[at]
-        found.append(Item(identity, parts, "question", "" if is_class else texts[at]))
-    decision = f"The column {question!r} is taken for the question, {answer!r} for the answer."
+        answered = "" if is_class else texts[at]
+        found.append(Item(identity, parts, "question", answered, around=_around(asked) if answered else ()))
+    taken = f"The column {question!r} is taken for the question"
+    if given:
+        taken = f"The columns {question!r} and {given!r} are taken for the question"
+    decision = f"{taken}, {answer!r} for the answer."
     if is_empty:
-        decision = f"The column {question!r} is taken for the question; {answer!r} is empty."
+        decision = f"{taken}; {answer!r} is empty."
     elif is_class:
-        decision = f"The column {question!r} is taken for the question; {answer!r} has {texts.n_unique()} classes."
+        decision = f"{taken}; {answer!r} has {texts.n_unique()} classes."
     shared = passages if passages is not None else questions
     if clusters == NONE:
         joined = Clusters(np.arange(len(found)), "Each item counts by itself, as chosen.", ())
@@ -257,10 +292,29 @@ def _of_answers(
     described = {
         "role": "test", "name": name, "files": [file.name for file in table.files],
         "sha256": [file.sha256 for file in table.files], "n_rows": len(found), "n_read": frame.height,
-        "format": table.format, "roles": {"question": question, "answer": answer}, "decisions": [decision],
+        "format": table.format, "roles": {"question": f"{question}+{given}" if given else question, "answer": answer},
+        "decisions": [decision],
         "dropped": {},
     }  # fmt: skip
     return TestItems(name, tuple(found), joined, described, _files(place), (decision,))
+
+
+def _joined(frame: pl.DataFrame, names: Iterable[str], source: str) -> pl.DataFrame:
+    """With columns named `NAME+NAME`, each of the texts of its columns, line by line.
+
+    Raises:
+        InputError: There is no such column.
+    """
+    for name in names:
+        own = [name] if name in frame.columns else name.split("+")
+        for column in own:
+            if column not in frame.columns:
+                shown = ", ".join(map(repr, frame.columns[:_SHOWN_COLUMNS]))
+                raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {shown}")
+        if len(own) > 1:
+            texts = [pl.col(column).cast(pl.String, strict=False).replace("", None) for column in own]
+            frame = frame.with_columns(pl.concat_str(texts, separator="\n", ignore_nulls=True).alias(name))
+    return frame
 
 
 def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:
@@ -268,10 +322,13 @@ def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:
 
 
 def _as_text(values: pl.Series) -> pl.Series | None:
-    """Answers as text: the first of a list; None where a cell is an object."""
+    """Answers as text: the first of a list, the text of an object; None where it has none."""
     if isinstance(values.dtype, pl.List):
-        values = values.list.first()
-    if isinstance(values.dtype, (pl.Struct, pl.Object)):
+        return _as_text(values.list.first())
+    if isinstance(values.dtype, pl.Struct):
+        name = next((name for name in _TEXTS if name in values.struct.fields), None)
+        return None if name is None else _as_text(values.struct.field(name))
+    if isinstance(values.dtype, pl.Object):
         return None
     return values.cast(pl.String, strict=False).fill_null("")
 

@@ -263,6 +263,15 @@ def _doubts(
                 "Ask the question of a test set with longer items.",
             )
         )
+    whole = 0 if alone else int((sought.only_whole & sought.has_ngrams).sum())
+    if whole > _MOST_UNSEARCHED * is_searched.size:
+        found.append(
+            Doubt(
+                f"{count(whole)} of {count(is_searched.size)} items have so short a question and answer that they are "
+                "found only where all of the item stands without other words in between.",
+                "Ask the question of a test set with longer items.",
+            )
+        )
     framed = 0 if alone else int((sought.own_share() < WHOLE).sum())
     if framed > _MOST_UNSEARCHED * is_searched.size:
         found.append(
