@@ -575,6 +575,42 @@ class TestKindsOfSets:
         kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
         assert kinds == {"question and answer": 40, "question only": 10, "none": 10}
 
+    @pytest.mark.parametrize(
+        ("asked", "right", "names"),
+        [
+            (("premise", "question"), "premise choice", "choice1 choice2"),
+            (("premise", "ask-for"), "premise choice", "hypothesis1 hypothesis2"),
+            (("context", "question"), "context choice", "choice1 choice2"),
+            (("obs1", "obs2"), "obs1 choice obs2", "hyp1 hyp2"),
+            (("obs1", "obs2"), "obs1 obs2 choice", "hyp1 hyp2"),
+            (("ctx_a", "ctx_b"), "ctx_a ctx_b choice", "ending0 ending1"),
+            (
+                tuple(f"input_sentence_{number}" for number in range(1, 5)),
+                " ".join(f"input_sentence_{number}" for number in range(1, 5)) + " choice",
+                "sentence_quiz1 sentence_quiz2",
+            ),
+        ],
+    )
+    def test_copies_of_a_text_with_the_right_choice(
+        self, asked: tuple[str, ...], right: str, names: str, tmp_path: Path
+    ) -> None:
+        """Where a column has the kind of question alone, the text of another one is sought."""
+        rng = random.Random(8)
+        first, second = names.split()
+        n_first = 0 if first == "ending0" else 1
+        rows = []
+        for at in range(60):
+            row: dict[str, Any] = {name: f"{sentence(rng, 8).capitalize()}." for name in asked}
+            if asked[1] in ("question", "ask-for"):
+                row[asked[1]] = ("cause", "effect")[at // 2 % 2]
+            row |= {first: sentence(rng, 5), second: sentence(rng, 5)}
+            answer = "answer_right_ending" if "quiz" in first else "label"
+            rows.append(row | {answer: at % 2 + n_first})
+        filled = [row | {"choice": row[(first, second)[at % 2]]} for at, row in enumerate(rows[:40])]
+        copies = [" ".join([*other_texts(1), *(row[name] for name in right.split())]) for row in filled]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *copies]))
+        assert (found["n_found"], word(report)) == (40, "unsound")
+
     def test_pairs_count_as_a_whole(self, tmp_path: Path) -> None:
         rng = random.Random(4)
         rows = [

@@ -142,6 +142,46 @@ SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         **{f"answer{letter}": text for letter, text in zip(LETTERS, x["choices"], strict=True)},
         "label": str(x["answer"] + 1),
     },
+    # Published with two choices each; here with four, as all others.
+    "COPA": lambda x: {
+        "premise": x["q"], **{f"choice{at + 1}": text for at, text in enumerate(x["choices"])},
+        "question": "cause" if "n" in x["q"][:12] else "effect", "idx": 1, "label": x["answer"],
+    },
+    "COPA, without its question": lambda x: {
+        "premise": x["q"], **{f"choice{at + 1}": text for at, text in enumerate(x["choices"])}, "label": x["answer"],
+    },
+    "COPA, a list": lambda x: {
+        "context": x["q"], "question": "effect", "choices": x["choices"], "label": x["answer"],
+    },
+    "e-CARE": lambda x: {
+        "index": "train-0", "premise": x["q"], "ask-for": "cause",
+        **{f"hypothesis{at + 1}": text for at, text in enumerate(x["choices"])}, "label": x["answer"],
+    },
+    "StoryCloze": lambda x: {
+        "story_id": "s", **{f"input_sentence_{at}": x["q"] if at == 4 else "It was so." for at in range(1, 5)},
+        **{f"sentence_quiz{at + 1}": text for at, text in enumerate(x["choices"])},
+        "answer_right_ending": x["answer"] + 1,
+    },
+    "StoryCloze, as first published": lambda x: {
+        "InputStoryid": "s", **{f"InputSentence{at}": x["q"] if at == 1 else "It was so." for at in range(1, 5)},
+        **{f"RandomFifthSentenceQuiz{at + 1}": text for at, text in enumerate(x["choices"])},
+        "AnswerRightEnding": x["answer"] + 1,
+    },
+    "aNLI": lambda x: {
+        "story_id": "s", "obs1": x["q"], "obs2": "It was so.",
+        **{f"hyp{at + 1}": text for at, text in enumerate(x["choices"])}, "label": str(x["answer"] + 1),
+    },
+    "aNLI, long names": lambda x: {
+        "observation_1": x["q"], "observation_2": "It was so.",
+        **{f"hypothesis_{at + 1}": text for at, text in enumerate(x["choices"])}, "label": x["answer"] + 1,
+    },
+    "HellaSwag, two parts": lambda x: {
+        "activity_label": "law", "ctx_a": x["q"], "ctx_b": "He", "ctx": None, "endings": x["choices"],
+        "label": str(x["answer"]),
+    },
+    "LogiQA": lambda x: {
+        "context": f"A context: {x['q']}", "query": x["q"], "options": x["choices"], "correct_option": x["answer"],
+    },
 }  # fmt: skip
 
 
@@ -203,6 +243,66 @@ def test_numbered_options_are_named_by_their_numbers_and_positions_count_from_0(
     assert as_gold(whole)[:2] == [["y z"], ["p"]]
     with pytest.raises(InputError, match="no column says which of them is right"):
         read_choices(Table(pl.DataFrame(frame), ""), "p")
+
+
+def _asked(**columns: Any) -> ChoiceItems:
+    n = 24
+    rows = {"choice1": ["x y"] * n, "choice2": ["p q"] * n, "label": [0, 1] * (n // 2), **columns}
+    items = read_choices(Table(pl.DataFrame(rows), ""), "items")
+    assert items is not None
+    return items
+
+
+TEXTS = [f"It rained on day number {at}." for at in range(24)]
+
+
+@pytest.mark.parametrize("column", ["premise", "context", "story", "sentence", "sentence1", "text"])
+def test_a_kind_of_question_is_not_what_is_asked(column: str) -> None:
+    items = _asked(question=["cause", "effect", "Effect "] * 8, **{column: TEXTS})
+    assert items.questions.to_list() == TEXTS
+    assert set(items.passages) == {""}
+    assert items.subjects is not None
+    assert set(items.subjects) == {"cause", "effect", "Effect "}
+    said = f"The column {column!r} is taken for the question; 'question' says what is wanted of it."
+    assert said in items.decisions
+    assert items.unread == ()
+
+
+def test_what_is_wanted_is_a_part_of_the_question() -> None:
+    # Of one premise the cause and the effect are two questions, and may have two answers.
+    apart = _asked(question=["cause", "effect"] * 12, premise=["It rained on that day."] * 24)
+    assert apart.problems.is_empty()
+    one = _asked(question=["cause", "cause"] * 12, premise=["It rained on that day."] * 24)
+    assert set(one.problems["reason"]) == {"the same question has another answer in another row"}
+
+
+def test_other_questions_are_what_is_asked() -> None:
+    whole = ["Why did it rain?", "Who got wet?", "Where was it?"] * 8
+    for column in ("premise", "context"):
+        items = _asked(question=whole, **{column: TEXTS})
+        assert (items.questions.to_list(), items.passages.to_list()) == (whole, TEXTS)
+    words = [f"word{at}" for at in range(24)]
+    items = _asked(question=words, context=TEXTS)
+    assert (items.questions.to_list(), items.passages.to_list()) == (words, TEXTS)
+    chinese = ["天下雨了。", "我很累。", "他笑了。"] * 8
+    assert _asked(question=["cause", "effect"] * 12, premise=chinese).questions.to_list() == chinese
+    # Nothing else could be asked.
+    kinds = ["cause", "effect"] * 12
+    assert _asked(question=kinds).questions.to_list() == kinds
+    assert _asked(question=kinds, premise=["yes", "no"] * 12).questions.to_list() == kinds
+    rows = pl.DataFrame({"question": kinds, "premise": TEXTS, "choice1": ["x"] * 24, "choice2": ["y"] * 24,
+                         "label": [0, 1] * 12})  # fmt: skip
+    named = read_choices(Table(rows, ""), "items", roles={"question": "question"})
+    assert named is not None
+    assert (named.questions.to_list(), named.passages.to_list()) == (kinds, TEXTS)
+
+
+def test_hypotheses_are_choices_only_where_something_is_asked() -> None:
+    rows = {"premise": TEXTS, "hypothesis1": ["x"] * 24, "hypothesis2": ["y"] * 24, "label": [0, 1] * 12}
+    assert read_choices(Table(pl.DataFrame(rows), ""), "pairs") is None
+    pairs = {"premise": TEXTS, "hypothesis": ["x"] * 24, "answer1": ["a"] * 24, "answer2": ["b"] * 24,
+             "label": [0, 1] * 12}  # fmt: skip
+    assert read_choices(Table(pl.DataFrame(pairs), ""), "pairs") is None
 
 
 def test_pairs_preferences_and_judgments_are_no_items() -> None:

@@ -7,7 +7,8 @@ MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval and AQuA have a column of lists, Social
 object with a text a letter; ARC, OpenBookQA and CommonsenseQA one of texts and labels, or both nested in the question;
 SWAG, MedMCQA, PIQA, WinoGrande, BBQ and MMLU's CSV a column a choice; GPQA and SciQ one for the right answer and
 several for wrong ones; TruthfulQA targets with their labels, or lists joined by semicolons; Open Trivia DB a list of
-wrong ones.
+wrong ones. COPA and e-CARE ask for the cause or the effect of a premise, StoryCloze for the end of four sentences, and
+aNLI for what lies between two observations.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.column_names import normalized
+from goldassay.data.column_names import TEXTS, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +30,26 @@ if TYPE_CHECKING:
 _LISTS = ("choices", "options", "endings", "choice", "candidates")
 _ANSWERS = (
     "answer_index", "answer_idx", "answerkey", "cop", "answer", "label", "labels", "correct", "gold", "target",
-    "correct_answer", "answers",
+    "correct_answer", "answers", "correct_option", "answer_right_ending", "answerrightending",
 )  # fmt: skip
-_QUESTIONS = ("question", "ctx", "goal", "sentence", "sent1", "query", "startphrase", "prompt", "input")
-_PASSAGES = ("passage", "article", "context", "support", "story", "dialogue", "paragraph")
+_QUESTIONS = (
+    "question", "ctx", "goal", "sentence", "sent1", "query", "startphrase", "prompt", "input", "obs1", "observation_1",
+)  # fmt: skip
+# The later observation stands before the earlier one, which what is sought between them follows.
+_PASSAGES = (
+    "passage", "article", "context", "support", "story", "dialogue", "paragraph", "obs2", "observation_2", "premise",
+)  # fmt: skip
+# Texts that make a question together.
+_JOINED = (
+    ("sent1", "sent2"),
+    ("ctx_a", "ctx_b"),
+    tuple(f"input_sentence_{number}" for number in range(1, 5)),
+    tuple(f"inputsentence{number}" for number in range(1, 5)),
+)
+# Whether the cause or the effect of a premise is wanted; so few words, of so few values, are a kind of question.
+_ASPECTS = ("ask_for", "asks_for")
+_MOST_WORDS = 2
+_MOST_KINDS = 20
 _GROUPS = ("subject", "category", "subject_name", "topic", "activity_label", "subset", "task", "src", "type")
 _IDS = ("id", "question_id", "example_id", "qid", "uid", "ind", "_id")
 # What a user may name; one column each, but for choices with a column each.
@@ -41,7 +58,11 @@ _LONGEST_LITERAL = 100_000
 ROLES = ("choices", "answer", "question", "passage", "group", "id")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
 _COLUMNED = (
-    (re.compile(r"^(?:ending|ans|choice|option|sol|answer)_?(\d+)$"), True),
+    (
+        re.compile(r"^(?:ending|ans|choice|option|sol|answer|sentence_quiz|randomfifthsentencequiz)_?(\d+)$"),
+        True,
+    ),
+    (re.compile(r"^hyp(?:othesis)?_?(\d+)$"), True),
     (re.compile(r"^op_?([a-j])$|^(?:option|choice|answer)_?([a-j])$|^([a-j])$"), False),
 )
 _WRONG = re.compile(r"^(?:incorrect_answer|distractor|wrong_answer)_?(\d+)$")
@@ -86,6 +107,7 @@ class Shape:
         group: A column of subjects or kinds, if any.
         id: The column of ids, if any.
         columns: Of the choices.
+        aspect: The column that says what is wanted of the question's text, such as its cause or its effect, if any.
         right_first: Whether the file lists the right choice first, so that positions mean nothing.
         numbers_from: The number that names the first choice, where the columns are numbered.
     """
@@ -97,6 +119,7 @@ class Shape:
     group: str | None
     id: str | None
     columns: tuple[str, ...]
+    aspect: str | None = None
     right_first: bool = False
     numbers_from: int | None = None
 
@@ -173,18 +196,51 @@ class _Columns:
         used = (*columns, *([answer] if answer else []))
         check_apart({"choices": "+".join(columns), "answer": answer or ""}, self.roles)
         passage = self.roles.get("passage") or self.first(_PASSAGES, besides=(*used, self.roles.get("question", "")))
-        questions = [name for name in ("sent1", "sent2") if name in self.by_name]
-        named = [self.by_name[name] for name in questions] if len(questions) == 2 else []
-        if "question" in self.roles or not named:
-            found = self.roles.get("question") or self.first(_QUESTIONS, besides=(*used, passage or ""))
-            named = [found] if found else []
+        named, passage, aspect = self.asked(used, passage)
         if not named and passage is not None:
             named, passage = [passage], None
-        group = self.roles.get("group") or self.first(_GROUPS, besides=(*used, *named, passage or ""))
+        besides = (*used, *named, passage or "")
+        group = self.roles.get("group") or self.first(_GROUPS, besides=besides) or aspect
         own_id = self.roles.get("id") or self.first(_IDS)
         return Shape(
-            lambda row: _trimmed(read(row)), answer, tuple(named), passage, group, own_id, tuple(columns), **more
-        )
+            lambda row: _trimmed(read(row)), answer, tuple(named), passage, group, own_id, tuple(columns), aspect,
+            **more,
+        )  # fmt: skip
+
+    def asked(self, used: Sequence[str], passage: str | None) -> tuple[list[str], str | None, str | None]:
+        """The columns of the question, that of the passage, and that of what is wanted of the question."""
+        aspect = self.first(_ASPECTS, besides=used)
+        if "question" in self.roles:
+            return [self.roles["question"]], passage, aspect
+        joined = next(([self.by_name[name] for name in names] for names in _JOINED if self.holds(names)), [])
+        ctx = self.by_name.get("ctx")
+        if joined and not (ctx and _n_filled(self.frame[ctx])):
+            return joined, passage, aspect
+        taken = (*used, passage or "")
+        found = self.first(_QUESTIONS, besides=taken)
+        if found is None or not _are_kinds(self.frame[found]):
+            return [found] if found else [], passage, aspect
+        # What is asked stands in another column: a copy of it need not have the word that says what is wanted.
+        if "passage" not in self.roles and passage is not None and self.has_more_kinds(passage, found):
+            return [passage], None, found
+        other = self.first((*_QUESTIONS, *TEXTS), besides=(*taken, found))
+        if other is not None and self.has_more_kinds(other, found):
+            return [other], passage, found
+        return [found], passage, aspect
+
+    def holds(self, names: Sequence[str]) -> bool:
+        return all(name in self.by_name for name in names)
+
+    def has_more_kinds(self, column: str, found: str) -> bool:
+        """Whether a column holds texts, more different ones than `found`, or as many if they are longer.
+
+        A few texts in a script without spaces look like kinds.
+        """
+        values = self.frame[column]
+        if values.dtype != pl.String:
+            return False
+        n, n_kinds = values.n_unique(), self.frame[found].n_unique()
+        return n > n_kinds or (n == n_kinds and not _are_kinds(values))
 
 
 def marks(labels: Sequence[Any]) -> list[bool] | None:
@@ -296,8 +352,7 @@ def _columned(columns: _Columns) -> Shape | None:
         own = _numbered(columns, pattern)
         answer = columns.answered(own)
         # Letters alone, or two texts without an answer, may be anything.
-        asked = "question" in columns.roles or columns.first(_QUESTIONS, besides=own) is not None
-        if len(own) < 2 or not asked or (answer is None and not numbered):
+        if len(own) < 2 or not _is_asked(columns, own) or (answer is None and not numbered):
             continue
         first = int(re.findall(r"\d+", own[0])[-1]) if numbered else None
 
@@ -306,6 +361,22 @@ def _columned(columns: _Columns) -> Shape | None:
 
         return columns.shape(read, own, answer, numbers_from=first)
     return None
+
+
+def _is_asked(columns: _Columns, own: Sequence[str]) -> bool:
+    """Whether there is what these columns answer: hypotheses need more, for pairs of sentences have these, too."""
+    if "question" in columns.roles:
+        return True
+    wanted = columns.first(_ASPECTS, besides=own) is not None and columns.first(_PASSAGES, besides=own) is not None
+    if normalized(own[0]).startswith("hyp"):
+        return wanted or columns.holds(("obs1", "obs2")) or columns.holds(("observation_1", "observation_2"))
+    is_pair = columns.holds(("premise", "hypothesis"))
+    return (
+        wanted
+        or columns.first(_QUESTIONS, besides=own) is not None
+        or (columns.holds(("premise",)) and not is_pair)
+        or any(map(columns.holds, _JOINED))
+    )
 
 
 def _named(columns: _Columns) -> Shape | None:
@@ -342,6 +413,14 @@ SHAPES: tuple[Callable[[_Columns], Shape | None], ...] = (
     _listed,
     _columned,
 )
+
+
+def _are_kinds(values: pl.Series) -> bool:
+    """Whether a column holds but a few different values of a word or two, such as "cause" and "effect"."""
+    if values.dtype != pl.String:
+        return False
+    kinds = values.drop_nulls().str.strip_chars().str.to_lowercase().unique()
+    return 0 < len(kinds) <= _MOST_KINDS and all(len(re.findall(r"\S+", each)) <= _MOST_WORDS for each in kinds)
 
 
 def _n_filled(values: pl.Series) -> int:

@@ -222,7 +222,8 @@ def read_choices(
         )  # fmt: skip
     questions = _questions(raw, frame, shape)
     passages = cell_texts(frame[shape.passage]).fill_null("") if shape.passage else None
-    _check_answers(found, kept, questions, passages, compared, right)
+    aspects = cell_texts(frame[shape.aspect]).fill_null("") if shape.aspect else None
+    _check_answers(found, kept, questions, (passages, aspects), compared, right)
     sizes = np.array([len(texts[at]) for at in kept], np.int64)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     marks = np.zeros(offsets[-1], np.bool_)
@@ -235,6 +236,9 @@ def read_choices(
     first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
     decisions = list(found_right.said)
+    if shape.aspect is not None and shape.question:
+        columns = " + ".join(map(repr, shape.question))
+        decisions.append(f"The column {columns} is taken for the question; {shape.aspect!r} says what is wanted of it.")
     if n_blank := sum(raw[at].n_blank > 0 for at in kept):
         decisions.append(f"Empty choices at the end count as none, in {n_blank:,} of {len(kept):,} items.")
     if not ordered:
@@ -301,7 +305,9 @@ def _unlisted(frame: pl.DataFrame, shape: Shape, texts: Sequence[tuple[str, ...]
 
 def _covered(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> set[str]:
     """Columns that have a role; other ways to write the answer have one."""
-    covered = {*shape.columns, *shape.question, shape.answer, shape.passage, shape.group, shape.id, *others}
+    covered = {
+        *shape.columns, *shape.question, shape.answer, shape.passage, shape.group, shape.id, shape.aspect, *others,
+    }  # fmt: skip
     known = {column for column in frame.columns if is_answer(column)}
     return {*known, *(column for column in covered if column)}
 
@@ -389,7 +395,7 @@ def _check_answers(
     found: _Problems,
     kept: Sequence[int],
     questions: Sequence[str],
-    passages: pl.Series | None,
+    others: Sequence[pl.Series | None],
     compared: Sequence[tuple[str, ...]],
     right: Sequence[tuple[int, ...] | None],
 ) -> None:
@@ -399,8 +405,8 @@ def _check_answers(
     keys = {}
     for at, question in zip(kept, asked, strict=True):
         if times[question] > 1:
-            passage = "" if passages is None else str(passages[at])
-            keys[at] = (question, normalized_text(passage), *sorted(compared[at]))
+            parts = ("" if each is None else normalized_text(str(each[at])) for each in others)
+            keys[at] = (question, *parts, *sorted(compared[at]))
     for one, other in pairwise(sorted(keys, key=lambda at: (keys[at], at))):
         if keys[one] == keys[other] and _gold(compared[one], right[one]) != _gold(compared[other], right[other]):
             found.add(other, OTHER_ANSWER)
