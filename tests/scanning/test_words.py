@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goldassay.scanning import Sought, SoughtText, json_kernels, readings_of, word_kernels, words_of
 from goldassay.scanning.fields import Wanted
 from goldassay.scanning.sought import MOST_N
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, SEPARATES, point_table
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEPARATES, SEVERAL, point_table
 from tests.scanning.corpora import no_rows, sought
 
 
@@ -45,13 +45,19 @@ def test_words(text: str, words: list[str]) -> None:
 
 def test_the_table_says_of_each_character_what_the_words_are() -> None:
     table = point_table()
-    assert table.size == N_POINTS
     for point in [*range(0x3000), *range(0x3000, N_POINTS, 7)]:
         character, entry = chr(point), int(table[point])
         if entry == DEPENDS:
             continue
         words = words_of(f"x{character}y")
-        if entry == SEPARATES:
+        if entry >= SEVERAL:
+            stands = table[entry - SEVERAL :].tolist()
+            said = "".join(
+                " " if each == SEPARATES else f" {chr(each - ALONE)} " if each >= ALONE else chr(each)
+                for each in stands[: stands.index(END)]
+            )
+            assert words == f"x{said}y".split(), hex(point)
+        elif entry == SEPARATES:
             assert words == ["x", "y"], hex(point)
         elif entry == DROPPED:
             assert words == ["xy"], hex(point)
@@ -108,6 +114,16 @@ def test_bytes_are_read_as_their_words(text: str, in_json: bool, in_ascii: bool)
     other = " . ".join(f"{word} zq" for word in words_of(text))
     known = sought([text], n=5)
     assert _status(other, known, in_json=in_json, in_ascii=in_ascii) != word_kernels.CANDIDATE or "zq" in words_of(text)
+
+
+def test_characters_for_which_several_stand_are_read_from_bytes() -> None:
+    several = [chr(point) for point in np.flatnonzero(point_table()[:N_POINTS] >= SEVERAL).tolist()]
+    assert {"\u00bd", "\u00b4", "\u2122", "\ufb01", "\u3231", "\u0958"} <= set(several)
+    for at in range(0, len(several), 5):
+        text = "one two three " + "".join(f"a{each}b {each}" for each in several[at : at + 5])
+        for in_json, in_ascii in ((False, False), (True, False), (True, True)):
+            known = sought([text], n=min(len(words_of(text)), MOST_N))
+            assert _status(text, known, in_json=in_json, in_ascii=in_ascii) == word_kernels.CANDIDATE, text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects.
 
-Numba keeps machine code by the file of the outer loop: a change of `seek_span`, or of `markup_kernels`, needs a change
-here and in the files of the other outer loops, or an empty cache.
+Numba keeps machine code by the file of the outer loop: a change of `seek_span` in `word_kernels`, or of
+`markup_kernels`, needs a change here and in the files of the other outer loops, or an empty cache.
 """
 
 from __future__ import annotations

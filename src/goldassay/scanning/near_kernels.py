@@ -10,7 +10,7 @@ from goldassay.core.compiled import compiled
 from goldassay.data.near_copy_kernels import enter_shingles
 from goldassay.scanning.markup_kernels import begins_markup, markup_at, next_character
 from goldassay.scanning.word_kernels import entry_of
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, SEVERAL
 
 # A text whose words Python alone can find.
 LEFT = -1
@@ -57,7 +57,7 @@ def write_words(data: Any, begins: Any, ends: Any, letters: Any, points: Any, fo
                 if entry == DROPPED and apart:
                     continue
                 # A hyphen at the end of a line, and a character that is not seen in a word, may be read in two ways.
-                if entry in (DROPPED, DEPENDS) or is_hyphen:
+                if entry in (DROPPED, DEPENDS) or entry >= SEVERAL or is_hyphen:
                     left[text] = True
                     break
                 if entry == 0:

@@ -9,7 +9,7 @@ import numpy as np
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import LOWER, SIZE, before_first, first_met, load, other_than_letters
 from goldassay.scanning.markup_kernels import begins_markup, markup_at, next_character
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, UNSEEN_FIRST, UNSEEN_LAST
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEVERAL, UNSEEN_FIRST, UNSEEN_LAST
 
 # What a text is found to be.
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
@@ -189,9 +189,18 @@ def seek_span(
     size_of_anchor, power, reach = lengths[0], powers[0], lengths[lengths.size - 1] - lengths[0]
     i = np.int64(begin)
     last = np.int64(end) - SIZE
+    # Where the next of several characters lies that stand for one; 0 where there is none.
+    several = np.int64(0)
     while True:
         entry, c = np.int64(0), np.int64(-1)
-        if fill == 0 and i <= last:
+        if several > 0:
+            entry = np.int64(points[several])
+            several = several + 1 if points[several + 1] != END else np.int64(0)
+            if 0 < entry < ALONE:
+                h, chunk, fill = _appended(h, chunk, fill, entry)
+                inside = True
+                continue
+        elif fill == 0 and i <= last:
             # Most words are of ASCII: up to eight of their letters at once.
             eight = load(data, i)
             others = other_than_letters(eight)
@@ -238,6 +247,9 @@ def seek_span(
                 if not apart:
                     continue
                 entry = np.int64(0)
+            if entry >= SEVERAL:
+                several = entry - SEVERAL
+                continue
             if entry == DEPENDS:
                 return BY_HAND
         # A word ended, or a character is a word of its own, or both.
@@ -262,7 +274,7 @@ def seek_span(
                 if 0 < length <= n - first:
                     status = CANDIDATE
                 across |= length > n - first
-        if i >= end:
+        if i >= end and several == 0:
             break
     state[_COUNT], state[_PREFIX], state[_UNTIL] = np.uint64(n), prefix, np.uint64(until)
     if has_other:

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # What the table says of a code point: separates words; is dropped; depends on its neighbours; else the character that
-# stands for it, with a bit for such as are words by themselves.
-SEPARATES, DROPPED, DEPENDS = 0, -1, -2
-ALONE = 1 << 22
+# stands for it, with a bit for such as are words by themselves. Where several stand for it: a bit, and where they begin
+# behind all code points, up to the end.
+SEPARATES, DROPPED, DEPENDS, END = 0, -1, -2, -3
+ALONE, SEVERAL = 1 << 22, 1 << 23
 N_POINTS = 0x40000
 MOST_POINT = 0x10FFFF
 # Thai, Lao, Myanmar, Khmer, kana, bopomofo, Han.
@@ -223,13 +224,17 @@ def _seconds() -> frozenset[str]:
 
 @cache
 def point_table() -> NDArray[np.int32]:
-    """What each code point is, (262144,): SEPARATES, DROPPED, DEPENDS or the character that stands for it."""
-    table = np.zeros(N_POINTS, np.int32)
+    """What each code point is, from 262144 on what stands for such as several do: one half is 1, a space, and 2."""
+    table: list[int] = [SEPARATES] * N_POINTS
     alone = _is_alone()
     for point in range(N_POINTS):
-        table[point] = _entry(chr(point), alone)
-    table.flags.writeable = False
-    return table
+        entries = _entries(chr(point), alone)
+        table[point] = entries[0] if len(entries) == 1 else SEVERAL | len(table)
+        if len(entries) > 1:
+            table += [*entries, END]
+    found = np.array(table, np.int32)
+    found.flags.writeable = False
+    return found
 
 
 @cache
@@ -240,24 +245,26 @@ def ascii_letters() -> NDArray[np.uint8]:
     return found
 
 
-def _entry(character: str, alone: NDArray[np.bool_]) -> int:
+def _entries(character: str, alone: NDArray[np.bool_]) -> list[int]:
     point = ord(character)
     if point < 0x80:
-        return ord(character.lower()) if character.isalnum() else SEPARATES
+        return [ord(character.lower()) if character.isalnum() else SEPARATES]
     if point in _DROPPED:
-        return DROPPED
+        return [DROPPED]
     if unicodedata.category(character) in ("Cn", "Co", "Cs"):
-        return SEPARATES
+        return [SEPARATES]
     if point in _POINTS:
-        return DEPENDS
+        return [DEPENDS]
+    # What joins its neighbours behind it is read by hand itself, so that the first character alone decides.
     first = unicodedata.normalize("NFKD", character)[0]
     if unicodedata.combining(first) or first in _seconds():
-        return DEPENDS
-    normal = [each for each in _lower(unicodedata.normalize("NFKC", character)) if ord(each) not in _DROPPED]
-    in_words = [_in_word(each) for each in normal]
-    if not any(in_words):
-        return SEPARATES
-    if len(normal) > 1 or ord(normal[0]) >= N_POINTS:
-        return DEPENDS
-    stands = ord(normal[0])
-    return stands | ALONE if alone[stands] else stands
+        return [DEPENDS]
+    normal = _lower(unicodedata.normalize("NFKC", character))
+    if not any(map(_in_word, normal)):
+        return [SEPARATES]
+    points = list(map(ord, normal))
+    if max(points) >= N_POINTS or not _DROPPED.union(_POINTS).isdisjoint(points):
+        return [DEPENDS]
+    return [
+        SEPARATES if not _in_word(each) else ord(each) | ALONE if alone[ord(each)] else ord(each) for each in normal
+    ]
