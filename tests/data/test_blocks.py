@@ -63,8 +63,27 @@ def test_blocks_are_the_whole(tmp_path, name):
     same(tmp_path / name)
 
 
+def skipped(size):
+    """A frame of zstandard that readers skip, as pzstd writes."""
+    return b"\x50\x2a\x4d\x18" + size.to_bytes(4, "little") + bytes(size)
+
+
+def in_window(data, log):
+    """A frame of zstandard whose window has 2 ** log bytes, by hand (RFC 8878): `zstd --long` writes such."""
+    header = b"\x28\xb5\x2f\xfd\0" + bytes([log - 10 << 3])
+    return header + (len(data) << 3 | 1).to_bytes(3, "little") + data
+
+
 @pytest.mark.parametrize(
-    "compressed", [gzip.compress, lambda data: zstandard.compress(data[:99]) + zstandard.compress(data[99:])]
+    "compressed",
+    [
+        gzip.compress,
+        lambda data: zstandard.compress(data[:99]) + zstandard.compress(data[99:]),
+        lambda data: skipped(4) + zstandard.compress(data[:99]) + skipped(5000) + zstandard.compress(data[99:]),
+        lambda data: skipped(5000) + zstandard.compress(data) + skipped(0),
+        lambda data: in_window(data, 28),
+        lambda data: in_window(data, 31),
+    ],
 )
 @pytest.mark.parametrize("name", ["rows.jsonl", "quoted.tsv"])
 def test_compressed(tmp_path, name, compressed):
@@ -98,6 +117,7 @@ def test_errors_count_lines_from_the_start(tmp_path):
         ("rows.json", b'[{"text": "a", "label": "b"}]', "format json cannot be read part by part; convert it"),
         ("rows.jsonl.gz", gzip.compress(CONTENTS["rows.jsonl"])[:-9], "gzip file is damaged or cut short"),
         ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"])[:-9], "zstandard file is cut short"),
+        ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"]) + skipped(9)[:-1], "zstandard file is cut short"),
         ("rows.parquet", b"PAR1 nothing", "Parquet file is damaged"),
         ("rows.tsv", b"a\tb\r" * 20, "carriage returns only"),
     ],

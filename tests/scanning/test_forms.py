@@ -13,6 +13,7 @@ import zstandard
 
 from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus
+from tests.data.test_blocks import in_window, skipped
 from tests.scanning.corpora import sought
 from tests.scanning.test_scan import ITEMS, found_by, rows, write_jsonl
 
@@ -33,6 +34,9 @@ TEXT = "\n\n".join(ITEMS).encode()
         ("a.gz", gzip.compress(LINES)),
         ("a.gz", gzip.compress(TEXT)),
         ("a.zst", zstandard.compress(LINES)),
+        ("a.zst", skipped(4) + zstandard.compress(LINES)),
+        ("a.jsonl.zst", skipped(4) + zstandard.compress(LINES)),
+        ("a.jsonl.zst", in_window(LINES, 28)),
         ("a.jsonlines", LINES),
         ("a.JSONLINES.gz", gzip.compress(LINES)),
         ("README", TEXT),

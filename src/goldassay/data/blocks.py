@@ -19,7 +19,7 @@ from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.quotation import is_quoted
 from goldassay.data.readers import csv, jsonl, parquet, reader_for, tsv
-from goldassay.data.source import check_text, read_head
+from goldassay.data.source import check_text, is_zstandard, read_head, zstd_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ BLOCK = 1 << 23
 _ZSTD_PIECE = 1 << 11
 LONGEST_RECORD = 1 << 26
 MOST_ROWS = 1 << 17
-_GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
             file.seek(0)
             if magic.startswith(_GZIP):
                 yield from _gzip(file, path)
-            elif magic.startswith(_ZSTD):
+            elif is_zstandard(magic):
                 yield from _zstandard(file, path)
             else:
                 while block := file.read(BLOCK):
@@ -219,7 +219,7 @@ def _gzip(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
 
 def _zstandard(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
     mend = "copy or download the file again"
-    frame = zstandard.ZstdDecompressor().decompressobj()
+    frame = zstd_frame()
     counted = Unpacking(seekable(path), held=False)
     held: list[bytes] = []
     n_held = 0
@@ -227,7 +227,7 @@ def _zstandard(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
         while raw := file.read(_ZSTD_PIECE):
             while raw:
                 if frame.eof:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
+                    frame = zstd_frame()
                 held.append(frame.decompress(raw))
                 n_held += len(held[-1])
                 counted.add(len(held[-1]))

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+# Frames to skip, as pzstd writes before each other one: any of sixteen first bytes, then these.
+_SKIPPED = b"\x2a\x4d\x18"
+# That of zstd --long=31: by default the library refuses what zstd --long=28 has written.
+_ZSTD_WINDOW = 1 << 31
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 1 << 16
 _PIECE = 1 << 20
@@ -73,7 +77,7 @@ def text_form(path: Path) -> TextForm:
     """
     raw = _open(path)
     text = _decompressed(raw, path)
-    ending = ".gz" if raw.startswith(_GZIP) else ".zst" if raw.startswith(_ZSTD) else ""
+    ending = ".gz" if raw.startswith(_GZIP) else ".zst" if is_zstandard(raw) else ""
     return TextForm(text.startswith(_BOM), "\r\n" if text.partition(b"\n")[0].endswith(b"\r") else "\n", ending)
 
 
@@ -89,17 +93,34 @@ def read_head(path: Path, size: int = _HEAD) -> bytes:
             return zlib.decompressobj(wbits=31).decompress(raw, size).removeprefix(_BOM)
         except zlib.error:
             return b""
-    if raw.startswith(_ZSTD):
-        frame, head = zstandard.ZstdDecompressor().decompressobj(), b""
-        try:
-            for begin in range(0, len(raw), _ZSTD_PIECE):
-                if frame.eof or len(head) >= size:
-                    break
-                head += frame.decompress(raw[begin : begin + _ZSTD_PIECE])
-        except zstandard.ZstdError:
-            return b""
-        return head[:size].removeprefix(_BOM)
+    if is_zstandard(raw):
+        return _zstd_head(raw, size).removeprefix(_BOM)
     return raw.removeprefix(_BOM)
+
+
+def _zstd_head(raw: bytes, size: int) -> bytes:
+    frame, head = zstd_frame(), b""
+    try:
+        for begin in range(0, len(raw), _ZSTD_PIECE):
+            rest = raw[begin : begin + _ZSTD_PIECE]
+            while rest and len(head) < size:
+                if frame.eof:
+                    frame = zstd_frame()
+                head += frame.decompress(rest)
+                rest = frame.unused_data if frame.eof else b""
+    except zstandard.ZstdError:
+        return b""
+    return head[:size]
+
+
+def is_zstandard(head: bytes) -> bool:
+    """Whether a file that begins so is packed with zstandard, also where its first frame is to be skipped."""
+    return head.startswith(_ZSTD) or (head[1:4] == _SKIPPED and head[0] >> 4 == 5)
+
+
+def zstd_frame() -> zstandard.ZstdDecompressionObj:
+    """What unpacks one frame, of any window that zstandard can write."""
+    return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
 
 
 def bare_name(path: Path) -> str:
@@ -180,7 +201,7 @@ def _decompressed(raw: bytes, path: Path) -> bytes:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError("the gzip file is damaged or cut short", file=path, mend=mend) from error
         return b"".join(pieces)
-    if raw.startswith(_ZSTD):
+    if is_zstandard(raw):
         return _zstd_frames(raw, path, mend)
     return raw
 
@@ -192,7 +213,7 @@ def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
     for begin in range(0, len(raw), _ZSTD_PIECE):
         rest = raw[begin : begin + _ZSTD_PIECE]
         while rest:
-            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            frame = frame or zstd_frame()
             try:
                 parts.append(frame.decompress(rest))
             except zstandard.ZstdError as error:

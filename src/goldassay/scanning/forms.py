@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from goldassay.core.errors import InputError
-from goldassay.data.source import bare_name, read_head
+from goldassay.data.source import bare_name, is_zstandard, read_head
 
 Form = Literal["jsonl", "text", "parquet"]
 _ENDINGS: dict[str, Form] = {
@@ -19,7 +19,7 @@ _ENDINGS: dict[str, Form] = {
 _TABLES = (".csv", ".tsv", ".tab", ".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz", ".xlsx")
 # What is no text may be packed text, which is about a quarter as long.
 _PACKING = 4
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+_GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 # Files that hold no text, by their names: pictures, sound, films, fonts, checksums, and what stores, versions and
 # downloads leave. Of all others nobody knows.
@@ -53,7 +53,7 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
         magic = stream.read(4)
         # Lines of JSON may begin with these four letters.
         is_parquet = magic == _PARQUET and _end_of(stream) == _PARQUET
-    is_packed = magic.startswith(_PACKED)
+    is_packed = magic.startswith(_GZIP) or is_zstandard(magic)
     if form == "parquet" and is_packed:
         raise InputError("a packed Parquet file cannot be read part by part")
     if is_parquet:
