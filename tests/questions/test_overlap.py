@@ -88,6 +88,18 @@ class TestShortQuestions:
             found, _ = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
             assert found["n_found"] == 0, form
 
+    def test_the_page_marks_the_same_words_on_both_sides(self, tmp_path: Path) -> None:
+        rows = [*short_questions(6, 6, 12), *short_questions(90, 60, 12)]
+        texts = [f"said before: Question: {row['question']} Answer: {row['answer']} said after" for row in rows]
+        found, _ = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert len({len(row["text"].split(" ")) for row in found["worst"]}) == 2
+        for row in found["worst"]:
+            sides = [
+                [row[text][begin:end] for begin, end in row[marks]]
+                for text, marks in (("text", "marks"), ("excerpt", "excerpt_marks"))
+            ]
+            assert " ".join(sides[0]) == " ".join(sides[1]) == row["text"]
+
     def test_answers_alone_are_called_so(self, tmp_path: Path) -> None:
         rows = short_questions(6, 25)
         found, report = measured(rows, written(tmp_path / "c.jsonl", [row["answer"] for row in rows]))

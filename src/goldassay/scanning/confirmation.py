@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 KEPT, WHOLE = 0.2, 0.8
 # Words after the question within which an answer is an answer to it.
 ANSWER_WITHIN = 50
-# Words of an excerpt, and those before the first match.
-_EXCERPT, _BEFORE = 120, 8
+# Words of an excerpt, of one of a long item at most, and those before the first match.
+_EXCERPT, _MOST_EXCERPT, _BEFORE = 120, 480, 8
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,6 @@ class Confirmation:
         )
         return windows[~sought.is_common[windows]]
 
-    def covered(self, text: SoughtText, document: str) -> NDArray[np.bool_]:
-        """Which words of a sequence stand in n-grams of a document, boilerplate or not."""
-        found, confirmed = np.zeros(len(text.words), bool), self._matched(words_of(document))[1]
-        number = next(at for at, each in enumerate(self.sought.texts) if each is text)
-        windows = self.sought.window_start[
-            (self.sought.window_text == number) & np.isin(self.sought.grams, np.unique(confirmed))
-        ]
-        is_start = np.zeros(len(text.words), bool)
-        is_start[windows] = True
-        cover(is_start, int(self.sought.lengths[number]), found)
-        return found
-
     def _matched(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
         """Places and numbers of the n-grams of a document, and the numbers of its words."""
         sought = self.sought
@@ -180,7 +168,8 @@ class Confirmation:
         is_start, is_word = np.zeros((2, document.size), bool)
         is_start[largest.places] = True
         cover(is_start, largest.length, is_word)
-        excerpt, marks = _excerpt(words, is_word)
+        longest = max(len(part.text.words) for part in parts)
+        excerpt, marks = _excerpt(words, is_word, max(_EXCERPT, min(longest + 2 * _BEFORE, _MOST_EXCERPT)))
         coverage = max((part.share for part in whole), default=0.0)
         answered = self._is_answered(item, parts, document)
         if not answered and self._is_asked_before(item, parts, document):
@@ -315,17 +304,17 @@ class _TextMatch:
         )
 
 
-def _excerpt(words: list[str], is_match: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
-    """Words about the densest matches, and which of them matched."""
-    first = densest(is_match, _EXCERPT - _BEFORE)
+def _excerpt(words: list[str], is_match: NDArray[np.bool_], size: int) -> tuple[str, tuple[int, ...]]:
+    """So many words about the densest matches, and which of them matched."""
+    first = densest(is_match, size - _BEFORE)
     if first < 0:
         return "", ()
     begin = max(0, first - _BEFORE)
-    shown = is_match[begin : begin + _EXCERPT]
+    shown = is_match[begin : begin + size]
     edges = run_edges(shown).tolist()
     # Runs alternate, and the last one may be none.
     marks = edges[0 if shown[0] else 1 :]
-    return " ".join(words[begin : begin + _EXCERPT]), tuple(marks[: len(marks) - len(marks) % 2])
+    return " ".join(words[begin : begin + size]), tuple(marks[: len(marks) - len(marks) % 2])
 
 
 def union_of(sought: Sought, windows: NDArray[np.int64]) -> dict[int, float]:

@@ -17,7 +17,6 @@ from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.measuring import TRAINING, corpus_counts
 from goldassay.questions.overlap.scored_runs import say_scores
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.scanning.confirmation import Confirmation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 # Items that the page shows beside the place where they stand, and files that it names.
 MOST_SHOWN, _MOST_FILES = 30, 20
+# Fewer words in a row that two texts share may stand in any two.
+_LEAST_RUN = 3
 # Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
 _STEPS = 5
 _TABLE_COLUMNS = (
@@ -172,7 +173,6 @@ def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
     order = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)}, return_dtype=pl.Int64)
     first = found.places.unique("item", keep="first", maintain_order=True)
     worst = first.sort([order, -pl.col("rank"), pl.col("item")]).head(MOST_SHOWN)
-    confirmation = Confirmation(sought)
     shown = []
     for row in worst.iter_rows(named=True):
         text = max(
@@ -182,10 +182,8 @@ def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
         )
         if text is None:
             continue
-        is_marked = confirmation.covered(text, row["excerpt"])
-        in_excerpt = _within(row["marks"])
-        if row["near"] > row["coverage"]:
-            is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "))
+        least = 1 if row["near"] > row["coverage"] else _LEAST_RUN
+        is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "), least)
         at = row["row"]
         shown.append(
             {
@@ -204,19 +202,16 @@ def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
     return shown
 
 
-def _alike(words: Sequence[str], others: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Which words of two texts stand in both in the same order."""
+def _alike(
+    words: Sequence[str], others: Sequence[str], least: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Which words of two texts stand in both in the same order, in runs of so many at least."""
     found = np.zeros(len(words), bool), np.zeros(len(others), bool)
     for begin, other, size in difflib.SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
+        if size < least:
+            continue
         found[0][begin : begin + size] = True
         found[1][other : other + size] = True
-    return found
-
-
-def _within(edges: list[int]) -> np.ndarray[Any, Any]:
-    found = np.zeros(edges[-1] if edges else 0, bool)
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        found[begin:end] = True
     return found
 
 
