@@ -30,13 +30,14 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import zstandard
 
 import goldassay
+from benchmarks.overlap_peers import Searched, compare
 from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
+from goldassay.overlap.kinds import DIRTY_FROM
 from goldassay.scanning import Sought, SoughtText, find_corpus, json_kernels, scan_corpus, words_of
 from goldassay.scanning.confirmation import Confirmation
 from goldassay.scanning.fields import Wanted
@@ -45,42 +46,6 @@ from goldassay.scanning.shards import Shard
 
 N = 13
 _PART = 20_000_000
-_PEERS = {
-    "datatrove": """
-import sys, time
-from datatrove.pipeline.decont.n_grams import NGramsDecontConfig
-from datatrove.utils.text import ngrams, simplify_text
-import json
-from datatrove.utils.hashing import create_hash_func
-config = NGramsDecontConfig()
-hash_func = create_hash_func(config.hash_config)
-sought = set()
-for line in open(sys.argv[1]):
-    row = json.loads(line)
-    words = simplify_text(row["question"] + " " + row["answer"], config.norm_config).split()
-    sought.update(hash_func(" ".join(each).encode()) for each in ngrams(words, 13))
-start, n, size = time.process_time(), 0, 0
-for line in open(sys.argv[2]):
-    size += len(line)
-    words = simplify_text(json.loads(line)["text"], config.norm_config).split()
-    n += any(hash_func(" ".join(each).encode()) in sought for each in ngrams(words, 13))
-print(json.dumps({"documents": n, "rate": size / (time.process_time() - start) / 1e6}))
-""",
-    "janitor": """
-import json, sys, time
-from lm_eval.decontamination.janitor import Janitor
-janitor = Janitor(too_dirty_cutoff=10**9, minimum_slice_length=0)
-for line in open(sys.argv[1]):
-    row = json.loads(line)
-    janitor.register_contaminant_python(row["question"] + " " + row["answer"])
-start, n, size = time.process_time(), 0, 0
-for line in open(sys.argv[2]):
-    size += len(line)
-    text = json.loads(line)["text"]
-    n += janitor.clean_python(text) != [text]
-print(json.dumps({"documents": n, "rate": size / (time.process_time() - start) / 1e6}))
-""",
-}
 
 
 def recall(folder: Path) -> None:
@@ -156,7 +121,18 @@ def set_rate(items: list[tuple[str, str]], lines: list[str]) -> tuple[float, int
     return sum(map(len, lines)) / (time.process_time() - start) / 1e6, found
 
 
-def speed(folder: Path, megabytes: int, peer: str | None) -> None:
+def searched(sought: Sought, path: Path) -> dict[str, Searched]:
+    """The search, and the documents that have 20 % of an item or its question, and 80 % of an item."""
+    matches = scan_corpus(sought, find_corpus([path]), n_workers=1).matches
+    dirty = matches.filter(matches["coverage"] >= DIRTY_FROM)
+    speed_of_one, _ = rate(sought, path)
+    return {
+        f"this, {name}": Searched(speed_of_one, set(rows["row"].to_list()))
+        for name, rows in (("from 20 % on", matches), ("from 80 % on", dirty))
+    }
+
+
+def speed(folder: Path, megabytes: int, peer: str | None, decon: str | None) -> None:
     """The table of speeds."""
     sought = test_set(10_000)
     _ = sought.tables, sought.exact
@@ -188,16 +164,9 @@ def speed(folder: Path, megabytes: int, peer: str | None) -> None:
     ours, n_ours = rate(sought, part)
     print(f"{'a Python set, on 20 MB':>30} {plain:8.1f} MB/s   {n_plain} documents; {ours / plain:.0f} times slower")
     print(f"{'this, on the same':>30} {ours:8.1f} MB/s   {n_ours} documents and items of 20 % or more")
-    if peer:
-        test = folder / "test.jsonl"
-        test.write_text("".join(json.dumps({"question": one, "answer": other}) + "\n" for one, other in items))
-        for name, script in _PEERS.items():
-            told = subprocess.run([peer, "-c", script, test, part], capture_output=True, text=True, check=False)
-            if told.returncode:
-                print(f"{name}:", told.stderr.strip().splitlines()[-1])
-            else:
-                said: dict[str, Any] = json.loads(told.stdout.strip().splitlines()[-1])
-                print(f"{name + ', on the same':>30} {said['rate']:8.1f} MB/s   {said['documents']} documents")
+    if peer or decon:
+        compare(folder, part, items, lambda path: searched(sought, path), interpreter=peer, decon=decon)
+        print(f"load {os.getloadavg()[0]:.1f}")
 
 
 def side_by_side(folder: Path, megabytes: int) -> None:
@@ -258,12 +227,13 @@ def main() -> None:
     parser.add_argument("--workers", action="store_true")
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--peer")
+    parser.add_argument("--decon")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.recall:
             recall(Path(folder))
         if given.speed:
-            speed(Path(folder), given.megabytes, given.peer)
+            speed(Path(folder), given.megabytes, given.peer, given.decon)
         if given.workers:
             side_by_side(Path(folder), given.megabytes)
         if given.large:
