@@ -8,8 +8,10 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyarrow as pa
 import pytest
 import zstandard
+from pyarrow import parquet
 
 from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus
@@ -142,3 +144,16 @@ def test_lines_whose_first_is_broken_are_read(tmp_path: Path) -> None:
         found = found_by(sought(ITEMS), tmp_path / "a.jsonl")
         assert (found.n_holding == 1).all()
         assert found.broken == (("a.jsonl", "1 line is no JSON object (line 1)"),)
+
+
+def test_parquet_with_two_columns_of_one_name(tmp_path: Path) -> None:
+    """pyarrow writes and reads it; no table of polars can hold it."""
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table([pa.array(ITEMS), pa.array(["other"] * len(ITEMS))], names=["text", "text"]), path)
+    with pytest.raises(
+        InputError, match=r"two columns have one name \(.*'text'.*: give each a name of its own.*"
+    ) as said:
+        found_by(sought(ITEMS), path)
+    assert "damaged" not in str(said.value)
+    parquet.write_table(parquet.ParquetFile(path).read().rename_columns(["text", "text_2"]), path)
+    assert (found_by(sought(ITEMS), path).n_holding == 1).all()

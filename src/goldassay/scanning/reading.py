@@ -296,6 +296,12 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
                     columns=names, n_with=n_with,
                 )  # fmt: skip
                 at = end
+    except pl.exceptions.DuplicateError as error:
+        raise InputError(
+            f"two columns have one name ({str(error).partition(chr(10))[0]})",
+            file=path,
+            mend="give each a name of its own, as rename_columns of pyarrow does",
+        ) from error
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"
