@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import shlex
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -157,3 +160,28 @@ def test_parquet_with_two_columns_of_one_name(tmp_path: Path) -> None:
     assert "damaged" not in str(said.value)
     parquet.write_table(parquet.ParquetFile(path).read().rename_columns(["text", "text_2"]), path)
     assert (found_by(sought(ITEMS), path).n_holding == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "command"),
+    [
+        ([{"text": text} for text in ITEMS], "jq -c '.[]'"),
+        ([None, *({"text": text} for text in ITEMS)], "jq -c '.[]'"),
+        (ITEMS, "jq -c '.[] | {text: .}'"),
+        ([None, *ITEMS], "jq -c '.[] | {text: .}'"),
+        ([[text, "reply"] for text in ITEMS], "jq -c '.[] | {text: .}'"),
+    ],
+)
+@pytest.mark.parametrize("are_lines", [False, True])
+def test_arrays_are_refused_with_a_command_that_makes_objects_of_their_elements(
+    values: list[object], command: str, are_lines: bool, tmp_path: Path
+) -> None:
+    arrays = [[], values[:1], values[1:]] if are_lines else [values]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(array) + "\n" for array in arrays))
+    with pytest.raises(InputError, match=re.escape(f"a JSON array, not JSON lines: {command} makes lines of it")):
+        found_by(sought(ITEMS), path)
+    if shutil.which("jq"):
+        run = subprocess.run(shlex.split(command), input=path.read_bytes(), capture_output=True, check=True)
+        path.write_bytes(run.stdout)
+        assert (found_by(sought(ITEMS), path).n_holding == 1).all()

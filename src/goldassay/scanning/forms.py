@@ -31,6 +31,9 @@ _WITHOUT_TEXT = re.compile(
 )
 _OF_A_STORE = re.compile(r"/\.git/|/\.cache/huggingface/download/.*\.(?:metadata|lock)$")
 _OBJECT = re.compile(rb"\s*\{\s*[\"}]")
+# Its elements are texts or arrays: no objects, as lines have to be. Arrays may be empty, and elements null.
+_NULLS = r"\s*(?:null\s*(?:,\s*)?)*"
+_ARRAY_OF_TEXTS = re.compile(rf"(?:\[{_NULLS}\]\s*)*\[{_NULLS}[\"\[]")
 
 
 def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
@@ -93,7 +96,8 @@ def _refuse_other_json(head: bytes) -> None:
     # Without an argument a record separator would be stripped, too.
     text = head.decode("utf-8", "replace").strip(" \t\r\n")
     if text.startswith("["):
-        raise InputError("the file is a JSON array, not JSON lines", mend="jq -c '.[]' makes lines of it")
+        command = "jq -c '.[] | {text: .}'" if _ARRAY_OF_TEXTS.match(text) else "jq -c '.[]'"
+        raise InputError("the file is a JSON array, not JSON lines", mend=f"{command} makes lines of it")
     if text.startswith("\x1e"):
         raise InputError("each object follows a record separator (RFC 7464)", mend="tr -d '\\036' makes lines of it")
     if "\n" not in text and re.search(r"\}\r+\s*\{", text):
