@@ -135,6 +135,7 @@ def test_what_is_no_lines_is_refused_with_a_command_that_mends_it(
     path.write_bytes(content)
     with pytest.raises(InputError, match=rf"{said}.*") as refused:
         found_by(sought(ITEMS), path)
+    assert "give files" not in str(refused.value)
     if command:
         assert " ".join(command) in str(refused.value).replace("'", "")
         path.write_bytes(subprocess.run(command, input=content, capture_output=True, check=True).stdout)
@@ -185,3 +186,9 @@ def test_arrays_are_refused_with_a_command_that_makes_objects_of_their_elements(
         run = subprocess.run(shlex.split(command), input=path.read_bytes(), capture_output=True, check=True)
         path.write_bytes(run.stdout)
         assert (found_by(sought(ITEMS), path).n_holding == 1).all()
+
+
+def test_what_nothing_is_known_to_mend(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("no JSON\n")
+    with pytest.raises(InputError, match=r"1 line is no JSON object \(line 1\); give files that can be read"):
+        found_by(sought(ITEMS), tmp_path / "a.jsonl")

@@ -58,7 +58,7 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
         is_parquet = magic == _PARQUET and _end_of(stream) == _PARQUET
     is_packed = magic.startswith(_GZIP) or is_zstandard(magic)
     if form == "parquet" and is_packed:
-        raise InputError("a packed Parquet file cannot be read part by part")
+        raise InputError("a packed Parquet file cannot be read part by part", mend="unpack it")
     if is_parquet:
         form = "parquet"
     elif form == "parquet":

@@ -495,7 +495,9 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     n_documents, n_without_text, n_bytes = by_file.sum(axis=0).tolist()
     if not n_documents:
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
-        mend = f"name its text with {option('field', 'NAME')}" if " text in " in why else "give files that can be read"
+        mend = None if ": " in why else "give files that can be read"
+        if " text in " in why:
+            mend = f"name its text with {option('field', 'NAME')}"
         raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
     union = np.zeros(sought.n_items)
     for item, share in union_of(sought, np.flatnonzero(is_found)).items():
