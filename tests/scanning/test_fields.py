@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -113,7 +113,6 @@ def _as_json(value: Any, *, in_ascii: bool) -> str:
 
 
 @given(st.lists(st.tuples(NAMES, VALUES), max_size=5).map(Pairs), FIELDS, st.booleans())
-@settings(max_examples=400)
 def test_the_look_at_bytes_reads_the_same_texts(row: Pairs, fields: list[str], in_ascii: bool) -> None:
     line = _as_json(row, in_ascii=in_ascii).encode()
     assert json.loads(line, object_pairs_hook=Pairs) == row
@@ -166,7 +165,6 @@ COLUMNS = KINDS.flatmap(lambda kind: st.tuples(st.just(kind), st.lists(_values(k
 
 
 @given(COLUMNS, st.sampled_from(["", "a", "a.b"]))
-@settings(max_examples=300)
 def test_columns_have_the_same_texts(column: tuple[Any, list[Any]], path: str) -> None:
     kind, values = column
     names = tuple(path.split(".")) if path else ()
