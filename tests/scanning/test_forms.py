@@ -20,9 +20,10 @@ from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus
 from tests.data.test_blocks import in_window, skipped
 from tests.scanning.corpora import sought
-from tests.scanning.test_scan import ITEMS, found_by, rows, write_jsonl
+from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 LINES = "".join(json.dumps({"text": text}) + "\n" for text in ITEMS).encode()
@@ -192,3 +193,45 @@ def test_what_nothing_is_known_to_mend(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match=r"1 line is no JSON object \(line 1\); give files that can be read"):
         found_by(sought(ITEMS), tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())])
+def test_binary_that_is_text(kind: pa.DataType, tmp_path: Path) -> None:
+    """Spark and older writers mark texts as plain bytes."""
+    texts = [*rows(40), None, "", "é"]
+    encoded = pa.array([None if text is None else text.encode() for text in texts], pa.binary())
+    table = pa.table({"text": pa.array(texts), "raw": encoded.cast(kind)})
+    parquet.write_table(table.select(["text"]), tmp_path / "text.parquet")
+    parquet.write_table(table.select(["raw"]).rename_columns(["text"]), tmp_path / "raw.parquet")
+    parquet.write_table(table, tmp_path / "both.parquet")
+    known = sought(ITEMS)
+    plain = found_by(known, tmp_path / "text.parquet")
+    assert plain.matches.height > 3
+    assert same(found_by(known, tmp_path / "raw.parquet"), plain)
+    assert same(found_by(known, tmp_path / "both.parquet", fields=("raw",)), plain)
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: (text + "é").encode("latin-1"),
+        lambda text: text.encode("utf-16-le"),
+        lambda text: text.encode("utf-16"),
+        lambda text: gzip.compress(text.encode()),
+        lambda text: zstandard.compress(text.encode()),
+    ],
+)
+@pytest.mark.parametrize("among", [0, 9000])
+def test_binary_that_is_no_utf_8_is_refused(encode: Callable[[str], bytes], among: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    texts = [b"words"] * among + [encode(text) for text in ITEMS]
+    pl.DataFrame({"text": texts, "other": ITEMS * (len(texts) // 8)}).write_parquet(path)
+    said = "the binary of 'text' is no UTF-8: decode it and write it as text, or name another column"
+    if among:
+        assert found_by(sought(ITEMS), path, write_jsonl(tmp_path / "b.jsonl", rows(3))).broken == (
+            ("a.parquet", said),
+        )
+    else:
+        with pytest.raises(InputError, match=rf"{said}$"):
+            found_by(sought(ITEMS), path)
+    assert (found_by(sought(ITEMS), path, fields=("other",)).n_holding >= 1).all()

@@ -251,9 +251,16 @@ def _character_start(data: bytes, place: int) -> int:
 
 
 def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
-    """The texts of a Parquet file, each row's fields joined by a line break."""
+    """The texts of a Parquet file, each row's fields joined by a line break.
+
+    Binary is read where all of it is UTF-8 without zeros: in UTF-16, pictures or packed texts nothing would be found.
+    """
+    binary: list[str] = []
     try:
         rows = pl.scan_parquet(path)
+        schema = rows.collect_schema()
+        binary = [name for name in dict.fromkeys(fields) if schema.get(name) == pl.Binary]
+        rows = rows.with_columns(pl.col(binary).cast(pl.String))
         schema = rows.collect_schema()
         names = tuple(schema.names())
         paths = [(name, ()) if name in schema else (name.split(".")[0], tuple(name.split(".")[1:])) for name in fields]
@@ -274,13 +281,16 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
             column is not None or (name in schema and not path_)
             for column, (name, path_) in zip(columns, paths, strict=True)
         ]
-        rows = rows.select(texts.alias("text"))
+        zeros = [pl.col(name).str.contains("\0", literal=True) for name in binary]
+        rows = rows.select(texts.alias("text"), pl.any_horizontal(pl.lit(False), *zeros).alias("has_zeros"))
         total = rows.select(pl.len()).collect().item()
         begin = 0
         # Else polars reads many row groups ahead and takes two to four times the memory; it has no other way to say so.
         os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
         # Slices would have a row group decoded anew for each.
         for batch in rows.collect_batches(chunk_size=_ROWS, maintain_order=True):
+            if batch["has_zeros"].any():
+                raise _no_text_in(binary, path)
             column = batch["text"].fill_null("")
             edges = np.concatenate([[0], np.cumsum(column.str.len_bytes().to_numpy().astype(np.int64))])
             at = 0
@@ -303,6 +313,16 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
             mend="give each a name of its own, as rename_columns of pyarrow does",
         ) from error
     except (pl.exceptions.PolarsError, OSError) as error:
+        if binary and "invalid utf8" in str(error):
+            raise _no_text_in(binary, path) from error
         raise InputError(
             "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"
         ) from error
+
+
+def _no_text_in(binary: Sequence[str], path: Path) -> InputError:
+    return InputError(
+        f"the binary of {' + '.join(map(repr, binary))} is no UTF-8",
+        file=path,
+        mend="decode it and write it as text, or name another column",
+    )
