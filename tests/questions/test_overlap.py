@@ -75,6 +75,8 @@ class TestShortQuestions:
         found, report = measured(rows, path)
         assert (found["n_found"], word(report)) == (150, "unsound")
         assert report.tables["overlap_items"]["kind"].to_list() == ["question and answer", "none"] * 150
+        assert report.tables["overlap_items"]["class"].to_list() == ["dirty", "clean"] * 150
+        assert report.tables["overlap_items"]["coverage"].to_list() == [1.0, 0.0] * 150
 
     @pytest.mark.parametrize(("n_asked", "n_answer"), [(5, 3), (6, 6), (6, 25), (3, 30)])
     def test_say_nothing_without_their_answers_or_behind_them(

@@ -174,7 +174,12 @@ class Confirmation:
         answered = self._is_answered(item, parts, document)
         if not answered and self._is_asked_before(item, parts, document):
             asked, answered = 1.0, True
-        is_posed = bool(self.sought.answers[item])
+        n_asked, n_answer = len(self.sought.short_questions.get(item, ())), len(self.sought.answers[item])
+        if n_asked and answered and asked >= WHOLE:
+            # The item is there, with other words between its parts. An answer that was not sought was found as a whole.
+            has = asked * n_asked + (answer if answer >= WHOLE else 1.0) * n_answer
+            coverage = max(coverage, has / (n_asked + n_answer))
+        is_posed = n_answer > 0
         return ItemMatch(
             item=item,
             coverage=coverage,
