@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus
+from goldassay.scanning.fields import USUAL_FIELDS
 from tests.data.test_blocks import in_window, skipped
 from tests.scanning.corpora import sought
 from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
@@ -235,3 +236,25 @@ def test_binary_that_is_no_utf_8_is_refused(encode: Callable[[str], bytes], amon
         with pytest.raises(InputError, match=rf"{said}$"):
             found_by(sought(ITEMS), path)
     assert (found_by(sought(ITEMS), path, fields=("other",)).n_holding >= 1).all()
+
+
+def test_binary_beside_texts_is_not_passed_over(tmp_path: Path) -> None:
+    """The roles were read, the contents were not, and nothing was found."""
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"messages": [[{"role": "user", "content": text.encode()}] for text in ITEMS]}).write_parquet(path)
+    with pytest.raises(
+        InputError, match=r"'messages.content' holds binary, which may be text: write it as text, or name"
+    ):
+        found_by(sought(ITEMS), path, fields=USUAL_FIELDS)
+    assert found_by(sought(ITEMS), path, fields=("messages.role",)).n_documents == len(ITEMS)
+    pl.DataFrame({"messages": [[{"role": "user", "content": text}] for text in ITEMS]}).write_parquet(path)
+    assert (found_by(sought(ITEMS), path, fields=USUAL_FIELDS).n_holding == 1).all()
+
+
+def test_pictures_as_the_hub_keeps_them_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    picture = {"bytes": b"\x89PNG", "path": None}
+    pl.DataFrame(
+        {"messages": [[{"content": [{"text": text, "image": picture}]}] for text in ITEMS], "image": [picture] * 8}
+    ).write_parquet(path)
+    assert (found_by(sought(ITEMS), path, fields=USUAL_FIELDS).n_holding == 1).all()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from goldassay.scanning.scan import ShardResult
     from goldassay.scanning.shards import CorpusFile, Shard
 
-# Of what a shard's result has.
-_FORM = 2
+# Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
+_FORM = 3
 _COUNTS = (
     "n_documents",
     "n_without_text",
