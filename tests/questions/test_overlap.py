@@ -87,8 +87,9 @@ class TestShortQuestions:
         for form in ("{question}", "{question} {between} {answer}", "{answer} {between} {question} {between}",
                      "{answer} Why? {question}"):  # fmt: skip
             texts = [form.format(**row, between=between) for row in rows]
-            found, _ = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
+            found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
             assert found["n_found"] == 0, form
+            assert "question only" not in report.tables["overlap_items"]["kind"], form
 
     def test_the_page_marks_the_same_words_on_both_sides(self, tmp_path: Path) -> None:
         rows = [*short_questions(6, 6, 12), *short_questions(90, 60, 12)]
