@@ -128,7 +128,27 @@ class TestShortQuestions:
 
 
 class TestBlanks:
-    @pytest.mark.parametrize("blank", ["_", "____", "[MASK]", "<mask>", "[BLANK]", "@placeholder"])
+    @pytest.mark.parametrize(
+        "blank",
+        [
+            "_",
+            "____",
+            "[MASK]",
+            "<mask>",
+            "[BLANK]",
+            "@placeholder",
+            "(1)____",
+            "___1___",
+            "\\_\\_\\_",
+            "\uff3f\uff3f",
+            "(  )",
+            "......",
+            "{{blank}}",
+            "XXXXX",
+            "----",
+            "<extra_id_0>",
+        ],
+    )
     def test_that_are_filled_with_the_right_choice(self, blank: str, tmp_path: Path) -> None:
         rng = random.Random(8)
         rows: list[dict[str, Any]] = [
@@ -161,6 +181,8 @@ class TestWhatIsAsked:
             (20, 15, "### Instruction:\n{instruction}\n### Input:\n{input}\n### Response:\n{output}"),
             (20, 3, "### Instruction:\n{instruction}\n### Input:\n{input}\n### Response:\n{output}"),
             (4, 4, "### Instruction:\n{instruction} {input}\n### Response:\n{output}"),
+            (10, 3, "### Instruction:\n{instruction}\n### Input:\n{input}\n### Response:\n{output}"),
+            (3, 7, "### Input:\n{input}\n### Response:\n{output}"),
             (20, 0, "### Instruction:\n{instruction}\n### Response:\n{output}"),
         ):
             sizes = {"instruction": n_instruction, "input": n_input, "output": 10}
@@ -174,11 +196,32 @@ class TestWhatIsAsked:
         rows = [{"head": row["question"], "tail": f"{row['answer']} b", "reply": row["answer"]} for row in questions()]
         frame = pl.DataFrame(rows)
         items = read_items(frame, "question=head+tail,answer=reply").items
-        assert items[1].parts == (("question", f"{rows[1]['head']}\n{rows[1]['tail']}"),)
+        assert items[1].parts == (("instruction", rows[1]["head"]), ("question", rows[1]["tail"]))
         with pytest.raises(InputError, match="no column 'nope'"):
             read_items(frame, "question=head+nope,answer=reply")
         with pytest.raises(InputError, match="is named as the question, and it is the answer"):
             read_items(frame, "question=head+reply,answer=reply")
+
+    def test_lists_of_texts_are_read(self, tmp_path: Path) -> None:
+        rows = [{**row, "context": [row["answer"], "b"], "tags": ["x", row["question"]]} for row in questions(30)]
+        items = read_items(pl.DataFrame(rows)).items
+        assert items[2].parts == (("passage", f"{rows[2]['answer']}\nb"), ("question", rows[2]["question"]))
+        items = read_items(pl.DataFrame(rows).drop("context"), "question=question+tags,answer=answer").items
+        assert items[2].parts[1] == ("question", f"x\n{rows[2]['question']}")
+
+    def test_a_short_question_is_found_without_its_passage(self, tmp_path: Path) -> None:
+        rows = [
+            {"passage": row["question"] * 3, **short}
+            for row, short in zip(questions(300), short_questions(6, 3), strict=True)
+        ]
+        texts = [f"Question: {row['question']} Answer: {row['answer']}" for row in rows]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
+        assert (found["n_found"], word(report)) == (300, "unsound")
+
+    def test_answers_of_short_questions_alone_are_not_sound(self, tmp_path: Path) -> None:
+        rows = short_questions(6, 10)
+        path = written(tmp_path / "c.jsonl", [*other_texts(), *(row["answer"] for row in rows)])
+        assert word(measured(rows, path)[1]) == "caution"
 
     @pytest.mark.parametrize(
         "form",
@@ -187,11 +230,16 @@ class TestWhatIsAsked:
             lambda answer: [{"text": answer}],
             lambda answer: {"value": answer, "aliases": ["x"]},
             lambda answer: [answer, "x"],
+            lambda answer: ["", answer],
         ],
     )
-    def test_answers_within_lists_and_objects(self, form: Any) -> None:
+    def test_answers_within_lists_and_objects(self, form: Any, tmp_path: Path) -> None:
         rows = [{"question": row["question"], "answers": form(row["answer"])} for row in questions()]
-        assert [item.answer for item in read_items(pl.DataFrame(rows)).items] == [row["answer"] for row in questions()]
+        expected = [row["answer"] for row in questions()]
+        assert [item.answer for item in read_items(pl.DataFrame(rows)).items] == expected
+        path = tmp_path / "test.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert [item.answer for item in read_items(path).items] == expected
 
 
 class TestVerdicts:

@@ -194,3 +194,14 @@ def test_how_many_documents_have_each_field(tmp_path: Path) -> None:
         found = found_by(sought(ITEMS), tmp_path / "a.jsonl", fields=["a", "b", "c.d", "f"], shard_size=size)
         assert found.n_with.tolist() == [[150, 50, 50, 0]]
         assert found.names[0][:1] == ("a",)
+
+
+def test_maps_are_refused(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    kind = pa.struct([("content", pa.string()), ("meta", pa.map_(pa.string(), pa.string()))])
+    values = pa.array([{"content": "x", "meta": [("k", text)]} for text in ITEMS], kind)
+    parquet.write_table(pa.table({"messages": values}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"'messages\.meta' holds binary or a map"):
+        found_by(sought(ITEMS), tmp_path / "a.parquet", fields=USUAL_FIELDS)
+    assert found_by(sought(ITEMS), tmp_path / "a.parquet", fields=["messages.content"]).n_documents == len(ITEMS)

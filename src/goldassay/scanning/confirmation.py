@@ -172,7 +172,7 @@ class Confirmation:
         excerpt, marks = _excerpt(words, is_word, max(_EXCERPT, min(longest + 2 * _BEFORE, _MOST_EXCERPT)))
         coverage = max((part.share for part in whole), default=0.0)
         answered = self._is_answered(item, parts, document)
-        if not answered and self._is_asked_before(item, parts, document):
+        if not (answered and asked >= WHOLE) and self._is_asked_before(item, parts, document):
             asked, answered = 1.0, True
         n_asked, n_answer = len(self.sought.short_questions.get(item, ())), len(self.sought.answers[item])
         if n_asked and answered and asked >= WHOLE:

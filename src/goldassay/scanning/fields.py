@@ -124,21 +124,22 @@ def texts_of_column(column: pl.Expr, kind: pl.DataType | None, path: Sequence[st
     return None
 
 
-def binary_below(kind: pl.DataType | None, path: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
-    """Names that lead to binary below a column, which may be text: all but pictures and sound as the hub keeps them.
+def unread_below(kind: pl.DataType | None, path: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+    """Names that lead to binary or maps below a column, which may hold text, but for pictures and sound of the hub.
 
     Args:
         kind: What the column holds.
         path: As of `texts_below`.
     """
-    if kind == pl.Binary:
+    # Maps came with a later version than the oldest that is taken.
+    if kind == pl.Binary or isinstance(kind, getattr(pl, "Map", ())):
         yield ()
     elif isinstance(kind, (pl.List, pl.Array)):
-        yield from binary_below(_plain(kind.inner), path)
+        yield from unread_below(_plain(kind.inner), path)
     elif isinstance(kind, pl.Struct) and {field.name for field in kind.fields} != {"bytes", "path"}:
         for field in kind.fields:
             if not path or field.name == path[0]:
-                yield from ((field.name, *below) for below in binary_below(_plain(field.dtype), path[1:]))
+                yield from ((field.name, *below) for below in unread_below(_plain(field.dtype), path[1:]))
 
 
 def _or_null(texts: pl.Expr) -> pl.Expr:

@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
-from goldassay.scanning.fields import binary_below, say_fields, texts_of_column
+from goldassay.scanning.fields import say_fields, texts_of_column, unread_below
 from goldassay.scanning.json_kernels import line_ends
 from goldassay.scanning.shards import OVERLAP, PIECE
 
@@ -278,9 +278,9 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
                 f"there is no text in {say_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
             )
         for name, path_ in paths:
-            for below in binary_below(schema.get(name), path_):
+            for below in unread_below(schema.get(name), path_):
                 raise InputError(
-                    f"{'.'.join((name, *below))!r} holds binary, which may be text",
+                    f"{'.'.join((name, *below))!r} holds binary or a map, which may be text",
                     mend=f"write it as text, or name the texts beside it with {option('field', 'NAME.NAME')}",
                 )
         texts = pl.concat_str(wanted, separator="\n", ignore_nulls=True)

@@ -48,6 +48,7 @@ class SoughtText:
         part: What the part is called.
         is_filled: Whether the answer stands within the question, in place of a blank.
         needs_answer: Whether it says nothing where the answer does not follow.
+        has_passage: Whether a passage stands before the question, without which a copy asks something else.
     """
 
     words: tuple[str, ...]
@@ -58,6 +59,7 @@ class SoughtText:
     part: str = "item"
     is_filled: bool = False
     needs_answer: bool = False
+    has_passage: bool = False
 
 
 class Sought:
@@ -103,7 +105,9 @@ class Sought:
             item for item in self.short_questions if len(self.answers[item]) >= least
         }
         self.only_whole: NDArray[np.bool_] = np.zeros(len(self.answers), bool)
-        self.only_whole[list(self.short_questions.keys() - found)] = True
+        self.only_whole[
+            list(self.short_questions.keys() - found - {each.item for each in texts if each.has_passage})
+        ] = True
         words = dict.fromkeys(chain(chain.from_iterable(each.words for each in self.texts), *self.answers))
         self.vocabulary: dict[str, int] = dict(zip(words, range(len(words)), strict=True))
         self.keep = np.uint64(keep)
@@ -262,12 +266,13 @@ class Sought:
 
 
 def _short_questions(texts: Sequence[SoughtText], least: int) -> dict[int, tuple[str, ...]]:
-    """Of items with an answer the words of all that is asked, where these are too few to be sought by themselves."""
+    """Of items with an answer the words of the question, where these are too few to be sought by themselves."""
     found: dict[int, tuple[str, ...]] = {}
     for text in texts:
         first, last = text.answer
-        if text.is_whole and not text.is_filled and 0 < first < least and last > first:
-            found.setdefault(text.item, text.words[:first])
+        asked = text.words[slice(*text.asked)]
+        if text.is_whole and not text.is_filled and 0 < len(asked) < least and last > first:
+            found.setdefault(text.item, asked)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
-from goldassay.scanning import SoughtText, readings_of, words_of
-from goldassay.scanning.sought import LEAST_WORDS
+from goldassay.scanning import SoughtText, readings_of
+from goldassay.scanning.fields import texts_of_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +44,11 @@ ROLES = ("question", "answer", "passage")
 _MOST_CLASSES = 20
 _SHOWN_COLUMNS = 8
 # As WinoGrande, cloze tests and masked language models write it.
-_BLANK = re.compile(r"(?<!\w)_+(?!\w)|_{2,}|[\[<](?:mask|blank)[\]>]|@placeholder", re.IGNORECASE)
+_BLANK = re.compile(
+    r"(?:\(\d{1,3}\)\s*)?(?:\\?[_\uff3f\ufe4f]){2,}(?:\d{1,3}(?:\\?[_\uff3f])+)?|(?<!\w)_(?!\w)"
+    r"|[\[<({]+(?:mask|blank|extra_id_0)[\]>)}]+|@placeholder|\(\s+\)|\.{4,}|\u2026{2,}|-{4,}|\u2014{2,}|\bX{4,}\b",
+    re.IGNORECASE,
+)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -144,7 +149,8 @@ def _read(number: int, item: Item, known: Mapping[str, list[str]]) -> list[Sough
         if answer and not any(name.startswith("choice") for name, _ in parts):
             span = (len(words), len(words) + len(answer))
             words += answer
-        found.append(SoughtText(tuple(words), number, asked, span))
+        has_passage = any(name == "passage" for name, _ in parts)
+        found.append(SoughtText(tuple(words), number, asked, span, has_passage=has_passage))
     if item.around:
         before, after = (known[text] for text in item.around)
         words, first = [*before, *answer, *after], len(before)
@@ -237,11 +243,11 @@ def _of_answers(
     passage = roles.get("passage") or _first(known, _PASSAGES)
     if question is None or answer is None:
         return None
-    given = None
-    if "question" not in roles and normalized(question) == "instruction":
+    asked_in = [question] if question in table.frame.columns else question.split("+")
+    if "question" not in roles and normalized(question) == "instruction" and "input" in known:
         # What the instruction is about: most of what is asked, or nothing.
-        given = known.get("input")
-    if frame[question].dtype != pl.String:
+        asked_in.append(known["input"])
+    if not all(_has_texts(frame, column) for column in asked_in):
         return None
     check_apart({"answer": answer}, roles)
     if not roles and known.keys() & _LABELS:
@@ -250,36 +256,33 @@ def _of_answers(
     texts = _as_text(frame[answer])
     if texts is None:
         return None
-    questions = frame[question].fill_null("")
-    passages = frame[passage].cast(pl.String).fill_null("") if passage else None
-    inputs = frame[given].cast(pl.String, strict=False).fill_null("") if given else None
+    questions = _texts(frame, asked_in[-1])
+    passages = _texts(frame, passage) if passage else None
+    instructions = [_texts(frame, column) for column in asked_in[:-1]]
     ids = frame[roles["id"]].cast(pl.String) if "id" in roles else None
     is_empty = (texts == "").all()
     is_class = is_empty or (texts.n_unique() <= _MOST_CLASSES and len(texts) > _MOST_CLASSES)
     found = []
+    all_asked: list[str] = []
     for at, asked in enumerate(questions.to_list()):
         about = passages[at] if passages is not None else ""
-        instruction = ""
-        if inputs is not None and inputs[at].strip():
-            # Copies have them with or without words in between; a few words are not sought by themselves.
-            if len(words_of(inputs[at])) >= LEAST_WORDS:
-                instruction, asked = asked, inputs[at]
-            else:
-                asked = f"{asked}\n{inputs[at]}"
-        before = [(name, text) for name, text in (("passage", about), ("instruction", instruction)) if text]
-        parts = (*before, ("question", asked))
+        # Copies have them with or without words in between: the last one that says something is the question.
+        told = [text for text in (*(column[at] for column in instructions), asked) if text.strip()] or [asked]
+        before = [("passage", about)] if about else []
+        parts = (*before, *(("instruction", text) for text in told[:-1]), ("question", told[-1]))
+        all_asked.append("\n".join(told))
         identity = str(at) if ids is None or ids[at] is None else ids[at]
         answered = "" if is_class else texts[at]
-        found.append(Item(identity, parts, "question", answered, around=_around(asked) if answered else ()))
-    taken = f"The column {question!r} is taken for the question"
-    if given:
-        taken = f"The columns {question!r} and {given!r} are taken for the question"
+        found.append(Item(identity, parts, "question", answered, around=_around(told[-1]) if answered else ()))
+    taken = f"The column {asked_in[0]!r} is taken for the question"
+    if len(asked_in) > 1:
+        taken = f"The columns {' and '.join(map(repr, asked_in))} are taken for the question"
     decision = f"{taken}, {answer!r} for the answer."
     if is_empty:
         decision = f"{taken}; {answer!r} is empty."
     elif is_class:
         decision = f"{taken}; {answer!r} has {texts.n_unique()} classes."
-    shared = passages if passages is not None else questions
+    shared = passages if passages is not None else pl.Series(all_asked, dtype=pl.String)
     if clusters == NONE:
         joined = Clusters(np.arange(len(found)), "Each item counts by itself, as chosen.", ())
     elif clusters != AUTO:
@@ -292,7 +295,7 @@ def _of_answers(
     described = {
         "role": "test", "name": name, "files": [file.name for file in table.files],
         "sha256": [file.sha256 for file in table.files], "n_rows": len(found), "n_read": frame.height,
-        "format": table.format, "roles": {"question": f"{question}+{given}" if given else question, "answer": answer},
+        "format": table.format, "roles": {"question": "+".join(asked_in), "answer": answer},
         "decisions": [decision],
         "dropped": {},
     }  # fmt: skip
@@ -312,9 +315,23 @@ def _joined(frame: pl.DataFrame, names: Iterable[str], source: str) -> pl.DataFr
                 shown = ", ".join(map(repr, frame.columns[:_SHOWN_COLUMNS]))
                 raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {shown}")
         if len(own) > 1:
-            texts = [pl.col(column).cast(pl.String, strict=False).replace("", None) for column in own]
-            frame = frame.with_columns(pl.concat_str(texts, separator="\n", ignore_nulls=True).alias(name))
+            texts = [_texts(frame, column) for column in own]
+            frame = frame.with_columns(
+                pl.Series(name, ["\n".join(filter(None, cells)) for cells in zip(*texts, strict=True)], pl.String)
+            )
     return frame
+
+
+def _has_texts(frame: pl.DataFrame, column: str) -> bool:
+    return texts_of_column(pl.col(column), frame.schema[column]) is not None
+
+
+def _texts(frame: pl.DataFrame, column: str) -> pl.Series:
+    """The texts of a column, of lists and objects all below; "" where there are none."""
+    texts = texts_of_column(pl.col(column), frame.schema[column])
+    if texts is None:
+        texts = pl.col(column).cast(pl.String, strict=False)
+    return frame.select(texts.fill_null("").alias(column))[column]
 
 
 def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:
@@ -322,15 +339,38 @@ def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:
 
 
 def _as_text(values: pl.Series) -> pl.Series | None:
-    """Answers as text: the first of a list, the text of an object; None where it has none."""
+    """Answers as text: the first of a list that says something, the text of an object; None where it has none."""
     if isinstance(values.dtype, pl.List):
+        if values.dtype.inner == pl.String:
+            values = values.list.eval(pl.element().filter(pl.element() != ""))
         return _as_text(values.list.first())
     if isinstance(values.dtype, pl.Struct):
         name = next((name for name in _TEXTS if name in values.struct.fields), None)
         return None if name is None else _as_text(values.struct.field(name))
-    if isinstance(values.dtype, pl.Object):
+    if values.dtype == pl.Object:
         return None
-    return values.cast(pl.String, strict=False).fill_null("")
+    found = values.cast(pl.String, strict=False).fill_null("")
+    told = found.filter(found != "")
+    if len(told) and told.str.contains(r"^\s*[\[{]").all():
+        # Lines of JSON keep lists and objects as they are written.
+        read = [_in_json(text) for text in found.to_list()]
+        if None not in read:
+            return pl.Series(values.name, read, pl.String)
+    return found
+
+
+def _in_json(text: str) -> str | None:
+    """The text of an answer that is written as JSON; None where it is none, or has no text."""
+    try:
+        value = json.loads(text) if text else ""
+    except (ValueError, RecursionError):
+        return None
+    while isinstance(value, (list, dict)):
+        if isinstance(value, dict):
+            value = next((value[name] for name in _TEXTS if name in value), None)
+        else:
+            value = next((each for each in value if each not in ("", None)), "")
+    return value if isinstance(value, str) else None
 
 
 def items_of_dataset(dataset: Dataset, clusters: str, place: Any = None) -> TestItems:

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _MOST_UNSEARCHED = 0.05
 # Items that are looked for in themselves, to see that the search finds what is there.
 _MOST_CONTROLS = 100
-_QUESTION_ONLY, _NEAR_COPY, _ONE_PART = map(KINDS.index, ("question only", "near copy", "one part"))
+_QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY = map(
+    KINDS.index, ("question only", "near copy", "one part", "answer only")
+)
 # Fields that are named beside one that is not there.
 _MOST_NAMED = 12
 # What reports call the training part, where it is searched.
@@ -146,7 +148,11 @@ def measure_items(
     is_alone = np.bincount(codes)[codes] == 1
     # Rows into which an item was cut hold it together, and none by itself.
     has_words = np.maximum(scanned.union, best["coverage"]) >= KEPT
-    is_touched = is_known | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
+    # The question of such an answer was not sought without it, and may stand in another document.
+    is_short = np.zeros(n, bool)
+    is_short[list(sought.short_questions)] = True
+    is_alone_answer = (worst == _ANSWER_ONLY) & is_short
+    is_touched = is_known | is_alone_answer | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
     _, touched = _share(is_touched[searched], codes[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
