@@ -243,7 +243,7 @@ def test_binary_beside_texts_is_not_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pl.DataFrame({"messages": [[{"role": "user", "content": text.encode()}] for text in ITEMS]}).write_parquet(path)
     with pytest.raises(
-        InputError, match=r"'messages.content' holds binary, which may be text: write it as text, or name"
+        InputError, match=r"'messages.content' holds binary or a map, which may be text: write it as text, or name"
     ):
         found_by(sought(ITEMS), path, fields=USUAL_FIELDS)
     assert found_by(sought(ITEMS), path, fields=("messages.role",)).n_documents == len(ITEMS)
