@@ -1,4 +1,4 @@
-"""The search of corpora beside other tools: the same part and test set, one core each, and which copies each finds.
+"""Compare the search with other tools on one corpus and test set, one core each: speed, and which copies each finds.
 
 `python -m benchmarks.overlap --speed --peer PYTHON --decon BINARY` prints it. Each tool's own functions are called,
 after its index of the test set is built; n is 13 where there is an n.

@@ -69,7 +69,7 @@ def skipped(size):
 
 
 def in_window(data, log):
-    """A frame of zstandard whose window has 2 ** log bytes, by hand (RFC 8878): `zstd --long` writes such."""
+    """Build a zstandard frame with a window of 2 ** log bytes (RFC 8878), as `zstd --long` does."""
     header = b"\x28\xb5\x2f\xfd\0" + bytes([log - 10 << 3])
     return header + (len(data) << 3 | 1).to_bytes(3, "little") + data
 

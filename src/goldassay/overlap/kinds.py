@@ -72,7 +72,7 @@ def kinds_of(
         is_posed & (question | whole) & follows,
         ~is_posed & whole & question,
         is_near & (~is_posed | close_answer),
-        # An answer may be nearly all of an item whose question is not there.
+        # A long answer alone covers most of its item, and the question is not there.
         is_posed & (question | (whole & ~reply) | is_near),
         is_posed & reply,
         single,

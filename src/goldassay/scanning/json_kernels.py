@@ -166,7 +166,7 @@ def parse_line(
         names: As of `Wanted`, and so are the next three.
         starts: Where each name begins.
         paths: Which names each path has.
-        fields: Of which field each path is.
+        fields: The number of the field that each path belongs to.
         spans: Filled: begin, end, 1 where it has escapes, and field of each text; further ones are only counted.
         has: Filled: 1 where the line has the field: a name of its own, whatever it holds, or a text at a path.
         stack: Whether each level is an object or an array.

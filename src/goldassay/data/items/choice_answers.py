@@ -46,7 +46,7 @@ class Right:
         places: Positions of each row's; None without an answer, and () where none fits.
         said: What was decided, in sentences.
         doubtful: Why they may be others; "" where there is no doubt.
-        reasons: Why an answer does not fit, of rows of which there is more to say than that it is none of the choices.
+        reasons: Why an answer does not fit, for the rows where a reason is known; else it is none of the choices.
     """
 
     places: list[tuple[int, ...] | None]

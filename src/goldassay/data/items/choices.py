@@ -354,7 +354,7 @@ class _Problems:
         self.found: list[tuple[int, str]] = []
         self.n_unused = 0
         self.no_choices = no_choices
-        """Why rows have no choices, of those of which there is more to say than that; likewise of their answers."""
+        """Reasons why rows have no choices, and why answers do not fit, for the rows where a reason is known."""
         self.no_answer = no_answer
 
     def add(self, row: int, reason: str) -> None:
