@@ -218,6 +218,18 @@ class TestWhatIsAsked:
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
         assert (found["n_found"], word(report)) == (300, "unsound")
 
+    @pytest.mark.parametrize(("before", "verdict"), [("passage", "sound"), ("instruction", "not measurable")])
+    def test_what_is_found_whole_alone_is_sound_with_a_passage_only(
+        self, before: str, verdict: str, tmp_path: Path
+    ) -> None:
+        """A question without its passage asks something else; one without its instruction does not."""
+        asked = "input" if before == "instruction" else "question"
+        rows = [
+            {before: f"{at} {sentence(random.Random(at), 20)}", asked: row["question"], "answer": row["answer"]}
+            for at, row in enumerate(short_questions(4, 2))
+        ]
+        assert word(measured(rows, written(tmp_path / "c.jsonl", other_texts()))[1]) == verdict
+
     def test_answers_of_short_questions_alone_are_not_sound(self, tmp_path: Path) -> None:
         rows = short_questions(6, 10)
         path = written(tmp_path / "c.jsonl", [*other_texts(), *(row["answer"] for row in rows)])
