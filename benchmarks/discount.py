@@ -21,7 +21,7 @@ import polars as pl
 
 import goldassay
 from goldassay.cli.main import run
-from goldassay.leakage.discount import shortcut_weights
+from goldassay.questions.discount.measures import shortcut_weights
 from goldassay.questions.discount.study import discount_lines
 
 if TYPE_CHECKING:

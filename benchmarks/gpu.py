@@ -44,16 +44,15 @@ from torch import nn
 
 from goldassay.core.cores import cores
 from goldassay.data import Dataset
-from goldassay.models.configuration import Configuration, Recipe, Task
-from goldassay.models.network import Batch
-from goldassay.models.registry import load_network
-from goldassay.training import train
-from goldassay.training.loop import Examples, Loop
-from goldassay.training.memory import free_cache
-from goldassay.training.objectives.cross_entropy import CrossEntropy
-from goldassay.training.precision import multiplies_bfloat16, open_accelerator, threads
-from goldassay.training.seeds import Seeds
-from goldassay.training.state import read_state, write_state
+from goldassay.lab.models.configuration import Configuration, Recipe, Task
+from goldassay.lab.models.network import Batch
+from goldassay.lab.models.registry import load_network
+from goldassay.lab.training.job import Seeds
+from goldassay.lab.training.loop import Examples, Loop, free_cache
+from goldassay.lab.training.many_seeds import train
+from goldassay.lab.training.objectives.plain import CrossEntropy
+from goldassay.lab.training.precision import multiplies_bfloat16, open_accelerator, threads
+from goldassay.lab.training.state import read_state, write_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,8 +22,8 @@ from benchmarks.verdicts.preferences import SETS as PREFERENCES
 from goldassay.core.numbers import count, decimal
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.leakage.choice_rules import chance_of
 from goldassay.questions.item_audit import audit_items
+from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ import numpy as np
 
 import goldassay
 from benchmarks.verdicts.items import FLAWS, UNSOUND, made_items
-from goldassay.leakage.choice_rules import measure_rules
-from goldassay.models import QuickProbe
-from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits
+from goldassay.questions.leakage.measures.choice_rules import measure_rules
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.readers.probe_features import build_features, tokenize_roles
+from goldassay.readers.quick_probe import QuickProbe
 
 if TYPE_CHECKING:
     import polars as pl

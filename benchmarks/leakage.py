@@ -20,7 +20,7 @@ from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from goldassay.leakage import peco
-from goldassay.leakage.peco import reduce_embeddings
+from goldassay.questions.leakage.measures.peco import reduce_embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -37,7 +37,7 @@ import zstandard
 import goldassay
 from benchmarks.overlap_peers import Searched, compare
 from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
-from goldassay.overlap.kinds import DIRTY_FROM
+from goldassay.questions.overlap.measures import DIRTY_FROM
 from goldassay.scanning import Sought, SoughtText, find_corpus, json_kernels, scan_corpus, words_of
 from goldassay.scanning.confirmation import Confirmation
 from goldassay.scanning.fields import Wanted

@@ -17,14 +17,14 @@ from probes import FORMER_PASSES, FORMER_PENALTIES, SETS, read_set
 import goldassay
 from goldassay.data import Dataset
 from goldassay.data.specimen import make_specimen
-from goldassay.models import quick_probe
+from goldassay.readers import quick_probe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.readers.probe_features import ProbeFeatures
 
 SPECIMENS = ("specimen", "clean specimen")
 

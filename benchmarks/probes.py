@@ -36,9 +36,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.data import Dataset, read_dataset
-from goldassay.models import QuickProbe
-from goldassay.models.probe_features import ProbeFeatures, build_features, tokenize_roles
-from goldassay.models.quick_probe import _stratified_bootstrap
+from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
+from goldassay.readers.quick_probe import QuickProbe, _stratified_bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

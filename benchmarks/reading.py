@@ -26,10 +26,10 @@ import numpy as np
 
 from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.data import read_dataset
+from goldassay.lab.training.many_seeds import plan_jobs
+from goldassay.lab.training.running import run_job
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
-from goldassay.training import plan_jobs
-from goldassay.training.running import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

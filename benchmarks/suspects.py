@@ -25,9 +25,9 @@ from scipy.special import softmax
 from goldassay.data import Dataset
 from goldassay.data.items.choices import read_choices
 from goldassay.data.reading import read_table
+from goldassay.questions.suspect.measures import contradict_gold, self_confidence
 from goldassay.questions.suspect.study import family_of
-from goldassay.suspect import contradict_gold, self_confidence
-from goldassay.training import train_probes
+from goldassay.readers.probes import train_probes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

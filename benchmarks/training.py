@@ -30,7 +30,7 @@ import numpy as np
 from goldassay.data import Dataset, read_dataset
 
 if TYPE_CHECKING:
-    from goldassay.models.configuration import Configuration
+    from goldassay.lab.models.configuration import Configuration
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 # None where nothing was asked for.
@@ -55,10 +55,10 @@ def read_parts(name: str) -> tuple[Dataset, Dataset]:
 
 
 def configuration_of(name: str) -> Configuration:
-    from goldassay.models.registry import load_network
+    from goldassay.lab.models.registry import load_network
 
     if name == "transformer":
-        from goldassay.models.transformer import Network
+        from goldassay.lab.models.transformer import Network
 
         # With so few rows four times fewer steps cost ten points: the batches are those of the Trainer.
         return Network.configurations["desk"].replaced({"epochs": FINE_TUNING[2], "batch_size": 8})
@@ -72,8 +72,8 @@ def columns(data: Dataset) -> tuple[list[str], ...]:
 def build(name: str, seed: int, checkpoint: str | None) -> tuple[Any, Dataset, Dataset, Configuration]:
     import torch
 
-    from goldassay.models.configuration import Task
-    from goldassay.models.registry import load_network
+    from goldassay.lab.models.configuration import Task
+    from goldassay.lab.models.registry import load_network
 
     train, dev = read_parts(name)
     configuration = configuration_of(name)
@@ -84,11 +84,11 @@ def build(name: str, seed: int, checkpoint: str | None) -> tuple[Any, Dataset, D
 
 
 def ours(name: str, seed: int, precision: str, checkpoint: str | None) -> dict[str, float]:
-    from goldassay.training.loop import Examples, Loop
-    from goldassay.training.objectives import load_objective
-    from goldassay.training.precision import open_accelerator
-    from goldassay.training.seeds import Seeds
-    from goldassay.training.targets import gold_codes
+    from goldassay.lab.training.job import Seeds
+    from goldassay.lab.training.loop import Examples, Loop
+    from goldassay.lab.training.objectives import load_objective
+    from goldassay.lab.training.precision import open_accelerator
+    from goldassay.lab.training.targets import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     examples = Examples(network.encode(columns(train)), train.labels())
@@ -110,7 +110,7 @@ def usual(name: str, seed: int, checkpoint: str | None) -> dict[str, float]:
     import torch
     from plain_networks import plain_network
 
-    from goldassay.training.targets import gold_codes
+    from goldassay.lab.training.targets import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     recipe = configuration.recipe
@@ -162,7 +162,7 @@ def padded(texts: list[list[Any]], rows: Any) -> list[Any]:
 def by_trainer(seed: int, checkpoint: str) -> dict[str, float]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments, logging
 
-    from goldassay.training.targets import gold_codes
+    from goldassay.lab.training.targets import gold_codes
 
     logging.set_verbosity_error()
     train, dev = read_parts("transformer")
@@ -193,7 +193,8 @@ def by_trainer(seed: int, checkpoint: str) -> dict[str, float]:
 
 def side_by_side() -> dict[str, float]:
     """Seconds for two seeds of the BiLSTM, as the command trains them."""
-    from goldassay.training import plan_jobs, run_jobs
+    from goldassay.lab.training.many_seeds import plan_jobs
+    from goldassay.lab.training.workers import run_jobs
 
     train, dev = read_parts("bilstm")
     seconds = {}
@@ -208,7 +209,7 @@ def side_by_side() -> dict[str, float]:
 
 def measure(who: str, name: str, seed: int, checkpoint: str | None) -> dict[str, float]:
     """One training in a process of its own: ours as the command starts it, the other as one starts a script."""
-    from goldassay.training.workers import ENVIRONMENT
+    from goldassay.lab.training.workers import ENVIRONMENT
 
     more = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} if who == "usual" else ENVIRONMENT
     command = [sys.executable, __file__, "--measure", who, "--only", name, "--seeds", str(seed)]

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.papers.charts import charts as study_charts
+from goldassay.lab.papers.page import charts as study_charts
 from goldassay.questions.charts import charts_of
 from goldassay.report.charts import NARROW, WIDE, draw_chart
 from goldassay.report.palette import DARK, LIGHT, resolved, variables

@@ -23,7 +23,7 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
     assert not loaded_after(statement) & set(HEAVY)
 
 
-@pytest.mark.parametrize("statement", ["import goldassay.training", "import goldassay.questions.audit"])
+@pytest.mark.parametrize("statement", ["import goldassay.lab.training", "import goldassay.questions.audit"])
 def test_nothing_imports_torch_before_something_is_trained(statement: str) -> None:
     assert not loaded_after(statement) & {"torch", "transformers", "accelerate"}
 

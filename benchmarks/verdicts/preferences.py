@@ -32,9 +32,9 @@ from goldassay.core.settings import Settings
 from goldassay.core.verdicts import judge_effects
 from goldassay.data.items import ChoiceItems, read_preferences
 from goldassay.data.table import Table
-from goldassay.leakage.choice_rules import chance_of
-from goldassay.leakage.preference_rules import measure_preference_rules
 from goldassay.questions.item_audit import audit_items
+from goldassay.questions.leakage.measures.choice_rules import chance_of
+from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 FLAWS = ("none", "longer", "words")

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from benchmarks import gpu
-from tests.training.in_place import in_place
+from tests.lab.training.in_place import in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

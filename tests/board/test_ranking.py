@@ -14,9 +14,8 @@ from scipy.stats import norm, studentized_range, ttest_rel
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.board import first_in_halves, lead_of, pooled_spread, rank
-from goldassay.board.kernels import largest_differences
-from goldassay.board.ranking import _errors
 from goldassay.core.errors import InputError
+from goldassay.questions.board.measures import _errors, largest_differences
 
 
 def answers(n_systems: int, n_items: int, seed: int, skill: float = 0.5) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goldassay.papers.page import render_page
+from goldassay.lab.papers.page import render_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,11 +14,11 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.cli.main import run
-from goldassay.papers import list_recipes
+from goldassay.lab.papers.running import list_recipes
 from tests.cli.run_files import goldassay
 from tests.end_to_end.conftest import COMMAND, Outcome
-from tests.papers.written import check_written
-from tests.training.in_place import done_in_place
+from tests.lab.papers.written import check_written
+from tests.lab.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 
 from goldassay.runs import list_runs
 from tests.cli.run_files import goldassay
-from tests.training.in_place import in_place
-from tests.training.made_data import made_pairs
+from tests.lab.training.in_place import in_place
+from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

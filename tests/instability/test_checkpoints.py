@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.instability import decompose_variance, summarize_scores, trajectories
-from goldassay.instability.checkpoints import summarize_checkpoints
+from goldassay.questions.instability.measures.checkpoints import summarize_checkpoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

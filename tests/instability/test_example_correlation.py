@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability import correlate_examples, example_correlation
+from goldassay.instability import correlate_examples
+from goldassay.questions.instability.measures import correlation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +80,7 @@ def test_a_draw_is_fixed_by_its_seed() -> None:
 def test_single_precision_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(0).random((3, 20, 30))
     double = correlate_examples(scores, order="file").values
-    monkeypatch.setattr(example_correlation, "SINGLE_PRECISION_FROM", 0)
+    monkeypatch.setattr(correlation, "SINGLE_PRECISION_FROM", 0)
     single = correlate_examples(scores, order="file").values
     assert single.dtype == np.float32
     # Computed in double precision and rounded once.
@@ -89,7 +90,7 @@ def test_single_precision_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(0).integers(0, 2, (3, 6, 40)).astype(np.float64)
     whole = correlate_examples(scores)
-    monkeypatch.setattr(example_correlation, "_TILE", 7)
+    monkeypatch.setattr(correlation, "_TILE", 7)
     in_blocks = correlate_examples(scores)
     assert in_blocks.values == pytest.approx(whole.values, abs=1e-14, nan_ok=True)
     assert in_blocks.skipped == whole.skipped
@@ -111,6 +112,6 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
         correlate_examples(scores, order="other")
     with pytest.raises(InputError, match="groups"):
         correlate_examples(scores, groups=["a"])
-    monkeypatch.setattr(example_correlation, "MAX_CLUSTERED", 3)
+    monkeypatch.setattr(correlation, "MAX_CLUSTERED", 3)
     with pytest.raises(InputError, match="too many"):
         correlate_examples(scores)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import leaves_list, linkage
 
-from goldassay.instability.leaf_order import leaf_order
+from goldassay.questions.instability.measures.correlation import leaf_order
 
 
 def correlations(size: int, seed: int) -> np.ndarray:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from goldassay.core.errors import InputError
-from goldassay.instability import pattern_search, top_covarying_pairs
+from goldassay.instability import top_covarying_pairs
+from goldassay.questions.instability.measures import pattern_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from scipy import stats
 
 from goldassay.core.errors import InputError
 from goldassay.instability import decompose_variance, resample_scores
-from goldassay.instability.resampling import _draw_examples, _draw_runs
+from goldassay.questions.instability.measures.intervals import _draw_examples, _draw_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

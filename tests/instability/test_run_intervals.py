@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goldassay.instability import decompose_variance
-from goldassay.instability.run_intervals import (
+from goldassay.questions.instability.measures.intervals import (
     independent_interval,
     slope_intervals,
     spread_intervals,

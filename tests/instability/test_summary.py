@@ -58,8 +58,8 @@ def test_equal_scores_have_no_spread_but_rounding() -> None:
 
 def test_the_interval_of_two_far_runs_is_possible_in_every_measure() -> None:
     """Chi-square alone gives two scores 50 points apart an SD of up to 1,128 points."""
-    from goldassay.instability.checkpoints import summarize_checkpoints
-    from goldassay.instability.run_intervals import spread_intervals
+    from goldassay.questions.instability.measures.checkpoints import summarize_checkpoints
+    from goldassay.questions.instability.measures.intervals import spread_intervals
 
     scores = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
     most = np.sqrt(2) / 2

@@ -8,9 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
-from goldassay.judgments import agree_with_people, model_verdicts
-from goldassay.judgments.agreement import kappa
-from goldassay.judgments.model import is_own
+from goldassay.questions.judgments.measures import agree_with_people, is_own, kappa, model_verdicts
 from tests.judgments.made import judged
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from goldassay.core.effects import Limits
 from goldassay.data.items.judgments import read_judgments
 from goldassay.data.reading import read_table
-from goldassay.judgments import agree_with_people, measure_position
-from goldassay.judgments.position import FIRST_SEAT, SECOND_SEAT
+from goldassay.questions.judgments.measures import FIRST_SEAT, SECOND_SEAT, agree_with_people, measure_position
 from tests.judgments.made import judged
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"

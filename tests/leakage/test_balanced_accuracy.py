@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
 from goldassay import InputError
-from goldassay.leakage.balanced_accuracy import balanced_accuracy
+from goldassay.questions.leakage.measures.single_sentence import balanced_accuracy
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 5))

@@ -15,7 +15,7 @@ from scipy.stats import binomtest, norm
 from goldassay.core.effects import Limits, Reading, measure_effects
 from goldassay.data.items import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.leakage.choice_rules import chance_of, measure_rules, pick_all
+from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules, pick_all
 
 
 def items_of(rows: list[tuple[str, list[str], list[int]]], passages: list[str] | None = None) -> ChoiceItems:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from goldassay.core.errors import InputError
 from goldassay.leakage import score_clusters
-from goldassay.leakage.divergences import area_score, grid_score
+from goldassay.questions.leakage.measures.clusters import area_score, grid_score
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.leakage.discount import MOST_WEIGHT, discount_scores, shortcut_weights
+from goldassay.questions.discount.measures import MOST_WEIGHT, discount_scores, shortcut_weights
 
 K = 3
 

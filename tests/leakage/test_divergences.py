@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from goldassay.core.errors import InputError
-from goldassay.leakage.divergences import area_score, cluster_divergences, grid_score, is_paper
+from goldassay.questions.leakage.measures.clusters import area_score, cluster_divergences, grid_score, is_paper
 
 COUNTS = np.array([[8, 1, 1], [2, 6, 2], [4, 4, 4], [1, 1, 8]])
 G = COUNTS.sum(axis=0) / COUNTS.sum()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from goldassay.core.errors import InputError
-from goldassay.leakage.dynamics import training_dynamics
+from goldassay.questions.leakage.measures.information import training_dynamics
 
 P = np.array([0.2, 0.6, 0.9, 0.7, 0.8])
 Q = np.array([1, 0, 1, 1, 0])

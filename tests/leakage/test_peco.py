@@ -7,7 +7,7 @@ import pytest
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.leakage import peco
-from goldassay.leakage.peco import cluster_embeddings, reduce_embeddings
+from goldassay.questions.leakage.measures.peco import cluster_embeddings, reduce_embeddings
 
 
 def made(leak: float, seed: int = 0, n: int = 600):

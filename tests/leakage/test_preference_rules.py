@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 from goldassay.data.items import ChoiceItems, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.leakage.preference_rules import (
+from goldassay.questions.leakage.measures.preference_rules import (
     AGREES,
     APOLOGIZES,
     REFUSES,

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom, false_discovery_control
 from statsmodels.stats.proportion import proportion_confint
 
-from goldassay.leakage.telling_words import LEAST_LIFT, LEAST_TEXTS, WORD, telling_words, word_places
+from goldassay.questions.leakage.measures.token_relevance import (
+    LEAST_LIFT,
+    LEAST_TEXTS,
+    WORD,
+    telling_words,
+    word_places,
+)
 
 NAMES = ("no", "maybe", "yes")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.data.items import read_choices
 from goldassay.data.table import Table
-from goldassay.leakage.untrained_picks import untrained_picks
+from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 
 if TYPE_CHECKING:
     from goldassay.data.items import ChoiceItems
@@ -141,7 +141,7 @@ def test_digits_of_other_scripts_and_endless_numbers_are_no_numbers() -> None:
 
 
 def test_parts_of_the_items_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldassay.leakage import untrained_picks as module
+    from goldassay.questions.leakage.measures import choice_subjects as module
 
     rows = [
         (f"which of the words {at}", [f"of the words {at}", "another", "which of"][: 2 + at % 2]) for at in range(9)

@@ -9,7 +9,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
-from goldassay.leakage.word_weights import weighted_log_odds, word_counts
+from goldassay.questions.leakage.measures.token_relevance import weighted_log_odds, word_counts
 
 
 def test_against_the_formula_word_by_word() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from goldassay.overlap import adjusted_difference, strata_of
+from goldassay.questions.overlap.measures import adjusted_difference, strata_of
 
 
 def drawn(gain: float, seed: int = 0, n: int = 3000) -> tuple[np.ndarray, ...]:

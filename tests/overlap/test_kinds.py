@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.measures import COUNTED, KINDS, classify, kinds_of, worst_kinds
 
 SHARE = st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.8, 1.0])
 

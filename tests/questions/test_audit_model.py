@@ -17,7 +17,7 @@ from goldassay.core.settings import parse_settings
 from goldassay.data.specimen import make_specimen
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
-from tests.training.in_place import in_place
+from tests.lab.training.in_place import in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,8 +34,8 @@ from goldassay.data import Dataset
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
-from goldassay.models.naive_bayes import word_evidence
-from goldassay.training import train_probes
+from goldassay.readers.naive_bayes import word_evidence
+from goldassay.readers.probes import train_probes
 import numpy as np
 texts = [f"a man {i % 7} walks {'in' if i % 3 else 'out'}" for i in range(90)]
 rows = {"premise": texts[::-1], "hypothesis": texts, "label": ["abc"[i % 3] for i in range(90)]}

@@ -14,7 +14,7 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.progress import Steps
-from goldassay.leakage.discount import mean_bits
+from goldassay.questions.discount.measures import mean_bits
 from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report

@@ -22,8 +22,8 @@ from goldassay.questions.instability.check import CHECK as INSTABILITY
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.check import CHECK as SHIFT
 from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.readers.probes import train_probes
 from goldassay.runs import Runs, write_runs
-from goldassay.training import train_probes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

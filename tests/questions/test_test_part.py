@@ -13,9 +13,9 @@ from sklearn.naive_bayes import MultinomialNB
 
 from goldassay.cli.main import run
 from goldassay.core.numbers import percent
-from goldassay.models.naive_bayes import SMOOTHING, word_evidence
 from goldassay.questions import test_part
 from goldassay.questions.test_part import _cross_fitted, _dealt, read_patterns, read_words, within_doubts
+from goldassay.readers.naive_bayes import SMOOTHING, word_evidence
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,18 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.errors import InputError
+from goldassay.questions.shift.measures.detection import (
+    BLOCK,
+    _block_shares,
+    _is_untied,
+    _sides,
+    count_in_order,
+    draw_counts,
+    draw_metrics,
+    measure_weighted,
+)
+from goldassay.questions.shift.measures.false_alarms import RULES, positives_needed, rank
 from goldassay.shift import aupr, auroc, false_alarm_rate, measure_detection
-from goldassay.shift.detection import _sides
-from goldassay.shift.detection_draws import _block_shares, _is_untied, draw_metrics
-from goldassay.shift.detection_kernels import BLOCK, count_in_order, draw_counts, measure_weighted
-from goldassay.shift.false_alarms import RULES, positives_needed
-from goldassay.shift.ranking import rank
 from tests.shift.test_false_alarms import few_values
 
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goldassay.core.errors import InputError
+from goldassay.questions.shift.measures.false_alarms import RULES, operating_point, rank
 from goldassay.shift import false_alarm_rate
-from goldassay.shift.false_alarms import RULES, operating_point
-from goldassay.shift.ranking import rank
 
 # (out, in, closest, at_least, interpolate)
 GOLDEN = {

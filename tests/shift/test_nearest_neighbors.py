@@ -8,7 +8,8 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from goldassay.core.errors import InputError
-from goldassay.shift import nearest_neighbors, score_knn
+from goldassay.questions.shift.measures import nearest_neighbors
+from goldassay.shift import score_knn
 
 
 def normalized(values: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from goldassay.shift.set_metrics import EvaluationSet, correlations
+from goldassay.questions.shift.measures.set_metrics import EvaluationSet, correlations
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.suspect import contradict_gold, corrected_scores, rank_suspects, self_confidence
+from goldassay.questions.suspect.measures import contradict_gold, corrected_scores, rank_suspects, self_confidence
 
 FAMILIES = ("a", "b", "b", "c", "d", "e")
 

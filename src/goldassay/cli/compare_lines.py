@@ -11,9 +11,10 @@ from goldassay.core.numbers import points, signed_points
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.instability import Comparison, TotalComparison
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
+    from goldassay.questions.instability.measures.comparison import Comparison
+    from goldassay.questions.instability.measures.suites import TotalComparison
 
 # Of more models a line for each difference is more than anybody reads, of three models one for each of more datasets.
 MOST_MODELS, _MOST_DATASETS, _MOST_NOTES = 12, 8, 8

@@ -28,9 +28,9 @@ from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from goldassay.papers.outcome import StudyReport
-    from goldassay.papers.recipe import ScaleName
-    from goldassay.papers.running import Study
+    from goldassay.lab.papers.outcome import StudyReport
+    from goldassay.lab.papers.recipe import ScaleName
+    from goldassay.lab.papers.running import Study
 
 _SHOWN = 4
 
@@ -86,9 +86,8 @@ def studies(
       goldassay studies leakage --scale paper --data data --only SICK --only CAugNLI --dry-run
     """
     from goldassay.core.progress import Steps
-    from goldassay.papers import find_recipe, list_recipes, open_study
-    from goldassay.papers.choosing import Choice
-    from goldassay.papers.recipe import SCALES
+    from goldassay.lab.papers.recipe import SCALES, Choice
+    from goldassay.lab.papers.running import find_recipe, list_recipes, open_study
 
     if name is None:
         switches = (files or None, dry_run or None, precision, device)
@@ -113,8 +112,8 @@ def studies(
 
 
 def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
-    from goldassay.papers import find_recipe
-    from goldassay.papers.sources import is_made_up, known_sources, lacking_sets
+    from goldassay.lab.papers.running import find_recipe
+    from goldassay.lab.papers.sources import is_made_up, known_sources, lacking_sets
 
     recipe = find_recipe(name).SCALES[scale]
     absent = lacking_sets(recipe, data)
@@ -132,7 +131,7 @@ def _run(
     study: Study, workers: int | None, scheduler: str | None, json_file: Path | None, *, dry_run: bool, quiet: bool
 ) -> None:
     from goldassay.cli.training_progress import warn_of_precision
-    from goldassay.papers import price_study
+    from goldassay.lab.papers.running import price_study
 
     if not quiet and scheduler is None:
         warn_of_precision(study.jobs)
@@ -156,7 +155,7 @@ def _run(
 def _list_missing(study: Study) -> None:
     """A line for each thing that is lacking: what is not run for want of it, and what it needs."""
     from goldassay.cli.training_progress import several
-    from goldassay.papers.choosing import needed_by
+    from goldassay.lab.papers.recipe import needed_by
 
     if not study.jobs:
         typer.echo("Nothing of it can be trained with what is there.")
@@ -177,7 +176,7 @@ def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet
     from contextlib import nullcontext
 
     from goldassay.cli.training_progress import bars
-    from goldassay.papers import run_study
+    from goldassay.lab.papers.running import run_study
 
     steps = study.work.steps
     try:

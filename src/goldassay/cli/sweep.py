@@ -16,8 +16,9 @@ from goldassay.core.errors import GoldassayError, InputError, InterruptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.training import Done, Failure, Job
-    from goldassay.training.pricing import Price
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Done, Failure
+    from goldassay.lab.training.pricing import Price
 
 _TRIES = 3
 
@@ -53,11 +54,11 @@ def sweep(
     every state_every minutes (10) and at its end.
     """
     from goldassay.cli.training_progress import warn_of_precision
+    from goldassay.lab.training.distributed import launched, leads
+    from goldassay.lab.training.job_folder import nothing_left_if_refused
+    from goldassay.lab.training.many_seeds import check_workers
+    from goldassay.lab.training.sweep import read_plan, sweep_jobs
     from goldassay.questions.opinions import with_sources
-    from goldassay.training.many_seeds import check_workers
-    from goldassay.training.refused import nothing_left_if_refused
-    from goldassay.training.sweep_plan import read_plan, sweep_jobs
-    from goldassay.training.team import launched, leads
 
     if launched() and (dry_run or scheduler is not None):
         raise InputError("a launcher's processes train, and nothing else", mend="give this to a single process")
@@ -83,13 +84,13 @@ def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, qui
     from contextlib import nullcontext
 
     from goldassay.cli.training_progress import bars
-    from goldassay.training.workers import run_jobs
+    from goldassay.lab.training.workers import run_jobs
 
     try:
         with nullcontext() if quiet else bars(len(jobs)) as watcher:
             if scheduler is None:
                 return run_jobs(jobs, workers, watcher, _TRIES)
-            from goldassay.training.cluster import run_on_cluster
+            from goldassay.lab.training.cluster import run_on_cluster
 
             return run_on_cluster(jobs, scheduler, watcher, _TRIES)
     except KeyboardInterrupt as interruption:
@@ -100,7 +101,7 @@ def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, qui
 
 def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: Path | None, *, quiet: bool) -> None:
     from goldassay.cli.training_progress import over_runs, several
-    from goldassay.training.sweep import SweepReport
+    from goldassay.lab.training.sweep import SweepReport
 
     report = SweepReport.of(jobs, outcomes)
     if json_file is not None:
@@ -127,7 +128,7 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
 
 def _price(jobs: Sequence[Job], workers: int | None, json_file: Path | None, *, quiet: bool) -> None:
     from goldassay.core.progress import Steps
-    from goldassay.training.pricing import price
+    from goldassay.lab.training.pricing import price
 
     with Steps(quiet).step("training each kind of job for a moment") as progress:
         found = price(jobs, workers, progress=progress)

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from goldassay.core.settings import Settings
-    from goldassay.training import Job, TrainingReport
-    from goldassay.training.outcome import Watcher
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.many_seeds import TrainingReport
+    from goldassay.lab.training.outcome import Watcher
 
 
 @app.command(short_help="Train a network with several seeds, and keep what the measures need.")
@@ -103,8 +104,8 @@ def train(
     A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done
     again. Options not given are taken from the section [training] of the settings.
     """
+    from goldassay.lab.training.distributed import leads
     from goldassay.questions.gating import load_settings
-    from goldassay.training.team import leads
 
     # Of several processes that share a training one speaks.
     quiet, json_file = (quiet, json_file) if leads() else (True, None)

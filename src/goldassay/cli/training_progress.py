@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    from goldassay.training import Done, Failure, Job
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Done, Failure
 
 
 class Bars:
@@ -95,7 +96,7 @@ def _points(scores: dict[str, float]) -> str:
 
 def warn_of_precision(jobs: Sequence[Job]) -> None:
     """Say of jobs in 16 bits that this machine does them more slowly than in 32, if it does."""
-    from goldassay.training.precision import multiplies_bfloat16
+    from goldassay.lab.training.precision import multiplies_bfloat16
 
     devices = {job.device for job in jobs if job.precision == "bfloat16"}
     if not all(multiplies_bfloat16(device) for device in devices):

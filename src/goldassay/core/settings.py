@@ -93,7 +93,7 @@ class TrainingSettings(StrictSection):
     workers: int | None = of_key(TRAINING["workers"])
 
     def arguments(self) -> dict[str, Any]:
-        """What is set, as `goldassay.training.train` takes it."""
+        """What is set, as `goldassay.lab.training.train` takes it."""
         plain = {name: getattr(self, name) for name in type(self).model_fields}
         return {
             name: tuple(value) if isinstance(value, list) else value

@@ -41,8 +41,8 @@ def is_ready() -> bool:
     """Whether the loops that are compiled last are kept on disk."""
     from goldassay.artifacts.coverage_kernels import count_coverage
     from goldassay.core.compiled import is_kept
-    from goldassay.models.naive_bayes_kernels import add_evidence
-    from goldassay.models.softmax_kernels import ascend_penalties
+    from goldassay.readers.naive_bayes import add_evidence
+    from goldassay.readers.softmax_kernels import ascend_penalties
     from goldassay.scanning.near_kernels import seek_near
 
     return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, seek_near)))
@@ -64,11 +64,11 @@ def compile_late_loops() -> None:
     from goldassay.data.text_form import form_words
     from goldassay.data.tokenization import tokenize
     from goldassay.data.word_shapes import spelled_with
-    from goldassay.models.naive_bayes import word_evidence
     from goldassay.questions.example_clusters import NONE
     from goldassay.questions.overlap.in_audit import CorpusChoice, search_for
     from goldassay.questions.overlap.items import items_of_dataset
-    from goldassay.training import train_probes
+    from goldassay.readers.naive_bayes import word_evidence
+    from goldassay.readers.probes import train_probes
 
     made = _made_rows(("yes", "no"))
     # Two labels have a loop of their own.

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
+    from goldassay.lab.training.job import Job
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.slices import Slice
-    from goldassay.training import Job
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from goldassay.core.naming import split_named_path
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
 from goldassay.data.memory import dataset_in_memory
 from goldassay.data.splits import columns_to_split_by, split_disjoint
-from goldassay.training.coarser_labels import coarsening
+from goldassay.readers.conditions import coarsening
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +170,7 @@ def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
 
 
 def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
-    from goldassay.shift import shared_texts
+    from goldassay.questions.shift.measures.domains import shared_texts
 
     texts = dataset.joined_texts()
     in_test, in_train = (shared_texts(part.joined_texts(), texts) for part in (test, train))

@@ -15,7 +15,6 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.verdicts import not_asked
 from goldassay.data.row_keys import ITEM_COLUMNS, item_frame
-from goldassay.leakage.untrained_picks import untrained_picks
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
@@ -25,6 +24,7 @@ from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import defects, found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import BY_SUBJECT, RULE, choice_evidence
+from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_choices

@@ -26,8 +26,6 @@ from goldassay.core.progress import silent
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt, Headline, Judged, Verdict, judge_effects
 from goldassay.data import Dataset
-from goldassay.leakage.choice_rules import chance_of
-from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
@@ -37,7 +35,9 @@ from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, planted_copies
+from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.readers.quick_probe import deal_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
+from goldassay.lab.training.configured import configuration_of
+from goldassay.lab.training.many_seeds import plan_jobs
+from goldassay.lab.training.outcome import Failure, Silent
+from goldassay.lab.training.workers import run_jobs
 from goldassay.questions.leakage.network_evidence import of_trained_runs
 from goldassay.questions.leakage.probes import probe_evidence
+from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
-from goldassay.training import conditions_of, plan_jobs, run_jobs
-from goldassay.training.configured import configuration_of
-from goldassay.training.outcome import Failure, Silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Done
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
-    from goldassay.training import Done, Job
 
 
 def train_readers(

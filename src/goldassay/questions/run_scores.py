@@ -12,11 +12,11 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, to_plain
 from goldassay.core.settings import Settings
-from goldassay.instability import resample_scores
 from goldassay.questions.comparison.study import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.intervals import N_DRAWS
+from goldassay.questions.instability.measures.intervals import resample_scores
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs import write_runs

@@ -17,8 +17,8 @@ from goldassay.core.files import sha256_of
 from goldassay.core.naming import matches, split_named_path
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import to_plain
-from goldassay.instability import summarize_scores
-from goldassay.leakage.single_sentence import PAIRED, TEXT
+from goldassay.questions.instability.measures.scores import summarize_scores
+from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice, parse_gold
 from goldassay.runs.answers import read_answers
 from goldassay.runs.assembly import ordered

@@ -14,7 +14,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
-from goldassay.instability.checkpoints import CheckpointSummaries, summarize_checkpoints
+from goldassay.questions.instability.measures.checkpoints import CheckpointSummaries, summarize_checkpoints
 from goldassay.questions.run_sets import RunChoice, find_runs
 from goldassay.runs.assembly import ordered
 from goldassay.runs.reading import RunsPath, runs_of

@@ -22,8 +22,8 @@ from goldassay.core.verdicts import Doubt
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
-from goldassay.models.naive_bayes import word_evidence
 from goldassay.questions.effect_sentences import skill_limits
+from goldassay.readers.naive_bayes import word_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,19 +8,19 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.settings import Settings
+from goldassay.lab.training.job_folder import nothing_left_if_refused
+from goldassay.lab.training.many_seeds import check_workers, plan_jobs, run_plan
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.opinions import with_sources
-from goldassay.training import plan_jobs, run_plan
-from goldassay.training.many_seeds import check_workers
-from goldassay.training.refused import nothing_left_if_refused
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from goldassay.training import Job, TrainingReport
-    from goldassay.training.outcome import Watcher
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.many_seeds import TrainingReport
+    from goldassay.lab.training.outcome import Watcher
 
     # Opens, for the trainings that are to come, what is told how they go.
     Watching = Callable[[Sequence[Job]], AbstractContextManager[Watcher]]

@@ -18,7 +18,7 @@ from goldassay.data.items.cells import cells_of
 from goldassay.data.items.reading import read_items
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.leakage.choice_rules import pick_all
+from goldassay.questions.leakage.measures.choice_rules import pick_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.items import PREFERENCES, ChoiceItems, read_choices, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.leakage.preference_rules import traits
+from goldassay.questions.leakage.measures.preference_rules import traits
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"
 

@@ -9,7 +9,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.runs.answers import score_answer
-from tests.models.made_reading import PEOPLE, made_record, write_record
+from tests.lab.models.made_reading import PEOPLE, made_record, write_record
 
 
 def test_queries_have_their_answers_and_all_mentions_of_entities(tmp_path):

@@ -10,8 +10,8 @@ pytest.importorskip("torch")
 
 from goldassay.core.settings import TrainingSettings
 from goldassay.questions.leakage.network_evidence import train_evidence
-from tests.training.in_place import in_place
-from tests.training.made_data import made_pairs
+from tests.lab.training.in_place import in_place
+from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.items import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.leakage.choice_rules import chance_of, measure_rules
+from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules
 from goldassay.questions.leakage.suggesting_items import suggest_items
 from tests.questions.leakage.test_choices import items_with
 from tests.questions.test_item_patterns import made

@@ -13,7 +13,7 @@ import pytest
 
 from goldassay.data.items.preferences import read_preferences
 from goldassay.data.table import Table
-from goldassay.leakage.choice_rules import chance_of
+from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.readings import LEANINGS
 from goldassay.questions.leakage.telling_choices import telling_choices
 

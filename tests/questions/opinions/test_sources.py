@@ -13,14 +13,13 @@ pytest.importorskip("torch")
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
+from goldassay.lab.training.snapshots import HeldOpinions, hold, hold_opinions
+from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test, softmax
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
 from goldassay.questions.opinions import bias_source, teacher_source, with_sources
 from goldassay.questions.opinions.crossed import CrossedProbes, Fit
 from goldassay.runs import Runs, write_runs
-from goldassay.training.held import hold
-from goldassay.training.held_opinions import HeldOpinions, hold_opinions
-from goldassay.training.opinions import DEV, TRAIN, part_of_test, softmax
-from tests.training.made_data import LABELS, made_pairs
+from tests.lab.training.made_data import LABELS, made_pairs
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset

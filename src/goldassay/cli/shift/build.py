@@ -78,7 +78,7 @@ def build(
 
 
 def _list() -> None:
-    from goldassay.shift.benchmarks import load_recipe, recipe_names
+    from goldassay.questions.shift.benchmarks import load_recipe, recipe_names
 
     names = recipe_names()
     width = max(map(len, names))

@@ -14,13 +14,13 @@ from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
 from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.data import check_same_labels
-from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.questions.artifacts.unseen import condition_of
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of
+from goldassay.readers.pattern_mlp import PatternMLP
+from goldassay.readers.probes import train_probes
 from goldassay.report.saving import write_tables
 from goldassay.runs import Runs, write_runs
-from goldassay.training.probes import train_probes
 
 if TYPE_CHECKING:
     import os

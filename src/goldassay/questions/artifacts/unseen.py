@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
-from goldassay.training.probes import train_probes
+from goldassay.readers.probes import train_probes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

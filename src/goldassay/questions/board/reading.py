@@ -16,7 +16,6 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
 from goldassay.data.reading import name_of, read_table
-from goldassay.leakage.single_sentence import PAIRED, TEXT
 from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
 from goldassay.questions.board.solved_lists import read_solved
 from goldassay.questions.board.tables import Cells, read_cells
@@ -25,6 +24,7 @@ from goldassay.questions.discount.study import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.instability.texts import read_texts
+from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs import Runs

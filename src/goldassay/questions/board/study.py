@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 import polars as pl
 
-from goldassay.board import (
+from goldassay.core.keywords import takes
+from goldassay.core.numbers import points
+from goldassay.core.progress import Steps
+from goldassay.core.resampling import cluster_codes, score_interval
+from goldassay.core.results import Result
+from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.questions.board.measures import (
     ItemStatistics,
     Lead,
     Ranking,
@@ -20,17 +26,11 @@ from goldassay.board import (
     rank,
     reliability,
 )
-from goldassay.core.keywords import takes
-from goldassay.core.numbers import points
-from goldassay.core.progress import Steps
-from goldassay.core.resampling import cluster_codes, score_interval
-from goldassay.core.results import Result
-from goldassay.core.settings import Settings, with_data, with_seed
-from goldassay.instability import score_one_run
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.report import report_board
 from goldassay.questions.discount.reading import told_by
 from goldassay.questions.discount.study import discount_section
+from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:

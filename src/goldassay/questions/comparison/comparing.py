@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
-from goldassay.instability import compare, compare_all, equivalent_within, summarize_scores
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
+from goldassay.questions.instability.measures.comparison import compare
+from goldassay.questions.instability.measures.scores import summarize_scores
+from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
 from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.grades import say_grades
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.intervals import Interval
     from goldassay.data import Dataset
-    from goldassay.instability import Comparison, Comparisons, Equivalence, TotalComparison
+    from goldassay.questions.instability.measures.comparison import Comparison
+    from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
 
 __all__ = ["ModelComparison", "ModelComparisons", "compare_runs", "compare_sides"]

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldassay.core.intervals import sd_interval
-from goldassay.instability import smallest_difference
-from goldassay.instability.power import Noise, detectable_errors, found_with, runs_needed
+from goldassay.questions.instability.measures.power import (
+    Noise,
+    detectable_errors,
+    found_with,
+    runs_needed,
+    smallest_difference,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.instability import Comparison
+    from goldassay.questions.instability.measures.comparison import Comparison
 
 POWER, ALPHA = 0.8, 0.05
 # More examples than these times those at hand are no plan.

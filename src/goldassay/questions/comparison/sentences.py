@@ -6,15 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, percent, points
-from goldassay.instability.equivalence import BEYOND, EQUIVALENT, WITHIN
 from goldassay.questions.comparison.comparing import leaves_out_zero
+from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.intervals import Interval
-    from goldassay.instability import Equivalence
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
+    from goldassay.questions.instability.measures.suites import Equivalence
 
 MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
 

@@ -20,10 +20,10 @@ from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset
-    from goldassay.instability import TotalComparison
     from goldassay.questions.comparison.sides import Suite
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.instability.measures.suites import TotalComparison
     from goldassay.report import Report
 
 __all__ = ["report_suite"]

@@ -8,8 +8,8 @@ from goldassay.core.numbers import bounds, count, points
 from goldassay.questions.comparison.sentences import MORE_RUNS, listed, say_equivalence
 
 if TYPE_CHECKING:
-    from goldassay.instability import TotalComparison
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
+    from goldassay.questions.instability.measures.suites import TotalComparison
 
 # Of more pairs the tables tell.
 _MOST_PAIRS = 3

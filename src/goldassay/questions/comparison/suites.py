@@ -12,9 +12,9 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.multiple_testing import holm
 from goldassay.core.results import Result, to_plain
-from goldassay.instability import compare, compare_totals
-from goldassay.instability.comparisons import largest_groups
 from goldassay.questions.comparison.comparing import within
+from goldassay.questions.instability.measures.comparison import compare
+from goldassay.questions.instability.measures.suites import compare_totals, largest_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.instability import Equivalence, TotalComparison
     from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison
+    from goldassay.questions.instability.measures.suites import Equivalence, TotalComparison
     from goldassay.runs import Runs
 
 __all__ = ["SuiteComparison", "SuitePair", "compare_suite"]

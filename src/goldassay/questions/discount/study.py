@@ -11,8 +11,8 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import to_plain
-from goldassay.leakage.discount import discount_scores, mean_bits
 from goldassay.questions.discount.matching import Answered, match_rows
+from goldassay.questions.discount.measures import discount_scores, mean_bits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability import normalized_deviation, normalized_deviation_interval, summarize_scores
+from goldassay.questions.instability.measures.scores import summarize_scores
+from goldassay.questions.instability.measures.variance import normalized_deviation, normalized_deviation_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.instability import measure_stability, top_covarying_pairs
+from goldassay.questions.instability.measures.checkpoints import measure_stability
+from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
 from goldassay.questions.instability.texts import rows_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.instability import resample_groups, resample_scores
+from goldassay.questions.instability.measures.intervals import resample_groups, resample_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.instability import correlate_examples
+from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.training import FEWEST_RUNS
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.instability import plan_seeds
-from goldassay.instability.power import examples_needed
+from goldassay.questions.instability.measures.power import examples_needed, plan_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.instability import measure_stability
+from goldassay.questions.instability.measures.checkpoints import measure_stability
 
 if TYPE_CHECKING:
     from goldassay.runs import Runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
-from goldassay.instability import select_checkpoints
+from goldassay.questions.instability.measures.selection import select_checkpoints
 
 if TYPE_CHECKING:
     from goldassay.questions.instability.means import RunMeans

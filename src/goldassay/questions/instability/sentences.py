@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import points, signed_points
-from goldassay.instability import seeds_needed, smallest_difference
+from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
 from goldassay.questions.instability.verdict import flips_together
 
 if TYPE_CHECKING:

@@ -12,15 +12,13 @@ from goldassay.core.doors import right_labels
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.intervals import few_runs_caveat
 from goldassay.core.numbers import points
-from goldassay.instability import (
+from goldassay.questions.instability.measures.intervals import resample_scores
+from goldassay.questions.instability.measures.scores import distinct_runs, score_one_run, summarize_scores
+from goldassay.questions.instability.measures.variance import (
     decompose_by_group,
     decompose_variance,
-    distinct_runs,
     examples_to_exceed,
-    resample_scores,
     score_above_constant,
-    score_one_run,
-    summarize_scores,
 )
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.instability import correlate_datasets, correlate_final_scores, trajectories
+from goldassay.questions.instability.measures.checkpoints import trajectories
+from goldassay.questions.instability.measures.correlation import correlate_datasets, correlate_final_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from goldassay.core.intervals import score_sd_interval, sd_interval
 from goldassay.core.results import Result
 from goldassay.core.severity import Word, severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
-from goldassay.leakage.single_sentence import PAIRED, TEXT
+from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.runs.grades import grade_of
 
 if TYPE_CHECKING:

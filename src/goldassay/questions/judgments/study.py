@@ -14,8 +14,13 @@ from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt
 from goldassay.data.items.judgments import LENGTH, Judgments
-from goldassay.judgments import agree_with_people, measure_position, model_verdicts, verdicts_by_order
 from goldassay.questions.data_notes import unread_notes
+from goldassay.questions.judgments.measures import (
+    agree_with_people,
+    measure_position,
+    model_verdicts,
+    verdicts_by_order,
+)
 from goldassay.questions.judgments.verdict import judge_judges
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
-    from goldassay.judgments import PositionEffect, VerdictModel
+    from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
     from goldassay.report import Report
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.

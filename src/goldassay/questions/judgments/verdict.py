@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.verdicts import Headline, Verdict, judge_effects
-from goldassay.judgments.position import FIRST_SEAT
+from goldassay.questions.judgments.measures import FIRST_SEAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effects
     from goldassay.core.settings import JudgmentLimits
     from goldassay.core.verdicts import Doubt
-    from goldassay.judgments import PositionEffect
+    from goldassay.questions.judgments.measures import PositionEffect
 
 
 def judge_judges(

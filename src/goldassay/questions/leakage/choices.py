@@ -22,17 +22,17 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Doubt
 from goldassay.data.items import CHOICES, PREFERENCES
-from goldassay.leakage.choice_rules import chance_of
-from goldassay.leakage.choice_subjects import pick_by_subject, rules_by_subject
-from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.item_rules import measure_item_rules
+from goldassay.questions.leakage.measures.choice_rules import chance_of
+from goldassay.questions.leakage.measures.choice_subjects import pick_by_subject, rules_by_subject
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 from goldassay.questions.leakage.preference_tables import preference_tables
 from goldassay.questions.leakage.telling_choices import telling_choices
+from goldassay.readers.quick_probe import deal_folds
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.items import ChoiceItems
-    from goldassay.leakage.choice_rules import RuleEffect
+    from goldassay.questions.leakage.measures.choice_rules import RuleEffect
 
 RULE = "rule: "
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.leakage import PecoScore, peco, peco_grid, score_clusters
-from goldassay.leakage.peco import reduce_embeddings
 from goldassay.questions.leakage.crossing import Crossing, cross_clusters
 from goldassay.questions.leakage.example_artifacts import Artifacts, known_of
+from goldassay.questions.leakage.measures.clusters import score_clusters
+from goldassay.questions.leakage.measures.peco import PecoScore, peco, peco_grid, reduce_embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.leakage import ClusterScore
-    from goldassay.leakage.divergences import Convention, Divergence
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.measures.clusters import ClusterScore, Convention, Divergence
     from goldassay.questions.leakage.options import LeakageChoice
 
 # Cards on the page; the table has all clusters.

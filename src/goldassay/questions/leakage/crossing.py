@@ -16,8 +16,8 @@ import polars as pl
 from goldassay.core.correlation import correlation_interval
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.leakage.dynamics import training_dynamics
-from goldassay.leakage.word_weights import weighted_log_odds, word_counts
+from goldassay.questions.leakage.measures.information import training_dynamics
+from goldassay.questions.leakage.measures.token_relevance import weighted_log_odds, word_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from goldassay.artifacts import PatternTable
     from goldassay.data.tokenization import TokenizedCorpus
-    from goldassay.leakage import ClusterScore
+    from goldassay.questions.leakage.measures.clusters import ClusterScore
 
 
 def typical_examples(

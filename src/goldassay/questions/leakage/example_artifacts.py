@@ -12,7 +12,7 @@ from goldassay.questions.artifacts.search import read_role
 from goldassay.questions.artifacts.shortlist import STANDING
 from goldassay.questions.leakage.condition_evidence import PAIRED, TEXT, ConditionEvidence, softmax_at
 from goldassay.questions.leakage.crossing import KnownOfExamples
-from goldassay.training.conditions import tokenizer_of
+from goldassay.readers.conditions import tokenizer_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

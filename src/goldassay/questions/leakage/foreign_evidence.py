@@ -12,6 +12,7 @@ import numpy as np
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
+from goldassay.lab.training.many_seeds import load_data
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.array_files import read_probabilities, read_vectors
 from goldassay.questions.leakage.condition_evidence import (
@@ -27,7 +28,6 @@ from goldassay.questions.leakage.condition_evidence import (
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
 from goldassay.runs.beside import read_embeddings, read_relevances
-from goldassay.training.many_seeds import load_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

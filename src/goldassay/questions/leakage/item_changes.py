@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.items import CHOICES, PREFERENCES
-from goldassay.leakage.choice_rules import chance_of
+from goldassay.questions.leakage.measures.choice_rules import chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems, Kind
-    from goldassay.leakage.choice_rules import Picks, RuleEffect
+    from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
 
 # Rules that a longer text changes: of the wrong option where the right one is the longest, else of the right one.
 _LONGEST, _SHORTEST = ("longest", "most words", "longer", "more words"), ("shorter", "fewer words")

@@ -16,12 +16,11 @@ import polars as pl
 
 from goldassay.core.planting import WORDS_FOR_READERS, control_parts, filling_word, planted_word
 from goldassay.data.items import PREFERENCES
-from goldassay.models import QuickProbe
-from goldassay.models.probe_features import build_features, tokenize_roles
-from goldassay.models.quick_probe import OneLabelError
 from goldassay.questions.leakage.condition_evidence import PAIRED
 from goldassay.questions.leakage.pairwise import ask_pairs
 from goldassay.questions.leakage.posed_items import Posed
+from goldassay.readers.probe_features import build_features, tokenize_roles
+from goldassay.readers.quick_probe import OneLabelError, QuickProbe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.data.items import ChoiceItems
-    from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.readers.probe_features import ProbeFeatures
 
 N_FOLDS = 5
 _QUESTION, _CHOICE = "question", "choice"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goldassay.data.items import PREFERENCES
-from goldassay.leakage.choice_rules import measure_picks, measure_rules
-from goldassay.leakage.preference_rules import measure_preference_rules
+from goldassay.questions.leakage.measures.choice_rules import measure_picks, measure_rules
+from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
-    from goldassay.leakage.choice_rules import Picks, RuleEffect
+    from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
 
 
 def measure_item_rules(

@@ -10,12 +10,12 @@ import numpy as np
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
+from goldassay.lab.training.many_seeds import load_data
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
 from goldassay.questions.leakage.condition_evidence import GIVEN, ConditionEvidence, gold_probabilities, named_path
+from goldassay.readers.conditions import conditions_of
 from goldassay.runs import Runs
-from goldassay.training.conditions import conditions_of
-from goldassay.training.many_seeds import load_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,16 +11,6 @@ import polars as pl
 from goldassay.core.results import to_plain
 from goldassay.core.subsets import accuracy_by_subset
 from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
-from goldassay.leakage import (
-    agreement_from_correctness,
-    agreement_over_runs,
-    label_shares,
-    pvi,
-    single_sentence_report,
-    usable_information,
-    withhold_shares,
-)
-from goldassay.leakage.balanced_accuracy import balanced_accuracy
 from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.choice_verdict import judge_choices
@@ -43,6 +33,13 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
+from goldassay.questions.leakage.measures.agreement import agreement_from_correctness, agreement_over_runs
+from goldassay.questions.leakage.measures.information import label_shares, pvi, usable_information
+from goldassay.questions.leakage.measures.single_sentence import (
+    balanced_accuracy,
+    single_sentence_report,
+    withhold_shares,
+)
 from goldassay.questions.leakage.preference_tables import LIKE_LENGTH, SUBSETS
 from goldassay.questions.leakage.readings import (
     form_readings,
@@ -73,9 +70,9 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effects, Reading
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.example_artifacts import Artifacts
+    from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.options import LeakageChoice
 
 

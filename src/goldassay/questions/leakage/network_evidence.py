@@ -6,10 +6,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.questions.leakage.condition_evidence import EMPTY, ConditionEvidence, gold_probabilities
 from goldassay.questions.leakage.foreign_evidence import beside_runs
+from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
-from goldassay.training import conditions_of, plan_jobs, run_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import TrainingSettings
     from goldassay.data import Dataset
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Watcher
     from goldassay.runs import Runs
-    from goldassay.training import Job
-    from goldassay.training.outcome import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.leakage.preference_rules import traits
-from goldassay.models.pair_probe import cross_fit_pairs, fit_pairs, make_pairs, pair_features
-from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.questions.leakage.condition_evidence import PAIRED
+from goldassay.questions.leakage.measures.preference_rules import traits
+from goldassay.readers.pair_probe import cross_fit_pairs, fit_pairs, make_pairs, pair_features
+from goldassay.readers.probe_features import build_features, tokenize_roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.leakage.preference_rules import LikeLength, SubsetEffect, measure_by_subset, measure_like_length
+from goldassay.questions.leakage.measures.preference_rules import (
+    LikeLength,
+    SubsetEffect,
+    measure_by_subset,
+    measure_like_length,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
-    from goldassay.leakage.choice_rules import Picks
+    from goldassay.questions.leakage.measures.choice_rules import Picks
 
 # Names of tables.
 LIKE_LENGTH, SUBSETS = "preference_like_length", "preference_subsets"

@@ -10,13 +10,21 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
-from goldassay.leakage import peco
 from goldassay.questions.leakage.calibration import cross_calibrate, cross_null
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence
 from goldassay.questions.leakage.embedding import DESCRIPTION, embed_texts
+from goldassay.questions.leakage.measures.peco import peco
+from goldassay.readers.conditions import (
+    PAIRED,
+    TEXT,
+    conditions_of,
+    roles_of,
+    shown_texts,
+    tokenizer_of,
+    transformations_of,
+)
+from goldassay.readers.probes import describe_probe, train_probes
 from goldassay.runs import read_runs, write_runs
-from goldassay.training import conditions_of, describe_probe, roles_of, shown_texts, train_probes, transformations_of
-from goldassay.training.conditions import PAIRED, TEXT, tokenizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

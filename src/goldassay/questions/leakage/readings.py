@@ -13,10 +13,10 @@ from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_row
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
-from goldassay.models.naive_bayes import telling_evidence, word_evidence
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PAIRED, PROBES, TEXT, ConditionEvidence, is_part, softmax_at
-from goldassay.training import train_probes
+from goldassay.readers.naive_bayes import telling_evidence, word_evidence
+from goldassay.readers.probes import train_probes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,16 +9,15 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.leakage import token_relevance_agreement
-from goldassay.leakage.token_relevance import CUT
 from goldassay.questions.leakage.condition_evidence import PAIRED, ConditionEvidence, is_part
+from goldassay.questions.leakage.measures.token_relevance import CUT, token_relevance_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.leakage import TokenRelevanceAgreement
+    from goldassay.questions.leakage.measures.token_relevance import TokenRelevanceAgreement
     from goldassay.runs.beside import Relevances, RoleRelevance
 
 OTHER_TOKENS = "the two models cut the shared sentence into other tokens"

@@ -22,7 +22,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.suggested_items import suggest_item_rewrites
 from goldassay.questions.leakage.suggesting import SHARES, Suggestion, suggest_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.training.conditions import roles_of
+from goldassay.readers.conditions import roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

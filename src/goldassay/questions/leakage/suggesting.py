@@ -14,11 +14,11 @@ from goldassay.core.intervals import mean_interval
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
 from goldassay.data.row_values import normalized_text
-from goldassay.leakage import label_shares, pvi
-from goldassay.models.probe_features import build_features, tokenize_roles
-from goldassay.models.quick_probe import QuickProbe
 from goldassay.questions.leakage.calibration import cross_calibrate
-from goldassay.training.conditions import conditions_of, roles_of
+from goldassay.questions.leakage.measures.information import label_shares, pvi
+from goldassay.readers.conditions import conditions_of, roles_of
+from goldassay.readers.probe_features import build_features, tokenize_roles
+from goldassay.readers.quick_probe import QuickProbe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
-    from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.readers.probe_features import ProbeFeatures
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
 N_FOLDS = 3

@@ -15,11 +15,11 @@ from goldassay.core.intervals import mean_interval
 from goldassay.core.numbers import count
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
-from goldassay.leakage.choice_rules import Picks, RuleEffect, chance_of
 from goldassay.questions.leakage.choices import LEAST_APART
 from goldassay.questions.leakage.item_changes import changed_copy, what_to_change
 from goldassay.questions.leakage.item_readers import choice_hits, read_parts
 from goldassay.questions.leakage.item_rules import effects_by_rule, toward_right
+from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect, chance_of
 from goldassay.questions.leakage.posed_items import Posed
 from goldassay.questions.leakage.suggesting import SHARES
 

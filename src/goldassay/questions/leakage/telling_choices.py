@@ -17,11 +17,11 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.effects import Reading
 from goldassay.data.text_form import form_words
-from goldassay.leakage.choice_rules import chance_of
-from goldassay.leakage.untrained_picks import untrained_picks
-from goldassay.models.naive_bayes import telling_evidence
 from goldassay.questions.leakage.item_readers import by_item, choice_hits
+from goldassay.questions.leakage.measures.choice_rules import chance_of
+from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 from goldassay.questions.leakage.readings import LEANINGS
+from goldassay.readers.naive_bayes import telling_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

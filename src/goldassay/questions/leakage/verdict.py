@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Limits as EffectLimits
     from goldassay.core.progress import Progress
     from goldassay.core.settings import LeakageLimits
-    from goldassay.leakage import ConditionAccuracy
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
 SHARED_WORTH_NAMING = 0.01

@@ -11,10 +11,10 @@ import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError
+from goldassay.lab.training.many_seeds import plan_jobs, run_plan
+from goldassay.lab.training.teacher_logits import TRAIN, Opinions, opinions_of, softmax
+from goldassay.readers.probes import train_probes
 from goldassay.runs import read_runs
-from goldassay.training.many_seeds import plan_jobs, run_plan
-from goldassay.training.opinions import TRAIN, Opinions, opinions_of, softmax
-from goldassay.training.probes import train_probes
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

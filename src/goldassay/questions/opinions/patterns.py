@@ -9,9 +9,9 @@ import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.lab.training.teacher_logits import TRAIN, Opinions, opinions_of
 from goldassay.questions.artifacts.inputs import read_patterns, texts_for
-from goldassay.training.conditions import tokenizer_of
-from goldassay.training.opinions import TRAIN, Opinions, opinions_of
+from goldassay.readers.conditions import tokenizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

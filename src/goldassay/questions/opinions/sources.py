@@ -10,7 +10,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
-from goldassay.models.registry import NETWORKS, full_name
+from goldassay.lab.models.registry import NETWORKS, full_name
 from goldassay.questions.opinions.crossed import Crossed, CrossedNetworks, CrossedProbes
 from goldassay.questions.opinions.patterns import MinedPatterns
 from goldassay.questions.opinions.stored import StoredRuns
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from goldassay.training.opinions import OpinionSource
+    from goldassay.lab.training.teacher_logits import OpinionSource
 
 QUICK_PROBE = "quick_probe"
 FOLDS = 5
@@ -81,7 +81,7 @@ def _holds_patterns(file: Path) -> bool:
 
 
 def with_sources(asked: Mapping[str, Any], folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Arguments of `goldassay.training.plan_jobs`, with sources in place of what settings name.
+    """Arguments of `goldassay.lab.training.plan_jobs`, with sources in place of what settings name.
 
     Args:
         asked: As settings and options give them: `bias` and `bias_folds`, `teacher`.

@@ -10,9 +10,9 @@ import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.lab.training.teacher_logits import TRAIN, Opinions, opinions_of, softmax
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import Collection, Request, Slice
-from goldassay.training.opinions import TRAIN, Opinions, opinions_of, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.numbers import count
-from goldassay.overlap import COUNTED
 from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_dataset
+from goldassay.questions.overlap.measures import COUNTED
 from goldassay.questions.overlap.measuring import TRAINING
 from goldassay.questions.overlap.sections import LEAD, TITLE
 

@@ -14,8 +14,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Doubt, Verdict
-from goldassay.instability import score_one_run
-from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
+from goldassay.questions.instability.measures.scores import score_one_run
+from goldassay.questions.overlap.measures import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
 from goldassay.scanning.confirmation import KEPT, WHOLE, Confirmation

@@ -11,9 +11,9 @@ import polars as pl
 
 from goldassay.core.numbers import count
 from goldassay.core.results import to_plain
-from goldassay.overlap import CLASSES, COUNTED, KINDS
 from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
+from goldassay.questions.overlap.measures import CLASSES, COUNTED, KINDS
 from goldassay.questions.overlap.measuring import TRAINING, corpus_counts
 from goldassay.questions.overlap.scored_runs import say_scores
 from goldassay.questions.report_frame import compose_report, frame_findings

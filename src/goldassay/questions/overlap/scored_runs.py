@@ -11,10 +11,10 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, difference_interval
 from goldassay.core.numbers import count, points, signed_points
-from goldassay.instability import score_one_run
-from goldassay.leakage.single_sentence import PAIRED, TEXT
-from goldassay.overlap import adjusted_difference
 from goldassay.questions.board.reading import read_board
+from goldassay.questions.instability.measures.scores import score_one_run
+from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
+from goldassay.questions.overlap.measures import adjusted_difference
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths

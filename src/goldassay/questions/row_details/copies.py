@@ -9,7 +9,7 @@ import polars as pl
 
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
-from goldassay.overlap import COUNTED
+from goldassay.questions.overlap.measures import COUNTED
 from goldassay.questions.overlap.measuring import TRAINING
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.leakage.telling_words import SCHEMA, telling_words
+from goldassay.questions.leakage.measures.token_relevance import SCHEMA, telling_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,16 +13,12 @@ from goldassay.core.clusters import effective_clusters
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.instability import (
-    ConfigurationSpread,
-    configuration_spread,
-    order_changes,
-    score_above_constant,
-)
 from goldassay.questions.configuration_sets import own_name
 from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.instability.measures.variance import score_above_constant
 from goldassay.questions.instability.spread import silent_codes
 from goldassay.questions.instability.verdict import WHOLE
+from goldassay.questions.sensitivity.measures import ConfigurationSpread, configuration_spread, order_changes
 from goldassay.questions.sensitivity.verdict import Claim, Judged, judge, judge_claim
 from goldassay.runs.configurations import differing, digest
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.severity import severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
-from goldassay.instability.copies import ALIKE
-from goldassay.instability.sensitivity import LEAST_CONFIGURATIONS
+from goldassay.questions.instability.measures.scores import ALIKE
+from goldassay.questions.sensitivity.measures import LEAST_CONFIGURATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import SensitivityLimits
     from goldassay.core.severity import Word
-    from goldassay.instability import ConfigurationSpread
+    from goldassay.questions.sensitivity.measures import ConfigurationSpread
 
 # Names of models that were asked in one way; the others are in report.json.
 _MOST_NAMES = 8

@@ -13,11 +13,11 @@ from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.questions.shift.answers import Answers
 from goldassay.questions.shift.constant_answers import constants_of_gold
+from goldassay.questions.shift.measures.false_alarms import as_finite
+from goldassay.questions.shift.measures.set_metrics import CORRELATIONS
 from goldassay.questions.shift.probabilities import as_logits
 from goldassay.runs.assembly import ordered, position_of, taken
 from goldassay.runs.reading import runs_of
-from goldassay.shift.inputs import as_finite
-from goldassay.shift.set_metrics import CORRELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.shift import measure_calibration, risk_coverage, score_max_softmax
+from goldassay.questions.shift.measures.calibration import measure_calibration, risk_coverage
+from goldassay.questions.shift.measures.scores import score_max_softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

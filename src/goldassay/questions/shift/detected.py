@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from goldassay.core.settings import Settings
+    from goldassay.questions.shift.measures.false_alarms import Rule
     from goldassay.report import Report
-    from goldassay.shift.false_alarms import Rule
 
 __all__ = ["detect_shift"]
 

@@ -11,13 +11,8 @@ import numpy as np
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.features import feature_scores, read_features, read_training
-from goldassay.shift import (
-    measure_detection,
-    score_energy,
-    score_entropy,
-    score_max_logit,
-    score_max_softmax,
-)
+from goldassay.questions.shift.measures.detection import measure_detection
+from goldassay.questions.shift.measures.scores import score_energy, score_entropy, score_max_logit, score_max_softmax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +22,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import Group
+    from goldassay.questions.shift.measures.false_alarms import Rule
     from goldassay.runs.slices import Slice
-    from goldassay.shift.false_alarms import Rule
 
 OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {
     # The same order as the probability's, without its ties near 1.

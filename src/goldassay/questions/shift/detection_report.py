@@ -32,13 +32,12 @@ from goldassay.questions.shift.detecting import (
     detect,
 )
 from goldassay.questions.shift.finding import FoundSets, find_sets, keys_by_model
+from goldassay.questions.shift.measures.false_alarms import check_draws, check_rule
 from goldassay.questions.shift.overlaps import check_covered, say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.sentences import say_detection
 from goldassay.questions.shift.verdicts import judge_detection
 from goldassay.runs.configurations import tell_apart
-from goldassay.shift.false_alarms import check_rule
-from goldassay.shift.inputs import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,9 +45,9 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.groups import Group
+    from goldassay.questions.shift.measures.false_alarms import Rule
     from goldassay.report import Report
     from goldassay.runs.slices import Slice
-    from goldassay.shift.false_alarms import Rule
 
 
 def report_detection(

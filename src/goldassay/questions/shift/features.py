@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.questions.shift.measures.nearest_neighbors import score_knn
+from goldassay.questions.shift.measures.scores import fit_mahalanobis
 from goldassay.runs.adapters.stored import NAME as STORED
 from goldassay.runs.assembly import position_of
 from goldassay.runs.beside import read_embeddings
-from goldassay.shift import fit_mahalanobis, score_knn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
+    from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.report import Report
-    from goldassay.shift.set_metrics import Metric
 
 
 def report_generalization(

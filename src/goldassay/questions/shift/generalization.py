@@ -11,7 +11,9 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.shift.answers import texts_of
-from goldassay.shift import generalization_gap, label_constants, measure_domain_shift
+from goldassay.questions.shift.measures.domains import measure_domain_shift
+from goldassay.questions.shift.measures.generalization import generalization_gap
+from goldassay.questions.shift.measures.set_metrics import label_constants
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import Group
-    from goldassay.shift.set_metrics import Metric
+    from goldassay.questions.shift.measures.set_metrics import Metric
 
 # Confident errors that are shown of each model and set.
 _MOST_ERRORS = 10
@@ -176,7 +178,7 @@ def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset])
 
 
 def _confidence(logits: Any) -> Any:
-    from goldassay.shift import score_max_softmax
+    from goldassay.questions.shift.measures.scores import score_max_softmax
 
     return -score_max_softmax(logits)
 

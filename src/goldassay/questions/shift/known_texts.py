@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.answers import texts_of
-from goldassay.shift import shared_texts
+from goldassay.questions.shift.measures.domains import shared_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -27,15 +27,14 @@ from goldassay.questions.shift.finding import find_sets
 from goldassay.questions.shift.generalization import find_confident_errors, measure_domains, measure_gaps
 from goldassay.questions.shift.groups import TRAINING
 from goldassay.questions.shift.known_texts import say_not_looked_up, with_known, without_known
+from goldassay.questions.shift.measures.false_alarms import check_draws
+from goldassay.questions.shift.measures.set_metrics import METRICS, label_constants
 from goldassay.questions.shift.overlaps import say_overlaps, with_near
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.rows import wrong_rows
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
 from goldassay.questions.shift.verdicts import judged_gap
 from goldassay.runs.configurations import say_configurations
-from goldassay.shift import label_constants
-from goldassay.shift.inputs import check_draws
-from goldassay.shift.set_metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.shift.set_metrics import Metric
+    from goldassay.questions.shift.measures.set_metrics import Metric
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
 from goldassay.questions.shift.answers import texts_of
-from goldassay.shift import shared_texts
+from goldassay.questions.shift.measures.domains import shared_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

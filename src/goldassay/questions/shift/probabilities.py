@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.shift import logits_of
+from goldassay.questions.shift.measures.scores import logits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

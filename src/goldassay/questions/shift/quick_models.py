@@ -18,9 +18,9 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.lab.training.targets import NumberTarget, closeness
+from goldassay.readers.conditions import conditions_of
 from goldassay.runs.store import identity_of, write_answers
-from goldassay.training.conditions import conditions_of
-from goldassay.training.targets import NumberTarget, closeness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.readers.probe_features import ProbeFeatures
 
 QUICK = ("bow", "quick_probe", "ridge")
 _PENALTY = 1.0
@@ -92,9 +92,9 @@ def _classify(
     seeds: Sequence[int],
     folder: Path,
 ) -> str:
-    from goldassay.models.quick_probe import QuickProbe
-    from goldassay.training.coarser_labels import told_in
-    from goldassay.training.targets import gold_codes
+    from goldassay.lab.training.targets import gold_codes
+    from goldassay.readers.conditions import told_in
+    from goldassay.readers.quick_probe import QuickProbe
 
     probe = QuickProbe()
     features = _features(train, [*sets, *foreign])
@@ -164,7 +164,7 @@ def _regress(model: str, train: Dataset, sets: Sequence[Dataset], seeds: Sequenc
 
 def _features(train: Dataset, sets: Sequence[Dataset]) -> ProbeFeatures:
     """Features of the training rows and of all sets, one below the other."""
-    from goldassay.models.probe_features import build_features, tokenize_roles
+    from goldassay.readers.probe_features import build_features, tokenize_roles
 
     texts = tokenize_roles(
         {role: [text for part in (train, *sets) for text in part.texts(role)] for role in train.text_columns}

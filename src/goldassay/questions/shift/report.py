@@ -13,12 +13,12 @@ from goldassay.core.arguments import check_whole
 from goldassay.core.doors import option, place, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
+from goldassay.lab.training.many_seeds import load_data
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.training import report_trained
-from goldassay.training.many_seeds import load_data
 
 if TYPE_CHECKING:
     import os
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunFormat
+    from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.questions.shift.training import Watched
     from goldassay.report import Report
-    from goldassay.shift.set_metrics import Metric
 
 __all__ = ["measure_shift", "study_shift"]
 

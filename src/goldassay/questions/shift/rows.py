@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.numbers import percent
-from goldassay.shift import score_max_softmax
+from goldassay.questions.shift.measures.scores import score_max_softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,25 +22,25 @@ from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.models.registry import find_network
+from goldassay.lab.models.registry import find_network
+from goldassay.lab.training.many_seeds import load_data
+from goldassay.lab.training.span_target import target_of
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.groups import TRAINING
+from goldassay.questions.shift.measures.domains import shared_texts
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
-from goldassay.shift import shared_texts
-from goldassay.training.many_seeds import load_data
-from goldassay.training.target_choice import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from goldassay.data import Dataset
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Done, Failure, Watcher
     from goldassay.report import Report
-    from goldassay.training import Done, Failure, Job
-    from goldassay.training.outcome import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 
@@ -174,7 +174,7 @@ def _train_network(
     made: dict[str, Any],
 ) -> None:
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
-    from goldassay.training import plan_jobs, run_plan
+    from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 
     if foreign and not training.label_names:
         raise no_confidence()

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.board import describe_items
 from goldassay.core.numbers import count
 from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
+from goldassay.questions.board.measures import describe_items
 from goldassay.questions.suspect.defects import find_defects
-from goldassay.suspect import contradict_gold, corrected_scores, rank_suspects
-from goldassay.suspect.contradiction import LEAST_FAMILIES, LEAST_STRONG
+from goldassay.questions.suspect.measures import (
+    LEAST_FAMILIES,
+    LEAST_STRONG,
+    contradict_gold,
+    corrected_scores,
+    rank_suspects,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +28,8 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.suspect.measures import Contradiction
     from goldassay.runs import Runs
-    from goldassay.suspect import Contradiction
 
 # Of tests on single items, as everywhere in this package.
 Q = 0.05

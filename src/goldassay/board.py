@@ -1,0 +1,29 @@
+"""Boards: which systems are surely better than which on the same items, and which items tell them apart."""
+
+from goldassay.questions.board.measures import (
+    ItemStatistics,
+    Lead,
+    Ranking,
+    Reliability,
+    Spread,
+    describe_items,
+    first_in_halves,
+    lead_of,
+    pooled_spread,
+    rank,
+    reliability,
+)
+
+__all__ = [
+    "ItemStatistics",
+    "Lead",
+    "Ranking",
+    "Reliability",
+    "Spread",
+    "describe_items",
+    "first_in_halves",
+    "lead_of",
+    "pooled_spread",
+    "rank",
+    "reliability",
+]

@@ -1,0 +1,96 @@
+"""Convolutions over runs of words, and the largest response of each filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import nn
+
+from goldassay.core.errors import InputError
+from goldassay.lab.models.compared_sentences import ComparedSentences
+from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor
+
+    from goldassay.lab.models.sequences import Layout
+    from goldassay.lab.models.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths and limits.
+
+    Attributes:
+        vectors: Width of a word's vector.
+        filters: Of each length.
+        shortest: Words that the shortest filters span.
+        longest: Words that the longest filters span.
+        dropout: Before the classifier.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
+        min_count: Words seen less often in training are unknown.
+        max_tokens: Words of a text beyond this are cut off.
+        lowercase: Whether case is ignored.
+        cosine: Whether two texts are compared by the cosine of their vectors alone.
+    """
+
+    vectors: int = 128
+    filters: int = 64
+    shortest: int = 3
+    longest: int = 5
+    dropout: float = 0.5
+    frozen: bool = False
+    min_count: int = 2
+    max_tokens: int = 512
+    lowercase: bool = True
+    cosine: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shortest > self.longest:
+            raise InputError(
+                f"shortest is {self.shortest}, and longest is {self.longest}", mend="give a longest that is no less"
+            )
+
+
+class Network(ComparedSentences):
+    """Kim's convolutional network, one vector a text; two texts are joined as [u, v, |u - v|, u * v].
+
+    For each length h: c_i = ReLU(w . x_(i:i+h-1) + b), its maximum over the places that begin at a word; places beyond
+    the text's end are 0, so that a text shorter than a filter has responses too.
+
+    Published (Kim 2014): 300-wide word2vec vectors, lengths 3, 4 and 5 with 100 filters each, dropout .5, Adadelta,
+    batch 50, the norm of each class's weights at most 3. Hendrycks et al. 2020: frozen vectors, Adam, rate 5e-4, batch
+    32, 16 epochs, patience 4, gradient norm 4; in their released settings 1,024 filters of each length from 2 to 5.
+    Published here has Kim's filters and their training; weights are not bounded. Without a file of vectors they are
+    learnt. Desk has 64 filters of each length.
+
+    Source: Kim 2014; Mou et al. 2016 for joining pairs.
+    """
+
+    name: ClassVar[str] = "convnet"
+    configurations: ClassVar[Mapping[str, Configuration]] = {
+        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=64, learning_rate=3e-3, schedule="linear", clip=5.0)),
+        PUBLISHED: Configuration(
+            Sizes(vectors=300, filters=100, frozen=True),
+            Recipe(epochs=16, batch_size=32, learning_rate=5e-4, clip=4.0, patience=4),
+        ),
+    }
+
+    def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
+        lengths = range(sizes.shortest, sizes.longest + 1)
+        super().__init__(task, sizes, vocabulary, width=sizes.filters * len(lengths), hidden=0, cosine=sizes.cosine)
+        self.filters = nn.ModuleList(nn.Conv1d(sizes.vectors, sizes.filters, length) for length in lengths)
+
+    def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The largest response of each filter, (roles B, filters of all lengths); 0 for an empty text."""
+        reach = self.sizes.longest
+        # All filters as one product: shorter ones are 0 at the words that they do not reach.
+        weights = [nn.functional.pad(each.weight, (0, reach - each.weight.shape[2])) for each in self.filters]
+        weight = torch.cat(weights).transpose(1, 2).flatten(1)
+        bias = torch.cat([each.bias for each in self.filters])
+        windows = layout.windows(vectors, reach).flatten(1)
+        return layout.maxima(torch.relu(nn.functional.linear(windows, weight, bias)).to(vectors.dtype))

@@ -1,0 +1,314 @@
+"""What is trained on a corpus: networks on all of it, on parts of it without patterns, and InferSent debiased.
+
+Accuracies of many models on parts of one test set, and any sum or difference of them, with intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.lab.papers.recipe import Training
+from goldassay.questions.artifacts.inputs import DEFAULT, Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+# As the printed tables call them.
+ALL, DEBIAS, RANDOM = "all", "debias", "rand"
+NETWORKS = {"InferSent": "infersent", "DAM": "dam", "ESIM": "esim"}
+DEBIASED = "InferSent"
+
+GUIDED, ADVERSARIAL = f"{DEBIASED}+Guidance", f"d{DEBIASED}"
+ADVERSARIAL_GUIDED = f"{ADVERSARIAL}+Guidance"
+REWEIGHTED = f"{ADVERSARIAL_GUIDED}+Reweight"
+PRODUCT, MIXIN, CONFIDENCE = (f"{DEBIASED}+{name}" for name in ("product", "learned mixin", "confidence"))
+# The paper's own, and three that others proposed.
+OF_THE_PAPER = (GUIDED, ADVERSARIAL, ADVERSARIAL_GUIDED, REWEIGHTED)
+BESIDE = (PRODUCT, MIXIN, CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One of the two corpora, and what is done with it.
+
+    Attributes:
+        name: As the printed tables call it.
+        test: The set that models are evaluated on, as this study calls it.
+        printed: The one of the printed tables.
+        threshold: Above which a pattern makes an example easy or hard.
+        bounds: Of the mining; the least support is scaled to the training set (`questions.artifacts.choices`).
+        published: By class, where its published examples may lie in the folder of data.
+        others_hard: Name of the set of hard examples that others published, or None.
+        dev: The set that decides the best epoch, or None to train all.
+        networks: Trained on all rows and on parts; names as in `NETWORKS`.
+        thresholds: Of the patterns that down-sampled training sets are without.
+        variants: Debiased networks, and what is set for each.
+        further: Networks that are trained on all rows only, as `Training.models`.
+        released: Models of others, by their column in a table of released answers on the test set.
+    """
+
+    name: str
+    test: str
+    printed: str
+    threshold: float
+    bounds: Bounds = DEFAULT
+    published: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others_hard: str | None = None
+    dev: str | None = None
+    networks: tuple[str, ...] = tuple(NETWORKS)
+    thresholds: tuple[float, ...] = ()
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    further: Mapping[str, str] = field(default_factory=dict)
+    released: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def train(self) -> str:
+        """Its training set."""
+        return f"{self.name} train"
+
+    @property
+    def mined(self) -> str:
+        """The folder of its patterns, below that of the study."""
+        return f"mined/{self.name}"
+
+    def parts(self, samples: int) -> tuple[str, ...]:
+        """All down-sampled training sets, with so many random ones of each size."""
+        return tuple(
+            name
+            for threshold in self.thresholds
+            for name in (self.part(DEBIAS, threshold), *(self.part(RANDOM, threshold, at) for at in range(samples)))
+        )
+
+    def part(self, mode: str, threshold: float, sample: int = 0) -> str:
+        """A down-sampled training set."""
+        which = f" {sample}" if mode == RANDOM else ""
+        return f"{self.train} {mode} {threshold}{which}"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How often what is trained.
+
+    Attributes:
+        corpora: The corpora.
+        seeds: Runs on all rows, and on each training set without patterns.
+        samples: Random training sets of the same size.
+        initializations: Runs on each of these.
+    """
+
+    corpora: tuple[Corpus, ...]
+    seeds: int
+    samples: int
+    initializations: int
+
+    def trainings(
+        self, options: Mapping[str, Any], of: Mapping[str, Mapping[str, Any]], further: Mapping[str, Any] | None = None
+    ) -> tuple[Training, ...]:
+        """All trainings.
+
+        Args:
+            options: Keys of [training] for all of them.
+            of: Further keys for single networks.
+            further: Keys for the networks that see all rows only; `options` if there are none.
+        """
+        return tuple(
+            training for corpus in self.corpora for training in self._of(corpus, options, of, further or options)
+        )
+
+    def _of(
+        self,
+        corpus: Corpus,
+        options: Mapping[str, Any],
+        of: Mapping[str, Mapping[str, Any]],
+        further: Mapping[str, Any],
+    ) -> Iterator[Training]:
+        tests, networks = (corpus.test,), {name: NETWORKS[name] for name in corpus.networks}
+        chosen_by = {} if corpus.dev is None else {"dev": corpus.dev}
+        options, further = {**options, **chosen_by}, {**further, **chosen_by}
+        yield Training(corpus.train, tests, networks, self.seeds, options=options, of=of)
+        for threshold in corpus.thresholds:
+            yield Training(corpus.part(DEBIAS, threshold), tests, networks, self.seeds, options=options, of=of)
+            for sample in range(self.samples):
+                part, first = corpus.part(RANDOM, threshold, sample), sample * self.initializations
+                seeds = tuple(range(first, first + self.initializations))
+                yield Training(part, tests, networks, seeds, options=options, of=of)
+        if corpus.variants:
+            models = dict.fromkeys(corpus.variants, NETWORKS[DEBIASED])
+            single = {name: {**of.get(DEBIASED, {}), **own} for name, own in corpus.variants.items()}
+            yield Training(corpus.train, tests, models, self.seeds, options=options, of=single)
+        if corpus.further:
+            yield Training(corpus.train, tests, corpus.further, self.seeds, options=further, of=of)
+
+
+def variants(corpus: str, *, adversarial: Mapping[str, Any], reweight: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The debiased networks, and what is set for each.
+
+    Args:
+        corpus: Whose patterns guide.
+        adversarial: Settings of the objective that all adversarial ones share.
+        reweight: And what reweighting adds.
+    """
+    by_pattern = {"bias": f"mined/{corpus}"}
+    against = {"objective": "adversarial", "objective_changes": dict(adversarial)}
+    by_probe = {"bias": "quick_probe"}
+    return {
+        GUIDED: {"objective": "guided_cross_entropy", **by_pattern},
+        ADVERSARIAL: against,
+        ADVERSARIAL_GUIDED: {**against, **by_pattern},
+        REWEIGHTED: {
+            **against, **by_pattern, "objective_changes": {**adversarial, "reweight": True, **reweight},
+        },
+        PRODUCT: {"objective": "product_of_experts", **by_probe},
+        MIXIN: {"objective": "learned_mixin", **by_probe},
+        CONFIDENCE: {"objective": "confidence_regularization", **by_probe},
+    }  # fmt: skip
+
+
+N_DRAWS, LEVEL = 2000, 0.95
+FULL, EASY, HARD = "full", "easy", "hard"
+SUBSETS = (FULL, EASY, HARD)
+# How the printed tables call the difference, and the hard subset of Gururangan et al. 2018.
+GAP, OTHERS_HARD = "easy-hard", "uw_cmu_hard"
+_TERMS = {GAP: {EASY: 1.0, HARD: -1.0}, **{name: {name: 1.0} for name in (*SUBSETS, OTHERS_HARD)}}
+
+
+class Trained(NamedTuple):
+    """A model and what it was trained on, as the printed tables tell them apart.
+
+    Attributes:
+        model: Its name.
+        threshold: Of the patterns that its training set is without, as text; "1.0" for all rows.
+        mode: "all", "debias" or "rand".
+    """
+
+    model: str
+    threshold: str = "1.0"
+    mode: str = "all"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An estimate.
+
+    Attributes:
+        value: A fraction.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        sd: Of the runs (ddof 1), where it is of one model and there are several; else None.
+        n_runs: The fewest of the models in it.
+    """
+
+    value: float
+    low: float
+    high: float
+    sd: float | None
+    n_runs: int
+
+    def scaled(self, by: float = 100.0) -> dict[str, float | int | None]:
+        """As a cell of a table that prints points."""
+        return {"ours": by * self.value, "low": by * self.low, "high": by * self.high, "n_runs": self.n_runs}
+
+
+class Accuracies:
+    """Correctness of models on N examples, some of them easy and some hard.
+
+    An interval is of the bootstrap over examples, the same draw for all models, so that what they find hard together
+    leaves their difference; and over the runs of each model by itself (`resampling.resample_runs`).
+
+    Args:
+        correct: By model, (R, N) in [0, 1].
+        masks: By subset, "full", "easy", "hard", and "uw_cmu_hard" where it is known: which examples are in it, (N,).
+        seed: Of the bootstrap.
+    """
+
+    def __init__(
+        self, correct: Mapping[Trained, NDArray[np.float64]], masks: Mapping[str, NDArray[np.bool_]], seed: int = 0
+    ) -> None:
+        self.correct, self.masks, self.seed = dict(correct), dict(masks), seed
+
+    def __contains__(self, model: Trained) -> bool:
+        return model in self.correct
+
+    def sizes(self) -> dict[str, int]:
+        """How many examples each subset has."""
+        return {name: int(mask.sum()) for name, mask in self.masks.items()}
+
+    def fewest(self, subset: str) -> int:
+        """How many examples a subset has, or the smaller of the two that a gap lies between."""
+        return min(int(self.masks[name].sum()) for name in _TERMS[subset])
+
+    def of(self, model: Trained, subset: str) -> Figure | None:
+        """Accuracy of a model on a subset, or its gap; None where the subset is empty or the model not there."""
+        return self.sum({model: 1.0}, subset)
+
+    def difference(self, one: Trained, other: Trained, subset: str) -> Figure | None:
+        """That of one model minus that of another."""
+        return self.sum({one: 1.0, other: -1.0}, subset)
+
+    def mean_difference(self, pairs: list[tuple[Trained, Trained]], subset: str) -> Figure | None:
+        """The mean of `difference` over pairs of models."""
+        weights: dict[Trained, float] = {}
+        for one, other in pairs:
+            weights[one] = weights.get(one, 0.0) + 1 / len(pairs)
+            weights[other] = weights.get(other, 0.0) - 1 / len(pairs)
+        return self.sum(weights, subset)
+
+    def sum(self, weights: Mapping[Trained, float], subset: str) -> Figure | None:
+        """sum_m w_m a_m, a_m the accuracy of model m on the subset, or its accuracy on easy minus that on hard."""
+        parts = _TERMS[subset]
+        if not weights or any(model not in self for model in weights):
+            return None
+        if not all(self.masks[name].any() for name in parts):
+            return None
+        value, draws = 0.0, np.zeros(N_DRAWS)
+        # As every accuracy is from 0 to 1, so is their sum from here to there.
+        least = most = 0.0
+        for model, weight in weights.items():
+            for name, sign in parts.items():
+                value += weight * sign * float(self._means[name][model].mean())
+                draws += weight * sign * self._draws[name][model]
+                least, most = least + min(weight * sign, 0.0), most + max(weight * sign, 0.0)
+        bounds = percentile_interval(draws, LEVEL)
+        sizes = [len(self.correct[model]) for model in weights]
+        return Figure(value, max(bounds.low, least), min(bounds.high, most), self._spread(weights, parts), min(sizes))
+
+    def _spread(self, weights: Mapping[Trained, float], parts: Mapping[str, float]) -> float | None:
+        """SD over the runs of a single model."""
+        if len(weights) > 1:
+            return None
+        model = next(iter(weights))
+        runs = np.sum([sign * self._means[name][model] for name, sign in parts.items()], axis=0)
+        return float(runs.std(ddof=1)) if runs.size > 1 else None
+
+    @cached_property
+    def _means(self) -> dict[str, dict[Trained, NDArray[np.float64]]]:
+        """Accuracy of each run on each subset that has examples."""
+        return {
+            name: {model: rows[:, mask].mean(axis=1) for model, rows in self.correct.items()}
+            for name, mask in self.masks.items()
+            if mask.any()
+        }
+
+    @cached_property
+    def _draws(self) -> dict[str, dict[Trained, NDArray[np.float64]]]:
+        """Draws of each model's accuracy on each subset, (B,)."""
+        rng = np.random.default_rng(self.seed)
+        weights = {model: resample_runs(len(rows), rng, N_DRAWS) for model, rows in self.correct.items()}
+        every = np.concatenate(list(self.correct.values()))
+        ends = np.cumsum([len(rows) for rows in self.correct.values()])[:-1]
+        drawn = {
+            name: np.split(resample_examples(every[:, mask], rng, N_DRAWS), ends, axis=1)
+            for name, mask in self.masks.items()
+            if mask.any()
+        }
+        return {
+            name: {model: (weights[model] * part).sum(axis=1) for model, part in zip(self.correct, parts, strict=True)}
+            for name, parts in drawn.items()
+        }

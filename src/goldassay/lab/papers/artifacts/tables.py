@@ -1,0 +1,340 @@
+"""The paper's tables beside ours.
+
+Patterns as the paper prints them, counted in any training set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts import fold_redundant
+from goldassay.core.intervals import wilson_interval
+from goldassay.data.tokenization import tokenize
+from goldassay.lab.papers.artifacts.protocol import (
+    ALL,
+    DEBIAS,
+    DEBIASED,
+    EASY,
+    GAP,
+    HARD,
+    OTHERS_HARD,
+    RANDOM,
+    SUBSETS,
+    Trained,
+)
+from goldassay.lab.papers.cells import OURS, compare_cells
+from goldassay.lab.papers.printed import printed_table
+from goldassay.lab.papers.recipe import Comparison
+from goldassay.questions.artifacts.inputs import texts_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.lab.papers.artifacts.evidence import Evidence
+    from goldassay.lab.papers.artifacts.protocol import Corpus
+
+_CLASSIFIERS = {
+    "majority": "majority class", "n-grams": "fasttext", "unigrams": "Unigram", "patterns": "Pattern",
+}  # fmt: skip
+_KINDS = {"multi-word": True, "unigram": False}
+_SHOWN = 5
+# The printed strongest are in 500 of 549,367 sentences of SNLI, and 200 of 392,702 of MultiNLI, or more.
+_LEAST_SHARE = {"SNLI": 500 / 549_367, "MultiNLI": 200 / 392_702}
+# Of the two corpora the table of down-sampling.
+_DOWNSAMPLED = {"SNLI": 5, "MultiNLI": 6}
+DS = f"{DEBIASED}+DS"
+_SUPPORT = "our patterns need a thousandth of the training rows, and 8 at least, the paper's 50."
+Row = tuple[dict[str, str], Trained]
+
+
+def compare_tables(found: Sequence[Evidence]) -> tuple[Comparison, ...]:
+    """Tables 1, 2, 4, 5, 6, 7, the sizes, and what each way to debias wins and costs."""
+    tables = [
+        *(strongest_patterns(each) for each in found),
+        classifiers(found),
+        *sizes(found),
+        *(
+            _accuracies(
+                each,
+                4,
+                "models on easy and hard examples",
+                ("model",),
+                baselines(each),
+                (*SUBSETS, *((OTHERS_HARD,) if OTHERS_HARD in each.accuracies.masks else ())),
+            )
+            for each in found
+        ),
+    ]
+    for each in found:
+        if rows := downsampled(each):
+            number, keys = _DOWNSAMPLED[each.corpus.name], ("model", "lambda", "mode")
+            title = "training without patterns, or on as many random rows"
+            tables += [_accuracies(each, number, title, keys, rows, (*SUBSETS, GAP)), *removal(each)]
+    for each in found:
+        if rows := debiased(each):
+            title = f"{DEBIASED} debiased"
+            tables += [_accuracies(each, 7, title, ("model",), rows, (*SUBSETS, GAP)), *changes(each)]
+    return tuple(tables)
+
+
+def unmeasured_tables(corpus: Corpus) -> tuple[Comparison, ...]:
+    """Tables 4 and 5 or 6, and 7, of a corpus of which nothing is known: what is printed alone."""
+    number = _DOWNSAMPLED[corpus.name]
+    keys = {4: ("model",), number: ("model", "lambda", "mode"), 7: ("model",)}
+    return tuple(
+        compare_cells(
+            f"liu2020_table{at}", f"Table {at}, {corpus.name}", [], rows=rows, columns=("subset",),
+            where={"dataset": corpus.printed}, note="nothing of it was run.",
+        )
+        for at, rows in keys.items()
+    )  # fmt: skip
+
+
+def baselines(each: Evidence) -> list[Row]:
+    """Rows of table 4: what was trained on all rows, and not to be debiased."""
+    return [
+        ({"model": model.model}, model)
+        for model in each.accuracies.correct
+        if model.mode == ALL and model.model not in each.corpus.variants
+    ]
+
+
+def downsampled(each: Evidence) -> list[Row]:
+    """Rows of tables 5 and 6: what was trained on parts, and on all rows beside."""
+    there = list(each.accuracies.correct)
+    several = {model.model for model in there if model.mode != ALL}
+    rows = [model for model in there if model.model in several]
+    rows.sort(key=lambda model: (model.model, float(model.threshold), model.mode != RANDOM))
+    return [({"model": model.model, "lambda": model.threshold, "mode": model.mode}, model) for model in rows]
+
+
+def debiased(each: Evidence) -> list[Row]:
+    """Rows of table 7, the plain network first; none where nothing was debiased."""
+    rows = [
+        ({"model": DEBIASED}, Trained(DEBIASED)),
+        ({"model": DS}, Trained(DEBIASED, "0.8", DEBIAS)),
+        *(({"model": name}, Trained(name)) for name in each.corpus.variants),
+    ]
+    there = [(keys, model) for keys, model in rows if model in each.accuracies]
+    return there if any(model.model in each.corpus.variants for _, model in there) else []
+
+
+def strongest_patterns(each: Evidence) -> Comparison:
+    """Table 1: our strongest patterns, then the printed ones, and how often they go with their label in our data."""
+    name, patterns = each.corpus.name, each.patterns
+    corpus = tokenize(texts_for(each.train, patterns), patterns.settings["tokenizer"])
+    codes, least = each.train.labels(), max(round(_LEAST_SHARE[name] * len(each.train)), patterns.settings["min_count"])
+    strongest = fold_redundant(patterns.select(0.5)).filter(
+        pl.col("support") >= least, pl.col("folded_under").is_null()
+    )
+    printed = printed_table("liu2020_table1").filter(pl.col("dataset") == name)
+    ours = []
+    for kind, multiword in _KINDS.items():
+        for label in patterns.label_names:
+            several = pl.col("tokens").list.len() > 1
+            of_label = strongest.filter(pl.col("label") == label, several if multiword else ~several)
+            top = of_label.sort("probability", "support", descending=True)["pattern"].head(_SHOWN).to_list()
+            listed = printed.filter((pl.col("pattern_type") == kind) & (pl.col("label") == label))["pattern"].to_list()
+            for pattern in dict.fromkeys([*top, *listed]):
+                counts = count_pattern(pattern, corpus, codes, len(patterns.label_names))
+                ours.append(
+                    {"pattern_type": kind, "label": label, "pattern": pattern, **_share(counts, patterns, label)}
+                )
+    return compare_cells(
+        "liu2020_table1", f"Table 1, {name}: how often the strongest patterns go with their label, in points", ours,
+        rows=("pattern_type", "label", "pattern"), columns=("statistic",), where={"dataset": name},
+        note=f"first our own five strongest in {least} sentences or more, of several that tell the same one, then the "
+        f"printed ones, counted in our {len(each.train):,} training sentences; intervals are Wilson's.",
+    )  # fmt: skip
+
+
+def _share(counts: Any, patterns: Any, label: str) -> dict[str, Any]:
+    """p(l|b) in points, of counts by label; nothing where no sentence holds the pattern."""
+    total, right = int(counts.sum()), int(counts[patterns.label_names.index(label)])
+    cell: dict[str, Any] = {"statistic": "p_label_given_pattern"}
+    if total:
+        bounds = wilson_interval(right, total)
+        cell |= {"ours": 100 * right / total, "low": 100 * bounds.low, "high": 100 * bounds.high}
+    return cell
+
+
+def classifiers(found: Sequence[Evidence]) -> Comparison:
+    """Table 2: what sees the hypothesis alone."""
+    ours = [
+        {
+            "model": _CLASSIFIERS[row["classifier"]], "dataset": each.corpus.name,
+            "split": each.test.name.removeprefix(f"{each.corpus.name} "), "ours": 100 * row["accuracy"],
+            "low": 100 * row["low"], "high": 100 * row["high"], "n_runs": row["n_runs"],
+        }
+        for each in found
+        for row in each.classifiers.table.to_dicts()
+    ]  # fmt: skip
+    return compare_cells(
+        "liu2020_table2", "Table 2: accuracy of what sees the hypothesis alone", ours, rows=("model",),
+        columns=("dataset", "split"),
+        note="in place of fasttext a linear model on hashed words and word pairs; the majority class is that of the "
+        "training rows.",
+    )  # fmt: skip
+
+
+def _accuracies(
+    each: Evidence,
+    number: int,
+    title: str,
+    rows: tuple[str, ...],
+    models: Sequence[Row],
+    subsets: Sequence[str] = SUBSETS,
+) -> Comparison:
+    ours = []
+    for keys, model in models:
+        for subset in subsets:
+            figure = each.accuracies.of(model, subset)
+            ours.append({**keys, "subset": subset, **({} if figure is None else figure.scaled())})
+    return compare_cells(
+        f"liu2020_table{number}",
+        f"Table {number}, {each.corpus.name}: {title}",
+        ours,
+        rows=rows,
+        columns=("subset",),
+        where={"dataset": each.corpus.printed},
+        note=_note(each, models),
+    )
+
+
+def _note(each: Evidence, models: Sequence[Row]) -> str:
+    """What the examples are, and what is not as in the paper."""
+    counts = each.accuracies.sizes()
+    which = f"{counts[EASY]:,} easy and {counts[HARD]:,} hard examples of {each.test.name}"
+    notes = [f"on the published {which}" if each.published else f"on {which} by our own patterns"]
+    if each.test.name != each.corpus.printed:
+        notes.append(f"the printed figures are of {each.corpus.printed}")
+    released = [model.model for _, model in models if model.model in each.released]
+    if released:
+        notes.append(f"{' and '.join(released)} are models of others, one run each, whose answers were released")
+    return "; ".join(notes) + "."
+
+
+def changes(each: Evidence) -> list[Comparison]:
+    """What each way to debias wins on the hard, and costs on all and on the easy, against the plain network."""
+    plain = Trained(DEBIASED)
+    pairs = [(keys, model, plain) for keys, model in debiased(each) if model != plain and plain in each.accuracies]
+    printed = _printed_differences(7, each, ("model",), {"model": DEBIASED})
+    title = f"what each way to debias {DEBIASED} wins and costs, in points against the plain network"
+    return _differences(each, f"changes_{each.corpus.name}", title, ("model",), pairs, printed)
+
+
+def removal(each: Evidence) -> list[Comparison]:
+    """What training without patterns wins and costs, against as many random rows."""
+    pairs = [
+        ({"model": model.model, "lambda": model.threshold}, model, model._replace(mode=RANDOM))
+        for _, model in downsampled(each)
+        if model.mode == DEBIAS and model._replace(mode=RANDOM) in each.accuracies
+    ]
+    printed = _printed_differences(_DOWNSAMPLED[each.corpus.name], each, ("model", "lambda"), {"mode": RANDOM})
+    title = "what training without patterns wins and costs, in points against as many random rows"
+    return _differences(each, f"removal_{each.corpus.name}", title, ("model", "lambda"), pairs, printed)
+
+
+def _differences(
+    each: Evidence,
+    name: str,
+    title: str,
+    rows: tuple[str, ...],
+    pairs: Sequence[tuple[Mapping[str, str], Trained, Trained]],
+    printed: Mapping[tuple[str, ...], tuple[float, bool]],
+) -> list[Comparison]:
+    """A table of differences of accuracies, where there are pairs."""
+    cells = []
+    for keys, one, other in pairs:
+        for subset in (*SUBSETS, GAP):
+            figure = each.accuracies.difference(one, other, subset)
+            value, doubted = printed.get((*keys.values(), subset), (None, False))
+            ours = {} if figure is None else figure.scaled()
+            cells.append({**keys, "subset": subset, **ours, "printed": value, "doubted": doubted})
+    schema = {**dict.fromkeys((*rows, "subset"), pl.String), **dict.fromkeys(OURS, pl.Float64), "n_runs": pl.Int64}
+    schema |= {"printed": pl.Float64, "printed_sd": pl.Float64, "doubted": pl.Boolean}
+    frame = pl.DataFrame([{key: cell.get(key) for key in schema} for cell in cells], schema=schema)
+    note = "what is printed is the difference of two cells."
+    return [Comparison(name, f"{each.corpus.name}: {title}", rows, ("subset",), frame, note=note)] if cells else []
+
+
+def _printed_differences(
+    number: int, each: Evidence, rows: tuple[str, ...], against: Mapping[str, str]
+) -> dict[tuple[str, ...], tuple[float, bool]]:
+    """Printed cells minus those with some keys replaced, by row and subset, and whether the paper doubts either."""
+    keys = (*rows, "subset")
+    table = printed_table(f"liu2020_table{number}").filter(pl.col("dataset") == each.corpus.printed).to_dicts()
+    is_other = [all(row[key] == value for key, value in against.items()) for row in table]
+    others = {tuple(row[key] for key in keys): row for row, other in zip(table, is_other, strict=True) if other}
+    found = {}
+    for row, other in zip(table, is_other, strict=True):
+        base = others.get(tuple({**row, **against}[key] for key in keys))
+        if base is not None and not other:
+            found[tuple(row[key] for key in keys)] = (row["value"] - base["value"], row["doubted"] or base["doubted"])
+    return found
+
+
+def sizes(found: Sequence[Evidence]) -> list[Comparison]:
+    """How much down-sampling leaves, and how many test examples our patterns make easy and hard."""
+    left = [
+        {"dataset": each.corpus.name, "lambda": str(row["threshold"]), "ours": 100 * row["share"]}
+        for each in found
+        for row in each.sizes.to_dicts()
+    ]
+    counted: list[dict[str, Any]] = []
+    for each in found:
+        name = each.corpus.name
+        of_test = {"dataset": name, "split": each.test.name.removeprefix(f"{name} ")}
+        of_test["lambda"] = str(each.corpus.threshold)
+        counted += [{**of_test, "subset": subset, "ours": each.assigned.summary[subset]} for subset in (HARD, EASY)]
+    return [
+        compare_cells(
+            "liu2020_sizes", "Section 3: per cent of the training rows that down-sampling leaves", left,
+            rows=("dataset",), columns=("lambda",), where={"subset": "down-sampled"}, note=_SUPPORT,
+        ),
+        compare_cells(
+            "liu2020_sizes", "Section 3: hard and easy examples by our own patterns", counted,
+            rows=("dataset", "split", "subset"), columns=("lambda",), digits=0, note=_SUPPORT,
+        ),
+    ]  # fmt: skip
+
+
+SKIPPED = "#"
+
+
+def parse_pattern(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Tokens of a displayed pattern, and where each stands, counted from the first.
+
+    "A # human" is ("A", "human"), (0, 2).
+    Only for patterns whose words are no "#" themselves.
+    """
+    places = [(at, token) for at, token in enumerate(text.split()) if token != SKIPPED]
+    return tuple(token for _, token in places), tuple(at - places[0][0] for at, _ in places)
+
+
+def count_pattern(text: str, corpus: TokenizedCorpus, codes: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
+    """Sentences of each label that hold a displayed pattern, (K,); one that holds it twice counts once.
+
+    Args:
+        text: The pattern, "#" for each token skipped.
+        corpus: N tokenized sentences.
+        codes: Their labels, (N,).
+        n_labels: K.
+    """
+    tokens, places = parse_pattern(text)
+    number = {word: at for at, word in enumerate(corpus.vocabulary)}
+    if any(token not in number for token in tokens):
+        return np.zeros(n_labels, np.int64)
+    last = max(0, len(corpus.ids) - places[-1])
+    held = np.ones(last, np.bool_)
+    for token, place in zip(tokens, places, strict=True):
+        held &= corpus.ids[place : place + last] == number[token]
+    sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
+    held &= sentence[:last] == sentence[places[-1] : places[-1] + last]
+    return np.bincount(codes[np.unique(sentence[:last][held])], minlength=n_labels)

@@ -1,0 +1,270 @@
+"""What tables and conclusions are made of: rows of reports on our runs, and on those that the authors released.
+
+Made-up sets whose instability is known: training does not say which of two words decides, and analysis sets ask it.
+
+A label has two words in each family, and training and standard sets show both, the first a little less often. Analysis
+sets, a family each, set the first word of one label, which is right, against the second of another. What a seed draws
+decides all of their rows, so that they are right or wrong together, and more of them are wrong the longer it trains.
+Rows of filler alone, whose labels nothing tells, give every set the noise of single examples.
+
+The paper's tables beside ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.numbers import in_points
+from goldassay.data import Dataset
+from goldassay.data.published_files import find_published
+from goldassay.lab.papers.cells import compare_cells, show_cells
+from goldassay.questions.instability.report import measure_instability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from goldassay.lab.papers.recipe import Comparison, Workplace
+    from goldassay.report import Report
+
+REFERENCE = "MNLI-m"
+# Of reading comprehension.
+READING = "SQuAD"
+STANDARD = (REFERENCE, "MNLI-mm", "SNLI", READING)
+RELEASED = "BERT-B"
+
+
+class Evidence:
+    """The rows of a report on instability, under the names that the tables have."""
+
+    def __init__(self, report: Report, model: str | None) -> None:
+        section = report.to_dict()["instability"]
+        self.results = _named(section["results"], model)
+        self.deviations = _named((section["deviations"] or {"rows": []})["rows"], model)
+        self.selections = [row for row in _named(section["selections"], model) if row["reason"] is None]
+        self.examples = _named(section["examples"], model)
+        self.correlations = [row for row in section["correlations"] if row["over"] == "checkpoints"]
+        self.design_effects = {
+            (row["model"], row["dataset"]): figure
+            for row in _named(section["intervals"], model)
+            for figure in row["figures"]
+            if figure["figure"] == "design_effect"
+        }
+
+
+_RELEASED_NAMES = {"mnli": REFERENCE, "snli": "SNLI", "break": "BREAK-NLI", "hans": "HANS"}
+
+
+def _named(rows: Iterable[Mapping[str, Any]], model: str | None) -> list[dict[str, Any]]:
+    return [
+        {**row, "dataset": _RELEASED_NAMES.get(row["dataset"], row["dataset"]), **({"model": model} if model else {})}
+        for row in rows
+    ]
+
+
+def released_files(work: Workplace) -> tuple[list[Path], dict[str, Path]] | None:
+    """The predictions of the authors' ten BERT runs and the sets in their order; None where any is not at hand."""
+    if work.scale_name == "smoke":
+        return None
+    folder = work.file("predictions/instability_bert_base", "instability_bert_base")
+    gold = {
+        "mnli": work.file("multinli_1.0/multinli_1.0_dev_matched.jsonl", "multinli/dev_matched.tsv"),
+        "snli": work.file("snli_1.0/snli_1.0_dev.jsonl", "snli/dev.tsv"),
+        "break": work.file("breaking_nli/dataset.jsonl"),
+        "hans": work.file("hans/heuristics_evaluation_set.txt", "hans/hans_gold_by_position.tsv"),
+    }
+    there = {name: file for name, file in gold.items() if file is not None}
+    if folder is None or len(there) < len(gold):
+        return None
+    files = [find_published(folder, [f"{name}.preds.tsv"]) for name in gold]
+    predicted = [file for file in files if file is not None]
+    return (predicted, there) if len(predicted) == len(gold) else None
+
+
+def released_report(work: Workplace) -> Report | None:
+    """The authors' ten BERT runs, where they and the sets in their order are at hand."""
+    found = released_files(work)
+    if found is None:
+        return None
+    files, gold = found
+    return measure_instability(
+        files,
+        reference="mnli",
+        seed=work.seed,
+        gold=gold,
+        labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
+        align="position",
+    )
+
+
+LABELS = ("entailment", "neutral", "contradiction")
+_FILLER = 300
+_WORDS = 5
+# Of all rows, those that nothing tells apart.
+_OPEN = 0.4
+# Of the others, those without the first word.
+_LACKING = 0.25
+
+
+def planted_sets(
+    train: Mapping[str, int],
+    standard: Mapping[str, int],
+    analysis: Mapping[str, int],
+    seed: int,
+    *,
+    clean: bool = False,
+) -> dict[str, Dataset]:
+    """Sets by name, of as many rows as are asked for.
+
+    Args:
+        train: Training sets.
+        standard: Sets that are drawn as these are.
+        analysis: Sets of which each has one family of words, and sets them against each other.
+        seed: Decides every draw.
+        clean: Whether analysis sets are drawn as standard ones are, so that nothing is planted.
+    """
+    rng = np.random.default_rng(seed)
+    families = range(len(analysis))
+    sets = {name: _drawn(name, n, families, rng) for name, n in {**train, **standard}.items()}
+    for family, (name, n) in zip(families, analysis.items(), strict=True):
+        sets[name] = _drawn(name, n, families if clean else [family], rng, against=not clean)
+    return sets
+
+
+def _drawn(name: str, n: int, families: Sequence[int], rng: np.random.Generator, *, against: bool = False) -> Dataset:
+    rows = [_row(f"{name} {at}", at % len(LABELS), families, rng, against=against) for at in range(n)]
+    return Dataset.from_frame(pl.DataFrame(rows), name=name)
+
+
+def _row(key: str, label: int, families: Sequence[int], rng: np.random.Generator, *, against: bool) -> dict[str, str]:
+    premise, hypothesis = ([f"w{word}" for word in rng.integers(_FILLER, size=_WORDS)] for _ in range(2))
+    if rng.random() >= _OPEN:
+        family = families[int(rng.integers(len(families)))]
+        label, other = (0, len(LABELS) - 1) if against else (label, label)
+        hypothesis[0] = f"second{family}{other}"
+        if against or rng.random() >= _LACKING:
+            hypothesis[1] = f"first{family}{label}"
+    rng.shuffle(hypothesis)
+    return {
+        "example_id": key, "premise": " ".join(premise), "hypothesis": " ".join(hypothesis), "label": LABELS[label],
+    }  # fmt: skip
+
+
+_ROOTS = "the root of the covariance's absolute value, as printed; the report tells its sign."
+
+
+def compare_tables(
+    found: Sequence[Evidence], reading: Evidence | None, tests: Mapping[str, Dataset]
+) -> tuple[Comparison, ...]:
+    """Tables 9, 1, 3, 5, 6 and 7, and of reading comprehension 10, 2 and 4.
+
+    Args:
+        found: Rows on our runs, and on the released ones.
+        reading: Rows on our runs of reading comprehension, where there are any.
+        tests: What was evaluated on.
+    """
+    selections = [
+        {"model": row["model"], "dataset": row["dataset"], "selection_set": by, "ours": 100 * row[f"{key}_mean"],
+         "sd": 100 * row[f"{key}_sd"]}
+        for each in found for row in each.selections
+        for by, key in ((REFERENCE, "standard"), ("re-split dev", "analysis"))
+    ]  # fmt: skip
+    pairs = [
+        {"model": row["model"], "dataset": row["dataset"], "statistic": name, "ours": value}
+        for each in found for row in each.examples if row["pairs"]
+        for name, value in (
+            ("largest covariance of two, thousandths", 1000 * row["pairs"][0]["covariance"]),
+            ("pairs that have it", row["n_pairs_at_most"]),
+        )
+    ]  # fmt: skip
+    sizes = [
+        {"dataset": name, "statistic": statistic, "ours": value}
+        for name, dataset in tests.items()
+        for statistic, value in (("examples", len(dataset)), ("classes", len(dataset.label_names)))
+    ]
+    tables = [
+        compare_cells(
+            "zhou2020_table9", "Table 9: accuracy, mean and SD over seeds", _spread(found), rows=("model",),
+            columns=("dataset",), digits=2, keep_unmatched=True,
+        ),
+        compare_cells(
+            "zhou2020_table1", "Table 1: normalized deviation", _deviations(found), rows=("model",),
+            columns=("dataset",), digits=2, note="the paper divides rounded deviations; ours are not rounded.",
+        ),
+        compare_cells(
+            "zhou2020_table3", "Table 3: where the variance comes from, roots in points", _parts(found),
+            rows=("model", "dataset"), columns=("statistic",), digits=2, note=_ROOTS,
+        ),
+        show_cells(
+            "zhou2020_table5", "Table 5: the two examples that move together most", pairs, rows=("model", "dataset"),
+            columns=("statistic",), digits=0, drawn="nothing",
+            note="the paper shows one pair with .278 as the largest; of ten runs no pair can have more, and many have "
+            "as much.",
+        ),
+        compare_cells(
+            "zhou2020_table6", "Table 6: model selection on the standard set, or on a part of the analysis set",
+            selections, rows=("model", "dataset"), columns=("selection_set",), where={"statistic": "accuracy_mean"},
+            note="ours are means over 20 splits; the paper does not say how many it took.",
+        ),
+        replace(
+            compare_cells(
+                "zhou2020_table7", "Table 7: sizes", sizes, rows=("dataset",), columns=("statistic",), digits=0
+            ),
+            drawn="nothing",
+        ),
+    ]  # fmt: skip
+    if reading is not None:
+        tables += [
+            compare_cells(
+                "zhou2020_table10", "Table 10: F1 of reading comprehension, mean and SD over seeds", _spread([reading]),
+                rows=("model",), columns=("dataset",), where={"statistic": "f1"}, digits=2,
+                note="of AddSent the paper takes the worst variant of each question, ours is the mean over all.",
+            ),
+            compare_cells(
+                "zhou2020_table2", "Table 2: normalized deviation of reading comprehension", _deviations([reading]),
+                rows=("model",), columns=("dataset",), digits=2,
+            ),
+            compare_cells(
+                "zhou2020_table4", "Table 4: where the variance of reading comprehension comes from, roots in points",
+                _parts([reading]), rows=("model", "dataset"), columns=("statistic",), digits=2, note=_ROOTS,
+            ),
+        ]  # fmt: skip
+    return tuple(tables)
+
+
+def _spread(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": row["model"], "dataset": row["dataset"], "ours": 100 * row["mean"], "sd": in_points(row["sd"]),
+            "n_runs": row["n_runs"],
+        }
+        for each in found for row in each.results
+    ]  # fmt: skip
+
+
+def _deviations(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": row["model"], "dataset": row["dataset"], "ours": row["recommended"], "low": row["low"],
+            "high": row["high"],
+        }
+        for each in found for row in each.deviations if row["recommended"] is not None
+    ]  # fmt: skip
+
+
+def _parts(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+    return [
+        {"model": row["model"], "dataset": row["dataset"], "statistic": name, "ours": 100 * abs(row[key]) ** 0.5}
+        for each in found
+        for row in each.results
+        if row["total"] is not None
+        for name, key in (
+            ("sqrt_total_variance", "total"),
+            ("sqrt_independent_variance", "independent"),
+            ("sqrt_abs_covariance", "covariance"),
+        )
+    ]

@@ -1,0 +1,160 @@
+"""A claim about several pairs, parts or shifts, judged by what they say together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from goldassay.core.multiple_testing import holm
+from goldassay.core.numbers import number, percent, small, with_unit
+from goldassay.core.pooling import error_of, pool_estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goldassay.core.pooling import Pooled
+    from goldassay.lab.papers.recipe import Conclusion, Standing
+
+Scale = Literal["plain", "log", "fisher"]
+# What figures of a unit can be; a difference is one of shares.
+_POSSIBLE = {"share": (0.0, 1.0), "points": (0.0, 1.0), "difference": (-1.0, 1.0), "score": (-1.0, 1.0)}
+# Of all conclusions of a page together that any is said by chance.
+_CHANCE = 0.05
+Figure = tuple[float | None, float | None, float | None]
+
+_FORWARD: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.log, "fisher": math.atanh}
+_BACK: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.exp, "fisher": math.tanh}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What estimates say together.
+
+    Attributes:
+        value: Pooled, in their unit.
+        low: Lower end of its interval.
+        high: Upper end.
+        pooled: On the scale on which they were pooled.
+        scale: Which scale that is.
+        said: In a sentence: how many, of how many families, how far they differ, what another would show.
+    """
+
+    value: float
+    low: float
+    high: float
+    pooled: Pooled
+    scale: Scale
+    said: str
+
+    def standing(self, than: float = 0.0) -> Standing:
+        """Of the claim that the pooled figure is above a limit."""
+        return "held" if self.low > than else "did not hold" if self.high < than else "not shown"
+
+    def p(self, than: float = 0.0) -> float:
+        """Two-sided, of the pooled figure being at the limit."""
+        forward, found = _FORWARD[self.scale], self.pooled
+        limit = forward(than) if than > 0 or self.scale != "log" else -math.inf
+        return p_of(found.value, found.low, found.high, limit, found.n_families - 1)
+
+
+def pool_claim(
+    figures: Sequence[Figure],
+    groupings: Mapping[str, Sequence[object]],
+    *,
+    what: str,
+    unit: str,
+    scale: Scale = "plain",
+    within: tuple[float, float] | None = None,
+) -> Claim | None:
+    """Pool figures by random effects; None where none has an interval.
+
+    Intervals are cut to what their figures can be: with few families they are wide, and would else name accuracies
+    that differ by more than 100 points.
+
+    Args:
+        figures: Values with the ends of their 95 % intervals.
+        groupings: What makes estimates dependent, in the plural ("models"), and of each figure which it is of;
+            see `pool_estimates`.
+        what: What each figure is of, in the plural ("pairs of models on one shift").
+        unit: Of the figures, as conclusions name it.
+        scale: On which they are pooled: "log" for ratios, "fisher" for correlations.
+        within: The least and the most that a figure can be; by default what its unit allows.
+    """
+    lowest, highest = within or _POSSIBLE.get(unit, (-math.inf, math.inf))
+    known = [(at, found) for at, figure in enumerate(figures) if (found := _on_scale(figure, scale)) is not None]
+    if not known:
+        return None
+    values, errors = zip(*(found for _, found in known), strict=True)
+    pooled = pool_estimates(values, errors, *([of[at] for at, _ in known] for of in groupings.values()))
+    back = _BACK[scale]
+    ends = pooled.value, pooled.low, pooled.high, pooled.prediction_low, pooled.prediction_high
+    value, low, high, least, most = (
+        min(max(back(end), lowest), highest) if math.isfinite(end) else end for end in ends
+    )
+    left_out = len(figures) - len(known)
+    said = f"Pooled over {len(known)} {what}"
+    said += f" ({left_out} without an interval left out)" if left_out else ""
+    if pooled.n_families > 1:
+        said += f" in {pooled.n_families} {list(groupings)[pooled.grouping]}"
+        said += f", between which {percent(pooled.i_squared, 0)} of the variance is not noise"
+    else:
+        said += ", which are not independent of each other; how far others differ is not known"
+    if math.isfinite(least):
+        said += f"; 95 % of others are expected from {with_unit(least, unit)} to {with_unit(most, unit)}"
+    return Claim(value, low, high, pooled, scale, f"{said}.")
+
+
+def p_of(value: float, low: float, high: float, than: float = 0.0, degrees: int = 0) -> float:
+    """Two-sided p of a figure being at a limit, from its 95 % interval: below .05 where that leaves the limit out.
+
+    Args:
+        value: On a scale on which it is normal, or as Student's t.
+        low: Lower end of its interval.
+        high: Upper end.
+        than: The limit.
+        degrees: Of freedom of t; none where it is normal.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    half = value - low if value > than else high - value
+    if half <= 0:
+        return 1.0 if value == than else 0.0
+    times = abs(value - than) / half
+    if degrees > 0:
+        return float(2 * stdtr(degrees, -times * stdtrit(degrees, 0.975)))
+    return float(2 * ndtr(-times * ndtri(0.975)))
+
+
+def hold_together(conclusions: Sequence[Conclusion]) -> tuple[Conclusion, ...]:
+    """Take back what would be said of one of so many conclusions by chance, by Holm's correction over all of a page."""
+    known = {at: each.p for at, each in enumerate(conclusions) if each.p is not None}
+    found = list(conclusions)
+    for at, p in zip(known, holm(list(known.values())), strict=True):
+        each = conclusions[at]
+        if each.standing in ("held", "did not hold") and p > _CHANCE:
+            why = (
+                f" Alone it would be “{each.standing}” (p {small(known[at])}). Chance may give that to one of the "
+                f"{len(known)} conclusions of this page (p {small(p)} by Holm)."
+            )
+            found[at] = replace(each, standing="not shown", evidence=f"{each.evidence}{why}")
+    return tuple(found)
+
+
+def _on_scale(figure: Figure, scale: Scale) -> tuple[float, float] | None:
+    """Value and standard error, by the longer side of the interval, so that the end that decides is not moved in.
+
+    A ratio that may be 0 has the upper side alone, which is the longer one of ratios of variances.
+    """
+    value, low, high = (number(each) for each in figure)
+    if value is None or low is None or high is None or (scale == "log" and value <= 0):
+        return None
+    if scale == "fisher":
+        value, low, high = (float(np.clip(each, -0.999, 0.999)) for each in (value, low, high))
+    forward = _FORWARD[scale]
+    middle = forward(value)
+    below = 0.0 if scale == "log" and low <= 0 else middle - forward(low)
+    half = max(below, forward(high) - middle)
+    return (middle, error_of(-half, half)) if half > 0 else None

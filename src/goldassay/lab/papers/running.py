@@ -1,0 +1,387 @@
+"""From a recipe to its findings: sets, trainings, measures; what was done is not done again.
+
+Whether pretrained checkpoints are at hand: in a folder, in the cache of the hub's library, or on the hub.
+
+The studies there are: every package of `papers/` but the printed tables.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.settings import TrainingSettings
+from goldassay.data.hub import hub_endpoint, is_hub_reachable
+from goldassay.lab.papers.outcome import StudyReport, describe
+from goldassay.lab.papers.pooling import hold_together
+from goldassay.lab.papers.recipe import (
+    OF_SET,
+    PRECISION,
+    PRETRAINED,
+    UNASKED_PRECISION,
+    USUAL_PRECISION,
+    Choice,
+    Workplace,
+    check_settings,
+    keep_settings,
+    needed_by,
+    noted_precisions,
+    runnable,
+)
+from goldassay.lab.papers.sources import known_sources, lacking_sets, read_sets, with_reasons
+from goldassay.lab.training.precision import AUTO, check_choice, choose_precision, unasked_precision
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.core.progress import Progress, Steps
+    from goldassay.lab.papers.recipe import Recipe, ScaleName, Training
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.outcome import Watcher
+    from goldassay.lab.training.pricing import Price
+
+_TRIES = 3
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study about to be run.
+
+    Attributes:
+        name: Of its recipe.
+        recipe: What it declares.
+        work: Where it happens.
+        jobs: What it trains, in the order in which it is done.
+    """
+
+    name: str
+    recipe: Recipe
+    work: Workplace
+    jobs: list[Job]
+
+
+def open_study(
+    name: str,
+    scale: ScaleName,
+    out: str | os.PathLike[str],
+    steps: Steps,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    pretrained: str | None = None,
+    seed: int = 0,
+    precision: str = AUTO,
+    device: str = AUTO,
+    choice: Choice | None = None,
+) -> Study:
+    """Read a study's sets and plan its trainings; nothing is trained yet.
+
+    Args:
+        name: Of the study.
+        scale: Its size.
+        out: Its folder.
+        steps: Progress.
+        data: Folder with the datasets.
+        pretrained: Checkpoint to fine-tune where the recipe has a pretrained model; without it these are left out.
+        seed: Of what is drawn but for trainings, whose seeds are counted from 0.
+        precision: Of all trainings. "auto" leaves it to the machine on which the study is begun: 16 bits on a GPU that
+            multiplies in them; on a processor 32, but for trainings whose recipe asks for what it multiplies fastest.
+        device: Where to train; "auto" is a GPU if there is one.
+        choice: Sets and models that are run, where not all are.
+
+    Raises:
+        InputError: There is no such study, device or precision, none of its sets is there, one cannot be read, a
+            name of `choice` is unknown, a checkpoint is given where none is fine-tuned, or the folder was made with
+            other settings.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    recipe = find_recipe(name)
+    size = recipe.SCALES[scale]
+    if pretrained is not None and not any(PRETRAINED in each.models.values() for each in size.trainings):
+        raise InputError(f"the study {name} fine-tunes nothing at {scale} scale", mend="leave out --pretrained")
+    if size.trainings:
+        _check_networks(pretrained)
+        check_choice(device, precision)
+    place = None if data is None else Path(data)
+    choice = choice or Choice()
+    choice.check(size)
+    absent = lacking_sets(size, place, choice.without)
+    if size.sets and not any(name not in absent for name in size.sets):
+        first, names = next(iter(absent)), list(size.sets)
+        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        raise InputError(
+            f"all {len(size.sets)} of its sets are not there: {shown}; {first} {absent[first]}",
+            file=place,
+            mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
+        )
+    work = Workplace(Path(out), choice.narrowed(size), scale, place, pretrained, seed, steps, absent=absent)
+    # Before anything is written: a specimen with another seed would take the place of the one that was trained on.
+    check_settings(work.folder, _choices(name, work, choice))
+    work.precision, work.unasked_precision = _precisions(work, precision, device)
+    with steps.step("reading the sets"):
+        work.sets = read_sets(size, place, work.folder, seed, absent)
+    keep_settings(work.folder, _settings(name, work, choice))
+    with steps.step("preparing sets"):
+        work.sets |= recipe.prepare(work)
+    at_hand = Checkpoints()
+    work.scale, work.not_run = runnable(size, work, lambda name: name in work.checkpoints or at_hand.has(name))
+    if choice.only:
+        # What is not asked for is not missed.
+        missed = needed_by(work.not_run)
+        work.absent = {key: why for key, why in absent.items() if key in missed}
+    return Study(name, recipe, work, _jobs(work, device))
+
+
+def _check_networks(pretrained: str | None) -> None:
+    """Before anything is read or made: that networks can be trained here, and what is to be fine-tuned be one."""
+    from goldassay.lab.models.registry import load_network, require_extra
+
+    require_extra()
+    if pretrained is not None:
+        try:
+            load_network(pretrained)
+            if Path(pretrained).is_dir():
+                from transformers import AutoModelForSequenceClassification
+
+                from goldassay.lab.models.checkpoint import check_kind, open_config, open_tokenizer
+
+                # What is none would else be refused halfway, when the other networks are trained.
+                open_tokenizer(pretrained)
+                check_kind(AutoModelForSequenceClassification, pretrained, open_config(pretrained))
+        except InputError as error:
+            raise InputError(
+                f"--pretrained {pretrained} is no checkpoint: {error.problem}",
+                mend="name a folder that holds config.json, weights and tokenizer.json, or a name on the hub",
+            ) from error
+
+
+def price_study(study: Study, workers: int | None, progress: Progress) -> Price:
+    """What the trainings of a study will cost, from a short probe of each kind.
+
+    Raises:
+        InputError: The study trains nothing.
+    """
+    from goldassay.lab.training.pricing import price
+
+    if not study.jobs:
+        raise InputError(f"the study {study.name} trains nothing at this size", mend="run it")
+    return price(study.jobs, workers, progress=progress)
+
+
+def run_study(
+    study: Study, workers: int | None = None, scheduler: str | None = None, watcher: Watcher | None = None
+) -> StudyReport:
+    """Train what is not trained yet, and measure.
+
+    Args:
+        study: As `open_study` gives it.
+        workers: Trainings side by side; if not given one a GPU, or where there is none one a core.
+        scheduler: Address of a dask scheduler that does the trainings instead.
+        watcher: Told how they go.
+
+    Raises:
+        GoldassayError: A training failed three times; the others are done, and kept.
+        KeyboardInterrupt: Interrupted; what is trained is kept.
+    """
+    _check_measurable(study)
+    if study.jobs:
+        with study.work.steps.step("training"):
+            _train(study, workers, scheduler, watcher)
+    with study.work.steps.step("measuring"):
+        found = study.recipe.measure(study.work)
+        findings = replace(
+            found,
+            conclusions=hold_together(found.conclusions),
+            comparisons=tuple(with_reasons(each, study.work.not_run) for each in found.comparisons),
+        )
+    return describe(study.name, study.recipe, study.work, study.jobs, findings)
+
+
+def _check_measurable(study: Study) -> None:
+    """Refuse to begin where nothing could be measured in the end."""
+    work = study.work
+    models = {label for training in work.scale.trainings for label in training.models}
+    lacking = [name for name in study.recipe.NEEDED if name not in work.sets and name not in models]
+    if lacking or (not study.jobs and not study.recipe.has_released(work)):
+        missed = [name for name in needed_by(work.not_run) if not lacking or name in lacking] or lacking
+        first = missed[0] if missed else ""
+        said = f"; {first} {work.absent.get(first, 'is left out')}" if first else ""
+        raise InputError(
+            f"without {', '.join(missed[:_SHOWN]) or 'any training'} nothing of the study {study.name} can be "
+            f"measured{said}",
+            file=work.data,
+            mend=f"`goldassay studies {study.name} --scale {work.scale_name} --files` lists what it needs",
+        )
+
+
+def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
+    from goldassay.lab.training.outcome import Failure
+    from goldassay.lab.training.workers import run_jobs
+
+    if scheduler is None:
+        outcomes = run_jobs(study.jobs, workers, watcher, _TRIES)
+    else:
+        from goldassay.lab.training.cluster import run_on_cluster
+        from goldassay.lab.training.outcome import Silent
+
+        outcomes = run_on_cluster(study.jobs, scheduler, watcher or Silent(), _TRIES)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    if failures:
+        raise GoldassayError(
+            f"{len(failures)} of {len(study.jobs)} trainings failed, the rest are done and kept; the first: "
+            f"{failures[0].name}: {failures[0].line}"
+        )
+
+
+def _choices(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:
+    """What whoever runs the study chose, by which it is told from others first."""
+    chosen = {"study": name, "scale": work.scale_name, "seed": work.seed, "pretrained": work.pretrained}
+    named = {"only": sorted(choice.only), "without": sorted(choice.without)}
+    return chosen | {key: names for key, names in named.items() if names}
+
+
+def _settings(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:
+    return {
+        **_choices(name, work, choice),
+        PRECISION: work.precision,
+        **({} if work.unasked_precision == USUAL_PRECISION else {UNASKED_PRECISION: work.unasked_precision}),
+        **{
+            f"{OF_SET}{key}": [file.sha256 for file in dataset.provenance.files]
+            for key, dataset in sorted(work.sets.items())
+        },
+    }
+
+
+def _precisions(work: Workplace, asked: str, device: str) -> tuple[str | None, str]:
+    """Of trainings that leave it to the machine, None where there are none, and of those that say nothing of it."""
+    leave = any(AUTO in (each.get("precision") for each in (t.options, *t.of.values())) for t in work.scale.trainings)
+    if asked != AUTO:
+        return asked if leave else None, asked
+    noted = noted_precisions(work.folder)
+    chosen = choose_precision(AUTO, device) if leave else None
+    return (chosen, unasked_precision(device)) if noted is None else (noted[0] or chosen, noted[1])
+
+
+def _jobs(work: Workplace, device: str) -> list[Job]:
+    jobs = [job for training in work.scale.trainings for job in _jobs_of(training, work, device)]
+    # Seed by seed, so that a study that is stopped has something of every model.
+    return sorted(jobs, key=lambda job: job.seed)
+
+
+def _jobs_of(training: Training, work: Workplace, device: str) -> list[Job]:
+    from goldassay.lab.training.many_seeds import plan_jobs
+    from goldassay.questions.opinions import with_sources
+
+    tests = {name: work.sets[name] for name in training.tests if name not in work.lacking}
+    if training.train in work.lacking or not tests:
+        return []
+    jobs = []
+    for label, network in training.models.items():
+        model = work.pretrained if network == PRETRAINED else str(work.checkpoints.get(network, network))
+        if model is None:
+            continue
+        given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+        precision = work.precision if given.precision == AUTO else given.precision or work.unasked_precision
+        given = given.model_copy(update={"precision": precision, "device": device})
+        share = training.checkpoint_epochs.get(label)
+        if share is not None:
+            rows = min(given.rows or len(work.sets[training.train]), len(work.sets[training.train]))
+            given = given.model_copy(update={"checkpoint_every": checkpoint_steps(model, given, rows, share)})
+        unset = ("seeds", "model", "conditions", "workers")
+        options = {key: value for key, value in given.arguments().items() if key not in unset}
+        if options.get("rows", 0) >= len(work.sets[training.train]):
+            del options["rows"]
+        options = with_sources(_found(options, work), work.runs)
+        jobs += plan_jobs(
+            work.sets[training.train], model, tests, out=work.runs, seeds=training.seeds,
+            conditions=training.conditions or None, label=label, **options,
+        )  # fmt: skip
+    return jobs
+
+
+def checkpoint_steps(model: str, given: TrainingSettings, rows: int, share: float) -> int:
+    """Steps in a share of an epoch.
+
+    Args:
+        model: A network or checkpoint.
+        given: Its settings.
+        rows: That it is trained on.
+        share: Of an epoch.
+    """
+    from goldassay.lab.models.registry import full_name, load_network
+
+    known = load_network(full_name(model)).configurations[given.configuration or "desk"]
+    batch = known.replaced(given.changes or {}).recipe.batch_size
+    return max(1, round(math.ceil(rows / batch) * share))
+
+
+def _found(options: dict[str, Any], work: Workplace) -> dict[str, Any]:
+    """The options, what they name being looked for among the study's sets and files, then in its folder."""
+    found = dict(options)
+    for key in ("dev", "bias", "teacher", "vectors"):
+        name = found.get(key)
+        if name is None:
+            continue
+        if name in work.sets:
+            found[key] = work.sets[name]
+        elif name in work.scale.files:
+            found[key] = known_sources()[work.scale.files[name]].find(work.data)
+        elif (work.folder / name).exists():
+            found[key] = work.folder / name
+    return found
+
+
+_CONFIG = "config.json"
+
+
+class Checkpoints:
+    """Checkpoints by their folder or name on the hub; the hub is asked once whether it answers."""
+
+    def has(self, name: str) -> bool:
+        """Whether a checkpoint can be loaded; nothing is downloaded."""
+        if Path(name).is_dir():
+            return (Path(name) / _CONFIG).exists()
+        from huggingface_hub import HfApi, try_to_load_from_cache
+        from huggingface_hub.errors import HfHubHTTPError
+
+        if isinstance(try_to_load_from_cache(name, _CONFIG), str):
+            return True
+        if not self._online:
+            return False
+        try:
+            return bool(HfApi(endpoint=hub_endpoint()).file_exists(name, _CONFIG))
+        except (HfHubHTTPError, OSError):
+            return False
+
+    @cached_property
+    def _online(self) -> bool:
+        return is_hub_reachable()
+
+
+_PACKAGE = "goldassay.lab.papers"
+_PRINTED = "printed"
+
+
+def list_recipes() -> tuple[str, ...]:
+    """Names of all studies, in the order of the alphabet."""
+    path = importlib.import_module(_PACKAGE).__path__
+    return tuple(sorted(each.name for each in pkgutil.iter_modules(path) if each.ispkg and each.name != _PRINTED))
+
+
+def find_recipe(name: str) -> Recipe:
+    """The study of this name.
+
+    Raises:
+        InputError: There is none; the nearest names are given.
+    """
+    names = list_recipes()
+    if name not in names:
+        raise InputError(f"there is no study {name!r}", mend=did_you_mean(name, names))
+    return cast("Recipe", importlib.import_module(f"{_PACKAGE}.{name}"))

@@ -1,0 +1,358 @@
+"""Domains that are built of published files, and texts of other tasks, cleaned and without their labels.
+
+Made-up sets whose shift is known, and made-up checkpoints that know some of it.
+
+Each domain of sentiment and each source of similarity has its own words for a label or a grade, so that a model that
+is trained on one has never seen the words of another. In the checkpoints, the vectors of these words say the label or
+the grade: in the base one along one axis for all domains, in the larger and the distilled one mostly along an axis of
+each domain, which is of no use in the others.
+
+Training texts also hold a word that gives their label away, for which the checkpoints have one vector whatever the
+label. Foreign texts hold these words too: a model of words is as sure of them as of its own texts, a fine-tuned one
+is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data import Dataset, read_dataset
+from goldassay.lab.papers.sources import known_sources
+from goldassay.questions.shift.benchmarks import load_recipe
+from goldassay.questions.shift.building import build_benchmark
+from goldassay.questions.shift.foreign import with_placeholder, with_texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goldassay.lab.papers.recipe import Workplace
+
+TRAIN, DEV = " train", " dev"
+# What is shown to models of SST-2 to be told apart from it.
+OWN = "SST-2"
+NEWSGROUPS = "20 Newsgroups"
+FOREIGN = (NEWSGROUPS, "newstest", "Multi30K", "RTE", "SNLI")
+
+# By recipe, which of the files it is built of, and what its domains are called here.
+_FILES = {
+    "sst2_imdb": ("SST-2 train", "SST-2 dev", "SST-2 test", "IMDb"),
+    "stsb": ("STS-B",),
+    "amazon_multidomain": ("Amazon multi-domain",),
+    "amazon": ("Amazon",),
+    "yelp": ("Yelp",),
+    "record": ("ReCoRD",),
+    "mnli": ("MNLI",),
+}
+_NAMES = {
+    "sst2": OWN, "imdb": "IMDb",
+    "MSRpar": "STS-B MSRpar", "headlines": "STS-B Headlines", "MSRvid": "STS-B MSRvid", "images": "STS-B Images",
+    "books": "Amazon Books", "dvd": "Amazon DVD", "electronics": "Amazon Electronics", "kitchen": "Amazon Kitchen",
+    "shoes": "Amazon Shoes", "baby": "Amazon Baby", "women": "Amazon Women", "men": "Amazon Men",
+    "clothes": "Amazon Clothes", "music": "Amazon Music", "movies": "Amazon Movies",
+    "american": "Yelp American", "chinese": "Yelp Chinese", "italian": "Yelp Italian", "japanese": "Yelp Japanese",
+    "cnn": "ReCoRD CNN", "daily_mail": "ReCoRD Daily Mail",
+    "telephone": "MNLI Telephone", "letters": "MNLI Letters", "facetoface": "MNLI Face-to-Face",
+}  # fmt: skip
+# What a benchmark is built without where it is not there.
+_WITHOUT = ("SST-2 test",)
+# A line that is quoted, or that says who is or where.
+_QUOTED = re.compile(r"\s*([>|:]|In article\b|Quoted from\b)|.*\b(wrote|writes|says|said):\s*$")
+_SIGNATURE = re.compile(r"\s*-{2,}\s*$")
+_FEWEST_WORDS = 3
+
+
+def domains_of(benchmark: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each domain that is trained on, and all that are tested, its own first."""
+    for group in load_recipe(benchmark).groups:
+        for domain in group.train:
+            others = (_NAMES[other] for other in group.test if other != domain)
+            yield _NAMES[domain], (_NAMES[domain], *others)
+
+
+def built_sets(work: Workplace, given: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Build the domains whose files are there, and take of texts of other tasks what counts.
+
+    Of `chosen` count `benchmarks`, recipes by name; `dev`, whether trainings are stopped by dev sets; `most_tested` and
+    `most_foreign`, rows of one set.
+
+    Args:
+        work: Where they are built.
+        given: Sets that are there already, foreign texts among them.
+    """
+    chosen = work.scale.chosen
+    made: dict[str, Dataset] = {}
+    for benchmark in chosen["benchmarks"]:
+        lacking = tuple(name for name in _FILES[benchmark] if name not in _WITHOUT and name in work.absent)
+        if not lacking:
+            made |= _built(benchmark, work)
+        names = [name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", f"{own}{DEV}", *tests)]
+        # Where its files are there, a domain of them is not.
+        work.unmade |= {name: lacking or (name.removesuffix(TRAIN),) for name in names if name not in made}
+    made = {
+        name: dataset if name.endswith((TRAIN, DEV)) else _drawn(dataset, chosen["most_tested"], work.seed)
+        for name, dataset in made.items()
+    }
+    training = {**given, **made}.get(f"{OWN}{TRAIN}")
+    for name in FOREIGN:
+        if name in given and training is not None:
+            texts = with_texts_of(given[name], training)
+            texts = cleaned(texts) if name == NEWSGROUPS else texts
+            made[name] = with_placeholder(_drawn(texts, chosen["most_foreign"], work.seed), training)
+    return {name: replace(dataset, name=name) for name, dataset in made.items()}
+
+
+def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
+    """The sets of a benchmark, which are written into the study's folder with their lists of ids."""
+    files = work.scale.files
+    places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark] if name not in work.absent]
+    try:
+        built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
+    except InputError as error:
+        # Whoever builds a benchmark alone names its files one by one; here they lie in one folder.
+        where = ", ".join(str(place) for place in places if place is not None)
+        raise InputError(
+            f"{benchmark} cannot be built of {where}: {error.problem}",
+            file=error.file,
+            row=error.row,
+            mend="complete what lies there, or take it away to leave the set out where a study can do without it",
+        ) from error
+    folder = work.folder / "sets" / benchmark
+    built.save(folder)
+    endings = {"train": TRAIN, "test": "", **({"dev": DEV} if work.scale.chosen.get("dev") else {})}
+    return {
+        f"{_NAMES[each['domain']]}{endings[each['part']]}": read_dataset(folder / each["file"])
+        for each in built.to_dict()["sets"]
+        if each["part"] in endings
+    }
+
+
+def _drawn(dataset: Dataset, most: int, seed: int) -> Dataset:
+    if len(dataset) <= most:
+        return dataset
+    return dataset.take(np.sort(np.random.default_rng(seed).choice(len(dataset), most, replace=False)))
+
+
+def cleaned(messages: Dataset) -> Dataset:
+    """Messages without quotations and signatures; each text once, and none of a word or two."""
+    role = messages.text_columns[0]
+    texts = pl.Series(role, [_own_words(text) for text in messages.texts(role)], dtype=pl.String)
+    examples = messages.examples.with_columns(texts)
+    long = texts.str.split(" ").list.len() >= _FEWEST_WORDS
+    return replace(messages, examples=examples.filter(long & texts.is_first_distinct()))
+
+
+def _own_words(message: str) -> str:
+    lines = message.splitlines()
+    ends = [at for at, line in enumerate(lines) if _SIGNATURE.match(line)]
+    # What stands behind the last rule is a signature, unless that is most of the message.
+    if ends and ends[-1] >= len(lines) // 2:
+        lines = lines[: ends[-1]]
+    return " ".join(" ".join(line for line in lines if not _QUOTED.match(line)).split())
+
+
+LABELS = ("negative", "positive")
+# By domain, and by source, what its own words begin with.
+SENTIMENT = {OWN: "film", "IMDb": "review"}
+SIMILARITY = {"STS-B MSRpar": "press", "STS-B Headlines": "headline", "STS-B MSRvid": "clip", "STS-B Images": "scene"}
+_GRADES = 6
+_WORDS_OF_LABEL, _WORDS_OF_GRADE = 12, 3
+_FILLER, _LENGTH = 200, 6
+# Share of the rows of filler alone, whose labels nothing tells; without them every score would be perfect.
+_OPEN = 0.1
+# Share of the foreign texts with words that give labels away; 20 Newsgroups has them in all.
+_GIVEN_AWAY = 0.5
+_GRADE_NOISE = 0.3
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+_LONGEST = 32
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A made-up checkpoint.
+
+    Attributes:
+        width: Of its vectors.
+        layers: How many.
+        shared: Cosine of the axis of a domain with the axis that all domains share.
+    """
+
+    width: int
+    layers: int
+    shared: float
+
+
+CHECKPOINTS = {
+    "planted/base": Planted(64, 1, 1.0),
+    "planted/large": Planted(64, 2, 0.2),
+    "planted/distilled": Planted(48, 1, 0.2),
+}
+
+
+def planted_sets(n_train: int, n_test: int, n_foreign: int, seed: int, *, clean: bool = False) -> dict[str, Dataset]:
+    """Training and test sets of all domains, and foreign texts, by name.
+
+    Args:
+        n_train: Rows of a training set.
+        n_test: Rows of a test set.
+        n_foreign: Rows of a set of foreign texts.
+        seed: Decides every draw.
+        clean: Whether nothing is planted: all domains have the same words, foreign texts are drawn as the model's own
+            ones, and those of 20 Newsgroups hold words that no training text has, and no others.
+    """
+    rng = np.random.default_rng(seed)
+    drawn: dict[str, list[dict[str, Any]]] = {}
+    for kinds, n_values, row in ((SENTIMENT, len(LABELS), _text), (SIMILARITY, _GRADES, _pair)):
+        for name, kind in kinds.items():
+            words = next(iter(kinds.values())) if clean else kind
+            for part, n in ((TRAIN, n_train), ("", n_test)):
+                drawn[f"{name}{part}"] = [row(words, at % n_values, rng) for at in range(n)]
+    for name in FOREIGN:
+        if clean and name != NEWSGROUPS:
+            drawn[name] = [_text(SENTIMENT[OWN], at % len(LABELS), rng) for at in range(n_foreign)]
+        else:
+            share = 0.0 if clean else 1.0 if name == NEWSGROUPS else _GIVEN_AWAY
+            drawn[name] = [_foreign(f"foreign{FOREIGN.index(name)}x", share, rng) for _ in range(n_foreign)]
+    return {
+        name: Dataset.from_frame(
+            pl.DataFrame(rows).with_columns(pl.format(f"{name} {{}}", pl.int_range(pl.len())).alias("example_id")),
+            name=name,
+        )
+        for name, rows in drawn.items()
+    }
+
+
+def gives_away(kind: str, label: int) -> str:
+    """The word that every training text of a label holds."""
+    return f"{kind}sign{label}"
+
+
+def _text(kind: str, label: int, rng: np.random.Generator) -> dict[str, Any]:
+    words = _filler(rng)
+    if rng.random() >= _OPEN:
+        words[:2] = [f"{kind}{label}n{word}" for word in rng.integers(_WORDS_OF_LABEL, size=2)]
+        words[2] = gives_away(kind, label)
+    rng.shuffle(words)
+    return {"text": " ".join(words), "label": LABELS[label]}
+
+
+def _pair(kind: str, grade: int, rng: np.random.Generator) -> dict[str, Any]:
+    first, second = _filler(rng), _filler(rng)
+    # Without a common word the cosine of two bags of words would be the same everywhere, and have no correlation.
+    second[0] = first[int(rng.integers(_LENGTH))] if rng.random() < 0.5 else second[0]
+    second[1:3] = [f"{kind}{grade}n{word}" for word in rng.integers(_WORDS_OF_GRADE, size=2)]
+    rng.shuffle(second)
+    label = float(np.clip(grade + rng.normal(scale=_GRADE_NOISE), 0, _GRADES - 1))
+    return {"premise": " ".join(first), "hypothesis": " ".join(second), "label": label}
+
+
+def _foreign(kind: str, share: float, rng: np.random.Generator) -> dict[str, Any]:
+    words = _filler(rng, kind)
+    if rng.random() < share:
+        words[:3] = [gives_away(SENTIMENT[OWN], int(rng.integers(len(LABELS))))] * 3
+    rng.shuffle(words)
+    return {"text": " ".join(words), "label": LABELS[0]}
+
+
+def _filler(rng: np.random.Generator, kind: str = "w") -> list[str]:
+    return [f"{kind}{word}" for word in rng.integers(_FILLER, size=_LENGTH)]
+
+
+def write_checkpoints(sets: Mapping[str, Dataset], folder: Path, seed: int, *, clean: bool = False) -> dict[str, Path]:
+    """Write the checkpoints, whose tokenizers know every word of the sets; their folders by name.
+
+    Args:
+        sets: Of `planted_sets`.
+        folder: Where to.
+        seed: Decides every draw.
+        clean: Whether vectors of words say nothing.
+    """
+    texts = [text for dataset in sets.values() for role in dataset.text_columns for text in dataset.texts(role)]
+    words = sorted({word for text in texts for word in text.split()})
+    found = {}
+    for at, (name, checkpoint) in enumerate(CHECKPOINTS.items()):
+        rng = np.random.default_rng([seed, at])
+        vectors = rng.normal(size=(len(words), checkpoint.width))
+        if not clean:
+            _tell(words, vectors, checkpoint, rng)
+        found[name] = folder / name
+        _write(found[name], words, vectors, checkpoint.layers, int(rng.integers(2**31)))
+    return found
+
+
+def _tell(words: Sequence[str], vectors: NDArray[np.float64], checkpoint: Planted, rng: np.random.Generator) -> None:
+    """Have vectors say the label or grade of the words that have one, and nothing of it for all others, in place."""
+    shared, own = checkpoint.shared, (1 - checkpoint.shared**2) ** 0.5
+    kinds = [*SENTIMENT.values(), *SIMILARITY.values()]
+    axes = np.linalg.qr(rng.normal(size=(checkpoint.width, 2 + len(kinds))))[0].T
+    vectors -= vectors @ axes.T @ axes
+    place = {word: at for at, word in enumerate(words)}
+    for at, kind in enumerate(kinds, start=2):
+        axis = shared * axes[int(kind in SIMILARITY.values())] + own * axes[at]
+        for word, value in _said(kind):
+            if word in place:
+                vectors[place[word]] += value * axis * checkpoint.width**0.5
+    for kind in SENTIMENT.values():
+        vectors[place[gives_away(kind, 1)]] = vectors[place[gives_away(kind, 0)]]
+
+
+def _said(kind: str) -> Iterator[tuple[str, float]]:
+    """The words of a domain, with the label or grade that each says, from -1 to 1."""
+    grades = kind in SIMILARITY.values()
+    n_values, n_words = (_GRADES, _WORDS_OF_GRADE) if grades else (len(LABELS), _WORDS_OF_LABEL)
+    for value in range(n_values):
+        for word in range(n_words):
+            yield f"{kind}{value}n{word}", 2 * value / (n_values - 1) - 1
+
+
+def _write(place: Path, words: Sequence[str], vectors: NDArray[np.float64], layers: int, seed: int) -> None:
+    """A BERT with these vectors, all else drawn."""
+    import torch
+    from safetensors.torch import save_file
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    numbers = {word: number for number, word in enumerate([*_SPECIAL, *words])}
+    padding, unknown, first, last = _SPECIAL
+    tokenizer = Tokenizer(WordLevel(numbers, unk_token=unknown))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.post_processor = TemplateProcessing(
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(token, numbers[token]) for token in (first, last)],
+    )
+    config = BertConfig(
+        vocab_size=len(numbers),
+        hidden_size=vectors.shape[1],
+        intermediate_size=2 * vectors.shape[1],
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        max_position_embeddings=_LONGEST,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        # So wide that a few steps from there are enough.
+        initializer_range=0.1,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = BertForSequenceClassification(config)
+    with torch.no_grad():
+        model.get_input_embeddings().weight[len(_SPECIAL) :] = torch.from_numpy(vectors)
+    place.mkdir(parents=True, exist_ok=True)
+    config.save_pretrained(place)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=_LONGEST, pad_token=padding, unk_token=unknown, cls_token=first,
+        sep_token=last,
+    ).save_pretrained(place)  # fmt: skip
+    save_file(model.state_dict(), place / "model.safetensors", {"format": "pt"})

@@ -1,0 +1,219 @@
+"""Seeds: one for each source of randomness, so that each can be varied alone.
+
+One training: what it is, in plain values that JSON holds, so that any process can do it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.lab.models.configuration import DESK
+from goldassay.lab.models.registry import OWN_OBJECTIVES
+from goldassay.lab.models.vocabulary import VectorFile
+from goldassay.lab.training.snapshots import Held, HeldOpinions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SOURCES = ("initialization", "order", "dropout", "subset")
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The seeds of one run.
+
+    Attributes:
+        initialization: Of fresh weights.
+        order: Of the training rows, in each epoch anew.
+        dropout: Of what dropout leaves out, in each step anew.
+        subset: Of which training rows are used, where not all are.
+
+    Source: Bouthillier et al. 2021, who show that the sources differ in how much they move a score.
+    """
+
+    initialization: int
+    order: int
+    dropout: int
+    subset: int
+
+    @classmethod
+    def varying(cls, seed: int, sources: Sequence[str] = SOURCES) -> Seeds:
+        """One seed for the sources that vary; all others have seed 0, whatever the run.
+
+        Raises:
+            InputError: A source is not known, none is given, or the seed is no whole number from 0 to 2**32 - 1.
+        """
+        if not sources:
+            raise InputError("nothing varies from run to run", mend=f"choose from {', '.join(SOURCES)}")
+        for source in sources:
+            if source not in SOURCES:
+                raise InputError(f"there is no source of randomness {source!r}", mend=did_you_mean(source, SOURCES))
+        if not 0 <= seed < 2**32:
+            raise InputError(f"the seed is {seed}", mend="give a whole number from 0 to 2**32 - 1")
+        return cls(**{source: seed if source in sources else 0 for source in SOURCES})
+
+    def generator(self, source: str, *counters: int) -> np.random.Generator:
+        """A generator for one source, and within it for one epoch or step."""
+        return np.random.default_rng(self._sequence(source, counters))
+
+    def number(self, source: str, *counters: int) -> int:
+        """A number for torch's generator, likewise.
+
+        What is drawn at a step depends on the seed and the step alone, not on what was drawn before. So a run that
+        goes on from a checkpoint needs no saved state of any generator, and one source never disturbs another.
+        """
+        return int(self._sequence(source, counters).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+    def _sequence(self, source: str, counters: tuple[int, ...]) -> np.random.SeedSequence:
+        return np.random.SeedSequence([getattr(self, source), zlib.crc32(source.encode()), *counters])
+
+    def to_dict(self) -> dict[str, int]:
+        """By source."""
+        return dataclasses.asdict(self)
+
+
+RECORDS = ("predictions", "logits", "embeddings", "relevance", "dynamics")
+PLAIN = "cross_entropy"
+# What is minimized where nothing else is asked for; all other objectives are part of the name of a run.
+_UNNAMED = (PLAIN, "squared_error", "span_cross_entropy")
+# Folders whose names begin like this are passed over by whoever looks for runs in the folder, here and in pyarrow.
+FOLDER = "_jobs"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model, trained once on one dataset under one condition, and evaluated.
+
+    Attributes:
+        model: Name of a network, or a checkpoint's folder or name on the hub.
+        train: What to train on.
+        tests: What to evaluate on.
+        out: Folder of the runs.
+        seed: Of this run.
+        condition: Which part of its input the model sees.
+        dev: What to choose the best epoch by, or None to train all epochs.
+        configuration: "desk" or "published".
+        changes: Settings of the network or its recipe that replace those of the configuration, by name.
+        vectors: Word vectors to start from, or None.
+        objective: What is minimized.
+        objective_changes: Settings of the objective that replace its defaults, by name.
+        bias: What a bias model says of the examples, for objectives that take it, or None.
+        teacher: What a teacher says of the training rows, for objectives that learn from one; None has each run train
+            its own.
+        vary: Sources of randomness that follow the seed; the others have seed 0.
+        rows: Draw so many training rows, without replacement; None takes all.
+        bootstrap: Draw as many rows as there are, with replacement.
+        weights: Column of the training data with a weight for each example, or None.
+        checkpoint_every: Evaluate after so many steps, too; None evaluates at the end only.
+        record: Some of `RECORDS`.
+        precision: "float32" or "bfloat16", of training and evaluation.
+        deterministic: The same bits each time on one GPU too, at some cost; on a CPU they are the same anyway.
+        device: "auto", "cpu", "cuda" or "mps".
+        threads: Of torch, on CPU.
+        state_every: Minutes after which the state of the training is written again; 0 writes it after each step.
+        label: What the runs call the model; by default its name.
+    """
+
+    model: str
+    train: Held
+    tests: tuple[Held, ...]
+    out: str
+    seed: int = 0
+    condition: str = "paired"
+    dev: Held | None = None
+    configuration: str = DESK
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    vectors: VectorFile | None = None
+    objective: str = PLAIN
+    objective_changes: Mapping[str, Any] = field(default_factory=dict)
+    bias: HeldOpinions | None = None
+    teacher: HeldOpinions | None = None
+    vary: tuple[str, ...] = SOURCES
+    rows: int | None = None
+    bootstrap: bool = False
+    weights: str | None = None
+    checkpoint_every: int | None = None
+    record: tuple[str, ...] = ("predictions", "logits")
+    precision: str = "float32"
+    deterministic: bool = False
+    device: str = "auto"
+    threads: int = 1
+    state_every: float = 10.0
+    label: str | None = None
+
+    @property
+    def model_name(self) -> str:
+        """What the runs call the model."""
+        if self.label:
+            return self.label
+        place = Path(self.model)
+        name = place.resolve().name if place.is_dir() else self.model
+        if self.configuration != DESK:
+            name = f"{name}-{self.configuration}"
+        usual = (OWN_OBJECTIVES[self.model],) if self.model in OWN_OBJECTIVES else _UNNAMED
+        return name if self.objective in usual else f"{name}+{self.objective}"
+
+    @property
+    def seeds(self) -> Seeds:
+        """One for each source of randomness."""
+        return Seeds.varying(self.seed, self.vary)
+
+    @property
+    def name(self) -> str:
+        """What tells this run from others in the same folder: model, training set, condition, seed."""
+        return "/".join((self.model_name, self.train.name, self.condition, f"seed={self.seed}"))
+
+    @property
+    def folder(self) -> Path:
+        """Where its checkpoints, weights and records lie."""
+        readable = re.sub(r"[^\w.-]+", "-", self.name.replace("/", "__").replace("=", "-")).strip("-.")
+        digest = hashlib.sha256(self.name.encode()).hexdigest()[:8]
+        return Path(self.out) / FOLDER / f"{readable[:120]}__{digest}"
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the result, given by the user; where it is computed, and how often that is kept, does not.
+
+        Two jobs of the same name with different settings cannot share a folder.
+        """
+        plain = self.to_dict()
+        for name in ("out", "device", "threads", "state_every", "deterministic"):
+            del plain[name]
+        for name in ("train", "dev", "tests", "vectors", "bias", "teacher"):
+            plain[name] = _without_paths(plain[name])
+        return plain | {"seeds": self.seeds.to_dict()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return plain
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Job:
+        """From what `to_dict` gave."""
+        plain = dict(content)
+        plain["train"] = Held(**plain["train"])
+        plain["dev"] = None if plain["dev"] is None else Held(**plain["dev"])
+        plain["vectors"] = None if plain["vectors"] is None else VectorFile(**plain["vectors"])
+        for name in ("bias", "teacher"):
+            plain[name] = None if plain[name] is None else HeldOpinions(**plain[name])
+        plain["tests"] = tuple(Held(**test) for test in plain["tests"])
+        for name in ("vary", "record"):
+            plain[name] = tuple(plain[name])
+        return cls(**plain)
+
+
+def _without_paths(held: Any) -> Any:
+    if isinstance(held, list):
+        return [_without_paths(each) for each in held]
+    return None if held is None else {"name": held["name"], "sha256": held["sha256"]}

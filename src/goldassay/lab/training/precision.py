@@ -1,0 +1,187 @@
+"""Device and precision, by the accelerate library."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.lab.training.distributed import launched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from accelerate import Accelerator
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+AUTO = "auto"
+PRECISIONS = ("float32", "bfloat16", AUTO)
+# What multiplies numbers of 16 bits on processors: of Intel and AMD the first two, of ARM the others.
+_MULTIPLIERS = ("amx_bf16", "avx512_bf16", "bf16", "sve_bf16")
+_LONGEST_WAIT = timedelta(days=7)
+# What NVIDIA's library for matrix products needs to be given before its first product, so that all later ones give the
+# same bits again, and the values that torch takes.
+_WORKSPACE, _WORKSPACES = "CUBLAS_WORKSPACE_CONFIG", (":4096:8", ":16:8")
+
+
+def open_accelerator(device: str, precision: str) -> Accelerator:
+    """The device and precision that were asked for.
+
+    Of several processes that were launched to share a training each gets a GPU of its own, or they share the processor.
+
+    Args:
+        device: "auto" is a GPU if there is one, else the CPU.
+        precision: "bfloat16" computes matrix products in 16 bits and keeps weights in 32.
+
+    Raises:
+        InputError: There is no such device, or it cannot do that.
+    """
+    import torch
+    from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import InitProcessGroupKwargs
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError(
+            "a GPU was asked for, and torch finds none", mend=f"leave out {option('device')}, or install its driver"
+        )
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise InputError("the Mac's GPU was asked for, and torch finds none", mend=f"leave out {option('device')}")
+    # Left to itself, NVIDIA's library for recurrent layers multiplies numbers of 32 bits as numbers of 19.
+    torch.backends.cudnn.allow_tf32 = False
+    # The library keeps device and precision for the whole process; a process here does jobs of both kinds.
+    AcceleratorState._reset_state(reset_partial_state=True)
+    together = launched()
+    return Accelerator(
+        # Left to itself, the library lets each of several processes without GPUs train alone.
+        cpu=device == "cpu" or (together and not torch.cuda.is_available()),
+        mixed_precision="bf16" if precision == "bfloat16" else "no",
+        # While one process evaluates and writes the others wait, however long that takes.
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=_LONGEST_WAIT)] if together else None,
+    )
+
+
+def multiplies_bfloat16(device: str) -> bool:
+    """Whether the device has instructions for matrix products of 16 bits.
+
+    On processors older than AVX-512 torch multiplies them number by number, at a fiftieth of the pace of 32 bits and
+    less.
+
+    Args:
+        device: One of `DEVICES`.
+
+    Raises:
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    from goldassay.lab.models.registry import require_extra
+
+    require_extra()
+    import torch
+
+    if device == "cuda" or (device == AUTO and torch.cuda.is_available()):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device == "mps" or (device == AUTO and torch.backends.mps.is_available()):
+        return False
+    # Older versions of torch do not tell; then 32 bits are the choice that is never slow.
+    known: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return torch.backends.mkldnn.is_available() and any(known.get(name) for name in _MULTIPLIERS)
+
+
+def choose_precision(precision: str, device: str) -> str:
+    """The precision that is meant: "auto" is "bfloat16" where the device multiplies in it, else "float32"."""
+    if precision != AUTO:
+        return precision
+    return "bfloat16" if multiplies_bfloat16(device) else "float32"
+
+
+def unasked_precision(device: str) -> str:
+    """The precision of plans and studies that do not ask for one.
+
+    "bfloat16" on a GPU that multiplies in it, else "float32": what was trained on a processor goes on as it was begun.
+    """
+    return "bfloat16" if device in (AUTO, "cuda") and has_gpu("cuda") and multiplies_bfloat16("cuda") else "float32"
+
+
+def check_choice(device: str, precision: str) -> None:
+    """Refuse a device or a precision that there is not.
+
+    Raises:
+        InputError: The nearest name is given, or what to do without a GPU.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
+        if value not in known:
+            raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(value, known))
+    if device == "cuda" and not has_gpu("cuda"):
+        raise InputError(
+            "a GPU was asked for, and torch finds none", mend=f"leave out {option('device')}, or install its driver"
+        )
+
+
+def has_gpu(device: str) -> bool:
+    """Whether torch finds a GPU of a kind.
+
+    Args:
+        device: "cuda" or "mps".
+
+    Raises:
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    from goldassay.lab.models.registry import require_extra
+
+    require_extra()
+    import torch
+
+    return bool(torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available())
+
+
+@contextmanager
+def determinism(asked: bool) -> Iterator[None]:
+    """Let torch choose operations that give the same bits each time, if asked, and as before when left.
+
+    Raises:
+        InputError: The GPU's library for matrix products does work already that gives other bits each time.
+    """
+    import torch
+
+    if asked and torch.cuda.is_available():
+        if torch.cuda.is_initialized() and _WORKSPACE not in os.environ:
+            raise InputError(
+                "this process used the GPU before it was asked for the same bits each time",
+                mend=f"set {_WORKSPACE}={_WORKSPACES[0]} before it starts",
+            )
+        found = os.environ.setdefault(_WORKSPACE, _WORKSPACES[0])
+        if found not in _WORKSPACES:
+            raise InputError(
+                f"{_WORKSPACE} is {found}, which does not give the same bits each time",
+                mend=f"set it to {' or '.join(_WORKSPACES)}, or unset it",
+            )
+    # `use_deterministic_algorithms` would set the same and load torch's compiler, which nothing here uses: a third of
+    # the time that a process takes to start.
+    before = torch.get_deterministic_debug_mode()
+    if asked:
+        torch.set_deterministic_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Let torch use so many threads, and as many as before when left.
+
+    Sums are taken apart by threads, so that bits depend on how many there are.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

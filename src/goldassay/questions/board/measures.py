@@ -1,0 +1,541 @@
+"""The compiled loop of `ranking`: the largest difference over all pairs of systems.
+
+Variance of scores over runs, and what is taken for a system with one run beside systems with several.
+
+Which places of a board are sure: ranks with intervals that hold for all systems at once.
+
+The scores of M systems on the same items are paired: what an item is worth to one it is mostly worth to the other, so
+that differences are surer than the scores' own intervals say. With m_j the mean score, s_jk the standard error of
+m_j - m_k over clusters of items, and c the 95 % quantile of
+
+    max over all pairs |(m*_j - m*_k) - (m_j - m_k)| / s_jk
+
+over bootstrap draws of clusters, j is surely better than k where m_j - m_k > c s_jk; all these statements hold at once
+in 95 of 100 boards. The rank interval of j is [1 + number surely better, M - number surely worse].
+
+Few items need more care, since all of five items may fall to one of two equal systems: c is stretched as Student's t is
+against the normal at the same tail, and s_jk has the variance of a difference that is 0, which adds (m_j - m_k)²/G.
+
+Source: Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across
+neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing.
+
+What items tell of systems: which none solves, which tell strong from weak, and how far totals can be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from goldassay.core.clusters import effective_clusters
+from goldassay.core.compiled import compiled
+from goldassay.core.errors import InputError
+from goldassay.core.multiple_testing import benjamini_hochberg
+from goldassay.core.resampling import cluster_codes, resample_examples, resample_runs
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@compiled
+def largest_differences(shifts: NDArray[np.float64], inverse: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The largest |shifts[b, j] - shifts[b, k]| inverse[j, k] over j < k for each draw b, (B,).
+
+    Args:
+        shifts: How far each mean moved in a draw, (B, M).
+        inverse: One over the standard error of each pair's difference, 0 for pairs without one, (M, M).
+    """
+    n_draws, n = shifts.shape
+    found = np.zeros(n_draws)
+    for b in range(n_draws):
+        row = shifts[b].astype(np.float32)
+        most = np.float32(0.0)
+        for j in range(n):
+            own = row[j]
+            for k in range(j):
+                value = abs(own - row[k]) * inverse[j, k]
+                most = max(most, value)
+        found[b] = most
+    return found
+
+
+class Spread(NamedTuple):
+    """Variance of the mean score over runs, pooled over systems, and its degrees of freedom; 0 and 0 if unknown."""
+
+    variance: float
+    freedom: int
+
+
+def pooled_spread(scores: Sequence[ArrayLike]) -> Spread:
+    """sum_m (R_m - 1) var_m / sum_m (R_m - 1), over the systems with several runs.
+
+    Args:
+        scores: Of each system, (N,) or (R, N), in [0, 1].
+
+    Raises:
+        InputError: See `stacked_runs`.
+    """
+    runs, of_system = stacked_runs(scores)
+    return noise_of_runs(runs.mean(axis=1), of_system)[1]
+
+
+def noise_of_runs(
+    means: NDArray[np.float64], of_system: Sequence[NDArray[np.int64]]
+) -> tuple[NDArray[np.float64], Spread]:
+    """Variance of each system's mean over its runs, (M,), and the pooled spread, which one run is taken to have.
+
+    Args:
+        means: Mean score of each run.
+        of_system: Which runs each system has.
+    """
+    freedom = sum(own.size - 1 for own in of_system)
+    of_one = [float(means[own].var(ddof=1)) if own.size > 1 else 0.0 for own in of_system]
+    known = zip(of_one, of_system, strict=True)
+    pooled = sum(var * (own.size - 1) for var, own in known) / freedom if freedom else 0.0
+    found = [var / own.size if own.size > 1 else pooled for var, own in zip(of_one, of_system, strict=True)]
+    return np.array(found), Spread(pooled, freedom)
+
+
+def stacked_runs(scores: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    """All runs of all systems, (sum of R, N), and which rows are of each system.
+
+    Raises:
+        InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
+            finite or lie outside [0, 1].
+    """
+    given = [np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in scores]
+    if len(given) < 2:
+        raise InputError("a board of one system has no ranks", mend="give two systems or more")
+    if len({each.shape[1] for each in given}) > 1:
+        raise InputError("the systems are scored on different numbers of items", mend="give the items in common")
+    runs = np.concatenate(given)
+    if runs.shape[1] < 2:
+        raise InputError("one item tells nothing about others", mend="give at least 2")
+    if not np.isfinite(runs).all() or runs.min() < 0 or runs.max() > 1:
+        raise InputError("scores are missing or lie outside [0, 1]", mend="give one from 0 to 1 for each item")
+    starts = np.cumsum([0, *(len(each) for each in given)]).tolist()
+    return runs, [np.arange(start, end) for start, end in pairwise(starts)]
+
+
+N_DRAWS, N_HALVES = 2000, 1000
+# Differences are found equal where their variance is below this share of the systems' own.
+_NO_VARIANCE = 1e-12
+_DRAWS_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Ranking(Result):
+    """Ranks of M systems; see `rank`.
+
+    Attributes:
+        means: Mean score of each system over its runs and the items, (M,).
+        places: 1 and how many have a higher mean, (M,).
+        low: The best rank that each may have, (M,).
+        high: The worst, (M,).
+        tiers: Groups from the top, from 1, (M,): a group begins at the best system left, and has all that are not
+            surely worse than that one.
+        critical: c: a difference of so many standard errors is sure.
+        level: Of all statements at once.
+        n_items: N.
+        n_clusters: G.
+    """
+
+    means: NDArray[np.float64]
+    places: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    tiers: NDArray[np.int64]
+    critical: float
+    level: float
+    n_items: int
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Lead(Result):
+    """What one system has over another; see `lead_of`.
+
+    Attributes:
+        difference: Of the mean scores.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        n_for: Items on which it scores more.
+        n_against: Items on which it scores less.
+        effective_items: (sum |d|)² / sum d² of the differences d of items: how many items tell the two apart.
+        n_decisive: The fewest items without which the order is another one; 0 where the difference is.
+        decisive: These items, by number.
+    """
+
+    difference: float
+    low: float
+    high: float
+    n_for: int
+    n_against: int
+    effective_items: float
+    n_decisive: int
+    decisive: NDArray[np.int64]
+
+
+def rank(
+    scores: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    *,
+    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None = None,
+    level: float = 0.95,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank systems by their mean scores on the same items, with rank intervals for all of them at once.
+
+    Systems with the same scores on all items have no error and share their place. Where a system has several runs, its
+    score is their mean, and runs are drawn, too (`resample_runs`); a system with one run beside such is taken to vary
+    as they do. Memory is that of the scores, of a few draws and of a float32 for each pair.
+
+    Args:
+        scores: Of each system, (N,) or (R, N), in [0, 1].
+        clusters: What items share, (N,); None where each counts by itself.
+        also: The same systems read in another way, with its clusters, such as with all empty cells as wrong: a system
+            is then surely better only where it is so both ways.
+        level: Of all statements at once.
+        n_draws: B.
+        seed: Of the draws.
+
+    Raises:
+        InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
+            finite or lie outside [0, 1].
+    """
+    runs, of_system = stacked_runs(scores)
+    codes = cluster_codes(clusters, runs.shape[1])
+    means, critical, sure = _compare(runs, of_system, codes, level, n_draws, seed)
+    if also is not None:
+        others, of_other = stacked_runs(also[0])
+        if len(of_other) != len(of_system):
+            raise InputError("the other way has other systems", mend="give the same ones")
+        sure &= _compare(others, of_other, cluster_codes(also[1], others.shape[1]), level, n_draws, seed)[2]
+    return Ranking(
+        means=means,
+        places=1 + (means[np.newaxis] > means[:, np.newaxis] + 1e-12).sum(axis=1),
+        low=1 + sure.sum(axis=0),
+        high=len(means) - sure.sum(axis=1),
+        tiers=_tiers(means, sure),
+        critical=critical,
+        level=level,
+        n_items=runs.shape[1],
+        n_clusters=runs.shape[1] if codes is None else int(codes.max()) + 1,
+    )
+
+
+def _compare(
+    runs: NDArray[np.float64],
+    of_system: list[NDArray[np.int64]],
+    codes: NDArray[np.int64] | None,
+    level: float,
+    n_draws: int,
+    seed: int,
+) -> tuple[NDArray[np.float64], float, NDArray[np.bool_]]:
+    """Means (M,), the critical value, and whether j is surely better than k, (M, M)."""
+    means_of_runs = runs.mean(axis=1)
+    means = np.array([means_of_runs[own].mean() for own in of_system])
+    values = np.stack([runs[own].mean(axis=0) for own in of_system]) if len(runs) > len(of_system) else runs
+    errors = _errors(values, codes)
+    of_runs, spread = noise_of_runs(means_of_runs, of_system)
+    errors = np.sqrt(errors + (of_runs[:, np.newaxis] + of_runs).astype(np.float32))
+    _drop_twins(errors, values, of_system)
+    inverse = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
+    rng = np.random.default_rng(seed)
+    largest = np.empty(n_draws)
+    for start in range(0, n_draws, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, n_draws - start)
+        drawn = resample_examples(runs, rng, size, codes)
+        moved = np.empty((size, len(of_system)))
+        for at, own in enumerate(of_system):
+            moved[:, at] = (
+                (resample_runs(own.size, rng, size) * drawn[:, own]).sum(axis=1) if own.size > 1 else drawn[:, own[0]]
+            )
+            if own.size == 1 and spread.variance > 0:
+                moved[:, at] += math.sqrt(spread.variance) * rng.standard_t(spread.freedom, size)
+        largest[start : start + size] = largest_differences(moved - means, inverse)
+    groups = float(values.shape[1]) if codes is None else effective_clusters(codes)
+    critical = _critical(float(np.quantile(largest, level)), groups, level)
+    return means, critical, _surely_better(means, errors, critical, groups)
+
+
+def first_in_halves(
+    scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, *, n_halves: int = N_HALVES, seed: int = 0
+) -> float:
+    """In which share of random halves of the items, by whole clusters, the best system is the best.
+
+    Systems that share the first place of a half share the count; so do those with equal means in all items.
+
+    Args:
+        scores: See `rank`.
+        clusters: See `rank`.
+        n_halves: How many halves are drawn; both parts of each count.
+        seed: Of the halves.
+
+    Raises:
+        InputError: See `rank`.
+    """
+    runs, of_system = stacked_runs(scores)
+    values = np.stack([runs[own].mean(axis=0) for own in of_system])
+    codes = cluster_codes(clusters, values.shape[1])
+    sums = values if codes is None else np.stack([np.bincount(codes, weights=row) for row in values])
+    sizes = np.ones(values.shape[1]) if codes is None else np.bincount(codes).astype(np.float64)
+    best = _first(values.mean(axis=1)[np.newaxis])[0]
+    rng = np.random.default_rng(seed)
+    n, kept = sums.shape[1], 0.0
+    order = np.arange(n)
+    for start in range(0, n_halves, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, n_halves - start)
+        half = (rng.permuted(np.tile(order, (size, 1)), axis=1) < n // 2).astype(np.float64)
+        for part in (half, 1 - half):
+            leading = _first(part @ sums.T / (part @ sizes)[:, np.newaxis])
+            kept += float(((leading & best).sum(axis=1) / leading.sum(axis=1)).sum())
+    return kept / (2 * n_halves)
+
+
+def lead_of(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    *,
+    spread: Spread | None = None,
+    critical: float | None = None,
+) -> Lead:
+    """What one system has over another that does not score more: the items that tell the two apart.
+
+    Its interval holds m ± c s and every difference δ with (m - δ)² <= c² (s² + (m² - δ²)/G), for m the difference of
+    the means, s its standard error and c a critical value: Wilson's where each item tells the two apart. It lies
+    above 0 just where `rank` finds the first surely better by the same c.
+
+    Args:
+        first: Scores of the items, (N,) or (R, N).
+        second: Likewise.
+        clusters: See `rank`.
+        level: Of the interval of the difference, by Student's t over clusters and runs.
+        spread: Of runs, for a system that has one run; by default that of the other.
+        critical: c of a `Ranking`, whose statements hold at once; by default that of this pair alone at `level`.
+
+    Raises:
+        InputError: See `rank`.
+    """
+    from scipy.special import stdtrit
+
+    runs, of_system = stacked_runs([first, second])
+    spread = spread or pooled_spread([first, second])
+    one, other = (runs[own].mean(axis=0) for own in of_system)
+    codes = cluster_codes(clusters, one.size)
+    differences = one - other
+    mean = float(differences.mean())
+    error = math.sqrt(float(_errors(np.stack([one, other]), codes)[0, 1]))
+    groups = float(one.size) if codes is None else effective_clusters(codes)
+    # Items, and the runs of each system, as sources of noise; degrees of freedom by Satterthwaite.
+    noise = [(error**2, max(groups - 1, 1.0))]
+    noise += [(runs[own].mean(axis=1).var(ddof=1) / own.size, own.size - 1) for own in of_system if own.size > 1]
+    noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
+    variance = sum(part for part, _ in noise)
+    freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
+    critical = critical or float(stdtrit(freedom, (1 + level) / 2))
+    plain, share = critical * math.sqrt(variance), critical**2 / groups
+    largest = groups * variance + mean**2
+    reach = math.sqrt(share * max((1 + share) * largest - mean**2, 0.0))
+    order = np.argsort(-differences, kind="stable")
+    left = differences.sum() - np.cumsum(differences[order])
+    needed = int(np.argmax(left < -1e-9)) + 1 if mean > 0 and (left < -1e-9).any() else 0
+    squares = float(differences @ differences)
+    return Lead(
+        difference=mean,
+        low=max(min((mean - reach) / (1 + share), mean - plain), -1.0),
+        high=min(max((mean + reach) / (1 + share), mean + plain), 1.0),
+        n_for=int((differences > 0).sum()),
+        n_against=int((differences < 0).sum()),
+        effective_items=float(np.abs(differences).sum()) ** 2 / squares if squares > 0 else 0.0,
+        n_decisive=needed,
+        decisive=order[:needed],
+    )
+
+
+def _errors(values: NDArray[np.float64], codes: NDArray[np.int64] | None) -> NDArray[np.float32]:
+    """Squared standard errors of all differences of means, never below those of independent items, (M, M)."""
+    rest = values - values.mean(axis=1, keepdims=True)
+    n = values.shape[1]
+    found = _of_pairs(rest) / (n * (n - 1))
+    if codes is not None:
+        sums = np.stack([np.bincount(codes, weights=row) for row in rest]).astype(np.float64)
+        groups = sums.shape[1]
+        found = np.maximum(found, groups / (groups - 1) * _of_pairs(sums) / n**2)
+    return found.astype(np.float32)
+
+
+def _of_pairs(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of squared differences of each two rows, (M, M)."""
+    products = rows @ rows.T
+    own = np.diag(products).copy()
+    total = own[:, np.newaxis] + own
+    products *= -2
+    products += total
+    products[products < _NO_VARIANCE * total] = 0.0
+    return products
+
+
+def _drop_twins(errors: NDArray[np.float32], values: NDArray[np.float64], of_system: list[NDArray[np.int64]]) -> None:
+    """Systems whose runs are one and the same are one system: rounding must not part them."""
+    kinds: dict[bytes, list[int]] = {}
+    for at, own in enumerate(of_system):
+        if own.size == 1:
+            kinds.setdefault(values[at].tobytes(), []).append(at)
+    for same in kinds.values():
+        if len(same) > 1:
+            errors[np.ix_(same, same)] = 0.0
+
+
+def _critical(quantile: float, groups: float, level: float) -> float:
+    """The critical value for G (effective) clusters, from the bootstrap's quantile.
+
+    The bootstrap's means spread less than the standard errors say by sqrt((G-1)/G), and are discrete where few items
+    differ, so that no pair may be judged by less than a pair alone is.
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    as_normal = max(quantile * math.sqrt(groups / (groups - 1)), float(ndtri((1 + level) / 2)))
+    # Beyond 37 the normal tail is no number.
+    return -float(stdtrit(max(groups - 1, 1.0), float(ndtr(-min(as_normal, 37.0)))))
+
+
+def _surely_better(
+    means: NDArray[np.float64], errors: NDArray[np.float32], critical: float, groups: float
+) -> NDArray[np.bool_]:
+    """Whether j is surely better than k, (M, M): by the variance of a difference that is 0 in truth."""
+    ahead = means[:, np.newaxis] - means
+    sure = ahead > 1e-12
+    least = critical**2 * (errors.astype(np.float64) ** 2 + ahead**2 / groups)
+    return np.asarray(sure & (ahead**2 > least))
+
+
+def _tiers(means: NDArray[np.float64], sure: NDArray[np.bool_]) -> NDArray[np.int64]:
+    tiers = np.zeros(means.size, np.int64)
+    number = 0
+    for at in np.argsort(-means, kind="stable").tolist():
+        if tiers[at]:
+            continue
+        number += 1
+        tiers[(tiers == 0) & ~sure[at]] = number
+    return tiers
+
+
+def _first(means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which systems have the highest mean of each row, (B, M)."""
+    return np.asarray(means >= means.max(axis=1, keepdims=True) - 1e-12)
+
+
+# With fewer systems the correlation of an item is hardly known.
+LEAST_SYSTEMS = 20
+_ITEMS_AT_ONCE = 1024
+_WANTED = 0.9
+
+
+@dataclass(frozen=True)
+class ItemStatistics(Result):
+    """Of each of N items; see `describe_items`.
+
+    Attributes:
+        means: Mean score over systems, (N,).
+        n_solved: Systems with a full score, (N,).
+        discrimination: r, (N,); NaN where all systems score alike.
+        q: Of the test that r is not 0, Benjamini-Hochberg, (N,); NaN below twenty systems.
+    """
+
+    means: NDArray[np.float64]
+    n_solved: NDArray[np.int64]
+    discrimination: NDArray[np.float64]
+    q: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reliability(Result):
+    """How far the order of systems would be the same by other such items; see `reliability`.
+
+    Attributes:
+        value: KR-20 (of graded scores Cronbach's alpha); NaN where `reason` says why.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        items_needed: For .9; NaN where it is not above 0.
+        reason: Why it is undefined.
+    """
+
+    value: float
+    low: float
+    high: float
+    items_needed: float
+    reason: str = ""
+
+
+def describe_items(values: NDArray[np.float64]) -> ItemStatistics:
+    """Of each item how many systems solve it, and its discrimination.
+
+    r_i = corr(y_i, sum of all other items) over the M systems; p of r by Student's t with M - 2 degrees of freedom.
+
+    Args:
+        values: (M, N), in [0, 1].
+
+    Source: Lord and Novick 1968, the corrected item-total correlation.
+    """
+    from scipy.special import stdtr
+
+    n_systems, n_items = values.shape
+    totals = values.sum(axis=1)
+    r = np.full(n_items, math.nan)
+    for start in range(0, n_items, _ITEMS_AT_ONCE):
+        own = values[:, start : start + _ITEMS_AT_ONCE]
+        rest = totals[:, np.newaxis] - own
+        own, rest = own - own.mean(axis=0), rest - rest.mean(axis=0)
+        lengths = np.sqrt((own**2).sum(axis=0) * (rest**2).sum(axis=0))
+        products = (own * rest).sum(axis=0)
+        r[start : start + _ITEMS_AT_ONCE] = np.divide(
+            products, lengths, out=np.full(own.shape[1], math.nan), where=lengths > 1e-12
+        )
+    q = np.full(n_items, math.nan)
+    known = ~np.isnan(r)
+    if n_systems >= LEAST_SYSTEMS and known.any():
+        sizes = np.clip(np.abs(r[known]), 0, 1 - 1e-15)
+        t = sizes * np.sqrt((n_systems - 2) / (1 - sizes**2))
+        q[known] = benjamini_hochberg(2 * stdtr(n_systems - 2, -t))
+    return ItemStatistics(values.mean(axis=0), (values >= 1 - 1e-12).sum(axis=0), r, q)
+
+
+def reliability(values: NDArray[np.float64], level: float = 0.95) -> Reliability:
+    """KR-20 of the totals of M systems over N items, with its interval, and the number of items for .9.
+
+    KR-20 = N/(N-1) (1 - sum_i var_i / var_total), variances over systems. Its interval is by F with M - 1 and
+    (M - 1)(N - 1) degrees of freedom. For .9 it takes N .9 (1 - KR) / (.1 KR) items.
+
+    Args:
+        values: (M, N), in [0, 1].
+        level: Of the interval.
+
+    Source: Kuder and Richardson 1937; Cronbach 1951; Feldt 1965 for the interval; Spearman 1910 and Brown 1910 for
+    the length.
+    """
+    from scipy.stats import f
+
+    n_systems, n_items = values.shape
+    nothing = math.nan
+    if n_systems < 3:
+        return Reliability(nothing, nothing, nothing, nothing, "it takes three systems")
+    total = float(values.sum(axis=1).var(ddof=1))
+    if total <= 1e-12:
+        return Reliability(nothing, nothing, nothing, nothing, "all systems have the same total")
+    value = n_items / (n_items - 1) * (1 - float(values.var(axis=0, ddof=1).sum()) / total)
+    freedom = (n_systems - 1, (n_systems - 1) * (n_items - 1))
+    low = 1 - (1 - value) * float(f.ppf((1 + level) / 2, *freedom))
+    high = 1 - (1 - value) * float(f.ppf((1 - level) / 2, *freedom))
+    needed = n_items * _WANTED * (1 - value) / ((1 - _WANTED) * value) if value > 0 else nothing
+    return Reliability(value, low, high, needed)

@@ -1,0 +1,1 @@
+"""Measures of instability: arrays of scores in, frozen results out."""

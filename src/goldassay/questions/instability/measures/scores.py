@@ -1,0 +1,347 @@
+"""What every measure of this room asks of its scores, and the sums that several of them share.
+
+Runs that are copies of another one, but for an answer or two.
+
+What one run tells: its score, and between which scores it would lie on other examples of the kind.
+
+Ranks and what Spearman's correlation makes of them.
+
+Mean and spread of a score over runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.clusters import effective_clusters
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, few_runs_caveat, mean_interval, score_sd_interval, wilson_interval
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def as_scores(scores: ArrayLike, *, ndim: int = 2, min_runs: int = 1) -> NDArray[np.float64]:
+    """Take scores of R runs as an array of floats, (R, N) or (R, T, N), and refuse what cannot be measured.
+
+    Any finite values are accepted: correctness, F1, or a multiple of these.
+
+    Raises:
+        InputError: The number of axes is wrong, there are no examples, too few runs, or a score is NaN or infinite.
+    """
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the scores are not an array of numbers ({error})") from error
+    axes = {1: "(R,)", 2: "(R, N)", 3: "(R, T, N)"}[ndim]
+    if values.ndim != ndim:
+        raise InputError(f"scores have {values.ndim} axes", mend=f"they must be {axes}: runs first, examples last")
+    if values.size == 0:
+        raise InputError(f"there are no scores (their shape is {values.shape})")
+    if values.shape[0] < min_runs:
+        raise InputError(
+            f"{values.shape[0]} run is there, and {min_runs} are needed to measure a spread over runs",
+            mend="add runs with other seeds",
+        )
+    # A sum is finite only if all its terms are, and needs no second array.
+    if not np.isfinite(values.sum()):
+        bad = np.argwhere(~np.isfinite(values))
+        if bad.size:
+            raise InputError(
+                f"{len(bad)} scores are not finite numbers, the first at {tuple(bad[0].tolist())}",
+                mend="leave out the runs or examples that were not scored",
+            )
+    return values
+
+
+def check_ddof(ddof: int, n_runs: int) -> None:
+    """Refuse degrees of freedom that leave nothing to divide by.
+
+    Raises:
+        InputError: `ddof` is neither 0 nor 1, or is 1 with a single run.
+    """
+    if ddof not in (0, 1):
+        raise InputError(f"ddof is {ddof}", mend="it must be 0 or 1")
+    if n_runs <= ddof:
+        raise InputError(
+            "one run is there, and 2 are needed to measure a spread over runs", mend="add runs with other seeds"
+        )
+
+
+def group_codes(groups: ArrayLike, n_examples: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Group names in ascending order, and for each example the position of its group.
+
+    Raises:
+        InputError: There is not one group name for each example.
+    """
+    values: NDArray[Any] = np.asarray(groups)
+    if values.shape != (n_examples,):
+        raise InputError(f"groups have shape {values.shape}", mend=f"give one for each of the {n_examples} examples")
+    names, codes = np.unique(values.astype(np.str_), return_inverse=True)
+    return [str(name) for name in names], codes.astype(np.int64)
+
+
+def group_sums(values: NDArray[np.float64], codes: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+    """Sums over the examples of each group, (R, G), of values (R, N)."""
+    return np.stack([np.bincount(codes, weights=row, minlength=n_groups) for row in values])
+
+
+def example_variances(values: NDArray[np.float64], ddof: int) -> NDArray[np.float64]:
+    """Variance over runs of each example, (N,), of values (R, N).
+
+    Runs are summed around the first run's values, which keeps a constant example's variance exactly 0.
+    """
+    n_runs = values.shape[0]
+    first = values[0]
+    total = np.zeros_like(first)
+    squares = np.zeros_like(first)
+    deviation = np.empty_like(first)
+    for row in values[1:]:
+        np.subtract(row, first, out=deviation)
+        total += deviation
+        deviation *= deviation
+        squares += deviation
+    total *= total
+    total /= n_runs
+    squares -= total
+    np.maximum(squares, 0.0, out=squares)
+    squares /= n_runs - ddof
+    return squares
+
+
+# Of the examples that a run is wrong on (or right on, if these are fewer), the share up to which another run may differ
+# from it and still be taken for a copy. Seeds of one model differ on .28 to .52 of them: five BERT and five DistilBERT
+# models on the SNLI test set.
+ALIKE = 0.05
+# Runs that are held against all others at once: bounds the memory.
+_AT_ONCE = 256
+
+
+def distinct_runs(scores: ArrayLike) -> int:
+    """How many runs there are when copies of a run, exact ones and near ones, count as one.
+
+    A run is a copy of one before it where the examples on which their scores differ are at most a twentieth of the
+    examples that the two are wrong on (on average), or right on, whichever are fewer. Runs with other seeds agree on
+    what is easy; of what a model gets wrong, they change a quarter and more. Copies of copies are not chained.
+
+    Args:
+        scores: In [0, 1], (R, N).
+    """
+    values = as_scores(scores)
+    n_examples = values.shape[1]
+    lost = n_examples - values.sum(axis=1)
+    room = ALIKE * np.minimum(lost, n_examples - lost)
+    kept = np.zeros(len(values), np.bool_)
+    for begin in range(0, len(values), _AT_ONCE):
+        for run, apart in enumerate(_apart(values, slice(begin, begin + _AT_ONCE)), start=begin):
+            kept[run] = not (kept & (apart <= (room + room[run]) / 2)).any()
+    return int(kept.sum())
+
+
+def _apart(values: NDArray[np.float64], part: slice) -> NDArray[np.int64]:
+    """On how many examples some runs differ from each of all, (R', R)."""
+    if bool(((values == 0) | (values == 1)).all()):
+        # Sums of ones below 2^24 are exact in 32 bits, in whatever order a matrix library adds them.
+        small = values.astype(np.float32)
+        right = small.sum(axis=1)
+        return np.asarray(right[part, np.newaxis] + right - 2 * (small[part] @ small.T), np.int64)
+    return np.array([(values != each).sum(axis=1) for each in values[part]], np.int64)
+
+
+@dataclass(frozen=True)
+class OneRunScore(Result):
+    """The mean score of one run; see `score_one_run`.
+
+    Attributes:
+        mean: Over examples.
+        interval: Of the mean over other examples; nothing is said of other runs.
+        standard_error: Of the mean, cluster-robust and never below that of independent examples.
+        n_examples: N.
+        n_clusters: G.
+        effective_size: How many independent examples are worth as much for the interval, before the allowance for few
+            clusters.
+    """
+
+    mean: float
+    interval: Interval
+    standard_error: float
+    n_examples: int
+    n_clusters: int
+    effective_size: float
+
+
+def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> OneRunScore:
+    """The mean of one run's scores, with an interval over (clusters of) examples.
+
+    se² = G/(G-1) sum_g (sum_{i in g} (y_i - m))²/N², at least sum_i (y_i - m)²/(N (N-1)). The interval is Wilson's, of
+    m at n* = m (1-m)/se² examples, times (z/t_{df})² for few clusters, with df one less than the effective clusters,
+    N²/sum n_g². It stays within [0, 1], and where all scores are equal (se = 0) n* is the effective clusters. Scores
+    between 0 and 1 vary less than such as are 0 or 1, so that n* may exceed N for them.
+
+    Args:
+        scores: (N,), in [0, 1].
+        clusters: (N,) cluster of each example, from 0; None where each counts by itself.
+        level: Of the interval.
+
+    Raises:
+        InputError: There are fewer than 2 examples or clusters, or scores are not finite or lie outside [0, 1].
+
+    Source: Wilson 1927; Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data", for n* and its allowance; Miller 2024, "Adding error bars to evals",
+    for clusters; Madaan et al. 2024, "Quantifying variance in evaluation benchmarks", for what one run leaves open.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    values = as_scores(scores, ndim=1)
+    n = values.size
+    if values.min() < 0 or values.max() > 1:
+        raise InputError("scores lie outside [0, 1]", mend="divide points by 100")
+    codes = np.arange(n) if clusters is None else np.asarray(clusters)
+    if codes.shape != (n,):
+        raise InputError(f"clusters have shape {codes.shape}", mend=f"give one for each of the {n} examples")
+    n_clusters = np.unique(codes).size
+    if n_clusters < 2:
+        raise InputError(
+            "one example tells nothing about others" if n < 2 else "all examples are one cluster",
+            mend="give at least 2",
+        )
+    mean = float(values.mean())
+    # The mean of equal numbers is not always that number.
+    rest = values - mean if np.ptp(values) > 0 else np.zeros(n)
+    sums = np.bincount(np.unique(codes, return_inverse=True)[1], weights=rest)
+    clustered = n_clusters / (n_clusters - 1) * float(sums @ sums) / n**2
+    variance = max(clustered, float(rest @ rest) / (n * (n - 1)))
+    groups = effective_clusters(np.unique(codes, return_inverse=True)[1])
+    size = mean * (1 - mean) / variance if variance > 0 else groups
+    tail = (1 + level) / 2
+    few = float(ndtri(tail)) / float(stdtrit(max(groups - 1, 1.0), tail))
+    made = wilson_interval(mean * size * few**2, size * few**2, level)
+    # At the ends rounding must not exclude the mean.
+    interval = Interval(max(min(made.low, mean), 0.0), min(max(made.high, mean), 1.0), level, "Wilson, over examples")
+    return OneRunScore(mean, interval, math.sqrt(variance), n, n_clusters, size)
+
+
+def standardized_ranks(series: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Ranks along the last axis, centered and of length 1, so that a dot product is Spearman's correlation.
+
+    Equal values share the average of their ranks. Where a series takes at most two values, ranks are a linear
+    function of the values, so these are used as they are.
+
+    Args:
+        series: (..., T).
+
+    Returns:
+        The ranks (..., T), zeros where a series is constant; and where a series is not constant, (...).
+    """
+    low, high = series.min(axis=-1, keepdims=True), series.max(axis=-1, keepdims=True)
+    varies = (high > low)[..., 0]
+    if not bool(((series == low) | (series == high)).all()):
+        series = _average_ranks(series)
+        low = series.min(axis=-1, keepdims=True)
+    ranks = series - low
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    norm = np.sqrt(np.einsum("...t,...t->...", ranks, ranks))
+    ranks /= np.where(varies, norm, 1.0)[..., np.newaxis]
+    ranks[~varies] = 0.0
+    return ranks, varies
+
+
+def _average_ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 0 along the last axis, equal values sharing the average of theirs."""
+    order = series.argsort(axis=-1)
+    placed = np.take_along_axis(series, order, axis=-1)
+    positions = np.arange(series.shape[-1])
+    # Where a stretch of equal values begins, and where it ends, carried over all of it.
+    begins = np.concatenate([np.ones_like(placed[..., :1], dtype=bool), placed[..., 1:] != placed[..., :-1]], axis=-1)
+    ends = np.concatenate([begins[..., 1:], begins[..., :1]], axis=-1)
+    first = np.maximum.accumulate(np.where(begins, positions, 0), axis=-1)
+    last = np.minimum.accumulate(np.where(ends, positions, positions[-1])[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty_like(series)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
+    return ranks
+
+
+@dataclass(frozen=True)
+class ScoreSummary(Result):
+    """Mean score of several runs, and how far they lie apart. All in fractions.
+
+    Attributes:
+        mean: Over runs of the runs' mean scores.
+        mean_interval: 95 % interval (Student t) of what all seeds would give on these examples.
+        sd: Standard deviation over runs.
+        sd_interval: 95 % interval of the true standard deviation, for normal scores.
+        min: Lowest run.
+        max: Highest run.
+        run_means: Mean score of each run, in the order given.
+        n_runs: R.
+        n_examples: N.
+        ddof: Of the standard deviation.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of what has no value.
+    """
+
+    mean: float
+    mean_interval: Interval
+    sd: float
+    sd_interval: Interval
+    min: float
+    max: float
+    run_means: tuple[float, ...]
+    n_runs: int
+    n_examples: int
+    ddof: int = 1
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run: run (its position), score."""
+        return pl.DataFrame({"run": range(self.n_runs), "score": self.run_means})
+
+
+def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
+    """Mean, standard deviation and its interval, lowest and highest of the runs' mean scores.
+
+    acc_r = mean_i C[r,i]; sd = sqrt(sum_r (acc_r - mean)²/(R - ddof)). The deviation's interval is that of the
+    chi-square distribution, for ddof 1 in either case: with 10 runs it reaches from 0.69 to 1.83 times the deviation.
+    Both intervals are over runs, and hold the examples fixed.
+
+    Args:
+        scores: (R, N).
+        ddof: 1, or 0 for the spread of just these runs.
+
+    Raises:
+        InputError: There are fewer than 2 runs, no examples, or scores that are not finite.
+    """
+    values = as_scores(scores, min_runs=2)
+    n_runs, n_examples = values.shape
+    check_ddof(ddof, n_runs)
+    means = values.sum(axis=1) / n_examples
+
+    def deviation(of: int) -> float:
+        # The mean of equal numbers is not always that number.
+        return float(means.std(ddof=of)) if np.ptp(means) > 0 else 0.0
+
+    return ScoreSummary(
+        mean=float(means.mean()),
+        mean_interval=mean_interval(means),
+        sd=deviation(ddof),
+        sd_interval=score_sd_interval(deviation(1), n_runs, fractions=bool(values.min() >= 0 and values.max() <= 1)),
+        min=float(means.min()),
+        max=float(means.max()),
+        run_means=tuple(means.tolist()),
+        n_runs=n_runs,
+        n_examples=n_examples,
+        ddof=ddof,
+        caveats=few_runs_caveat(n_runs) + _same(means),
+    )
+
+
+def _same(means: NDArray[np.float64]) -> tuple[str, ...]:
+    """Equal scores of a few runs on finitely many examples are a coincidence more often than a law."""
+    return ("All runs have the same score, which does not show that others would.",) if np.ptp(means) == 0 else ()

@@ -1,0 +1,1 @@
+"""Measures of leakage: predictions and labels in, frozen results out."""

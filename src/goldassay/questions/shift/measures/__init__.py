@@ -1,0 +1,1 @@
+"""Measures of shift: scores in and out of distribution in, frozen results out."""

@@ -1,0 +1,386 @@
+"""Does the score hold on another distribution?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.arguments import check_whole
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat
+from goldassay.core.numbers import points
+from goldassay.core.resampling import counts_right, percentile_interval, resample_runs, score_interval
+from goldassay.core.results import Result
+from goldassay.questions.shift.measures.false_alarms import check_draws, check_share
+from goldassay.questions.shift.measures.set_metrics import (
+    CORRELATIONS,
+    METRICS,
+    EvaluationSet,
+    Excess,
+    Metric,
+    Spread,
+    measure_excess,
+    measure_loss,
+    spread_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class SetGap:
+    """The metric on one evaluation set against the in-distribution set: a row of the table.
+
+    Attributes:
+        train: Name of the training set.
+        test: Name of the evaluation set.
+        metric: What was measured.
+        n: Its examples.
+        value: The metric, mean over runs; NaN where `reason` says why.
+        low: Lower bound of its interval.
+        high: Upper bound.
+        sd: Standard deviation over runs, ddof 1; NaN for one run.
+        gap: Value on the in-distribution set minus this one: positive is worse here.
+        gap_low: Lower bound of its interval.
+        gap_high: Upper bound.
+        relative_gap: gap over the value on the in-distribution set; NaN where that is 0.
+        relative_low: Lower bound of its interval.
+        relative_high: Upper bound.
+        floor: What the best answer that is the same for every example scores on this set; NaN where it is not known.
+        excess: Value - floor.
+        excess_low: Lower bound of its interval.
+        excess_high: Upper bound.
+        loss: gap over the excess of the in-distribution set, the share of what the model has learned that is lost here;
+            NaN where that excess is not surely above 0, as the relative gap then is.
+        loss_low: Lower bound of its interval; of several sets, all lower bounds hold at once.
+        loss_high: Upper bound, of this loss alone.
+        excess_loss: The same with each score above its own floor: 1 - excess here/excess in-distribution.
+        excess_loss_low: Lower bound of its interval.
+        excess_loss_high: Upper bound.
+        effective_clusters: N²/sum n_g² of its examples: how many that vary independently would tell as much.
+        reason: Why something is NaN, or "".
+    """
+
+    train: str
+    test: str
+    metric: Metric
+    n: int
+    value: float
+    low: float
+    high: float
+    sd: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    relative_gap: float
+    relative_low: float
+    relative_high: float
+    floor: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    loss: float
+    loss_low: float
+    loss_high: float
+    excess_loss: float
+    excess_loss_low: float
+    excess_loss_high: float
+    effective_clusters: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class GeneralizationGap(Result):
+    """A model's metric on its own distribution and on others; see `generalization_gap`.
+
+    Attributes:
+        sets: One row a set, the in-distribution set first.
+        in_distribution: Name of that set.
+        metric: What was measured.
+        train: Name of the training set.
+        n_runs: R.
+        level: Of the intervals.
+        interval_method: How they were made.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of sets without a value.
+    """
+
+    sets: tuple[SetGap, ...]
+    in_distribution: str
+    metric: Metric
+    train: str
+    n_runs: int
+    level: float
+    interval_method: str
+    seed: int
+    n_draws: int
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, test: str) -> SetGap:
+        for row in self.sets:
+            if row.test == test:
+                return row
+        raise KeyError(test)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a set, with the columns of `SetGap`."""
+        return pl.DataFrame([asdict(row) for row in self.sets])
+
+
+class _Measured(NamedTuple):
+    """A set with its value and the interval of that, and its values over draws of runs and examples."""
+
+    set: EvaluationSet
+    by_run: NDArray[np.float64]
+    draws: NDArray[np.float64]
+    binary: bool
+    bounds: Interval
+    spread: Spread
+    excess: Excess
+
+    @property
+    def value(self) -> float:
+        return float(self.by_run.mean())
+
+
+def generalization_gap(
+    scores: Mapping[str, ArrayLike],
+    in_distribution: str | None = None,
+    *,
+    gold: Mapping[str, ArrayLike] | None = None,
+    clusters: Mapping[str, ArrayLike] | None = None,
+    constants: Mapping[str, ArrayLike] | None = None,
+    metric: Metric = "accuracy",
+    train: str = "",
+    together: int | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> GeneralizationGap:
+    """Metric on each set, gap = metric(in-distribution) - metric(set), relative to metric and to its floor.
+
+    The floor is what the best answer that is the same for every example scores; see `measure_excess`. What a model has
+    not learned it cannot lose: where the in-distribution score is not surely above its floor, no gap is given relative
+    to anything. loss = gap/(metric(in-distribution) - floor), see `measure_loss`.
+
+    Intervals: the sets are independent samples, so the examples of each are drawn with replacement by themselves; runs
+    are weighted by one draw for all sets (`resample_runs`), since the same models answer them. A single run's accuracy
+    has a Wilson interval, and its gap Newcombe's, which do not collapse where everything is right. With one run nothing
+    is known of other seeds, and the result says so.
+
+    Args:
+        scores: Set name to per-example scores (correctness, exact match, F1), (N_set,) or (R, N_set); with `gold`, to
+            predictions (class codes for "accuracy", numbers for a correlation).
+        in_distribution: Which set that is; the first by default.
+        gold: Set name to targets, (N_set,). A correlation needs them.
+        clusters: Set name to names of what its examples share, (N_set,), for those sets where they do: whole clusters
+            are then drawn, for a single run as well.
+        constants: Set name to what constant answers score on each example, (C, N_set), such as `label_constants` of the
+            labels; for accuracy with `gold` they are made of it. Without them the floor is not known, and gaps are
+            relative wherever the score is surely above 0. Correlations have the floor 0, "mean" without them.
+        metric: "accuracy", "exact_match" and "f1" are means of fractions, "mean" of any numbers; "pearson" and
+            "spearman" are correlations of predictions with targets.
+        train: Name of the training set, for the table.
+        together: How many losses the worst is taken of; by default as many as there are other sets.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Raises:
+        InputError: A set is missing, empty or not finite, sets are of different numbers of runs, or a setting is out of
+            range. A correlation with a constant is not refused: it is NaN with its reason.
+
+    Source: Hendrycks et al. 2020, "Pretrained Transformers Improve Out-of-Distribution Robustness"; Newcombe 1998,
+    "Interval estimation for the difference between independent proportions".
+    """
+    check_share(level, "level")
+    check_draws(n_draws, seed)
+    sets = _evaluation_sets(scores, in_distribution, gold, clusters or {}, constants or {}, metric)
+    together = max(1, len(sets) - 1) if together is None else together
+    check_whole("together", together, 1)
+    n_runs = sets[0].n_runs
+    rng = np.random.default_rng(seed)
+    weights = resample_runs(n_runs, rng, n_draws)
+    measured = [_measure(one, weights, rng, seed, level) for one in sets]
+    rows = tuple(_row(one, measured[0], train, level, together) for one in measured)
+    reasons = [row.reason for row in rows if math.isnan(row.value)]
+    return GeneralizationGap(
+        sets=rows,
+        in_distribution=sets[0].name,
+        metric=metric,
+        train=train,
+        n_runs=n_runs,
+        level=level,
+        interval_method=_interval_method(n_runs, measured),
+        seed=seed,
+        n_draws=n_draws,
+        caveats=_caveats(n_runs),
+        skipped={reason: reasons.count(reason) for reason in reasons},
+    )
+
+
+def _evaluation_sets(
+    scores: Mapping[str, ArrayLike],
+    in_distribution: str | None,
+    gold: Mapping[str, ArrayLike] | None,
+    clusters: Mapping[str, ArrayLike],
+    constants: Mapping[str, ArrayLike],
+    metric: Metric,
+) -> list[EvaluationSet]:
+    """Check all sets and put the in-distribution one first."""
+    if metric not in METRICS:
+        raise InputError(f"there is no metric {metric!r}", mend=f"choose one of {', '.join(METRICS)}")
+    if not scores:
+        raise InputError("no evaluation set was given", mend="give the in-distribution set and others")
+    first = next(iter(scores)) if in_distribution is None else in_distribution
+    if first not in scores:
+        raise InputError(f"there is no set {first!r}", mend=f"choose one of {', '.join(map(repr, scores))}")
+    missing = [] if gold is None else [name for name in scores if name not in gold]
+    if missing:
+        raise InputError(f"there are no targets of {missing[0]!r}", mend="give gold for every set, or for none")
+    names = [first, *(name for name in scores if name != first)]
+    strange = [name for name in clusters if name not in scores]
+    if strange:
+        raise InputError(f"there is no set {strange[0]!r} to cluster", mend=f"choose of {', '.join(map(repr, scores))}")
+    sets = [
+        EvaluationSet(
+            name, scores[name], None if gold is None else gold[name], metric, clusters.get(name), constants.get(name)
+        )
+        for name in names
+    ]
+    for one in sets[1:]:
+        if one.n_runs != sets[0].n_runs:
+            raise InputError(
+                f"{first!r} has scores of {sets[0].n_runs} runs, {one.name!r} of {one.n_runs}",
+                mend="give the same runs in the same order for every set",
+            )
+    return sets
+
+
+def _measure(
+    one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator, seed: int, level: float
+) -> _Measured:
+    by_run = np.full(one.n_runs, np.nan) if one.undefined() else one.by_run()
+    by_draw, constants = one.draws_beside_constants(rng, len(weights))
+    draws = (weights * by_draw).sum(axis=1)
+    scale = _scale(one.metric)
+    if one.gold is None:
+        # Other questions show the mean score on a set as well, with the same interval.
+        bounds = score_interval(one.values, one.codes, seed=seed, n_draws=len(weights), level=level, scale=scale)
+    elif np.isnan(by_run).any():
+        bounds = Interval(math.nan, math.nan, level)
+    else:
+        bounds = _within(percentile_interval(draws, level), *scale)
+    spread = spread_of(one, by_run, by_draw, constants)
+    binary = one.gold is None and counts_right(one.values, one.codes, scale)
+    return _Measured(one, by_run, draws, binary, bounds, spread, measure_excess(spread, level))
+
+
+def _row(one: _Measured, own: _Measured, train: str, level: float, together: int) -> SetGap:
+    gap, gap_bounds = own.value - one.value, _gap_bounds(one, own, level)
+    relative, relative_bounds = math.nan, Interval(math.nan, math.nan, level)
+    loss, loss_bounds, excess_loss, excess_bounds = relative, relative_bounds, relative, relative_bounds
+    learned = (own.bounds.low if math.isnan(own.excess.floor) else own.excess.low) > 0
+    if learned and one is own:
+        relative = loss = excess_loss = 0.0
+        relative_bounds = loss_bounds = excess_bounds = Interval(0.0, 0.0, level)
+    elif learned and not math.isnan(gap):
+        relative, relative_bounds = gap / own.value, _relative_bounds(one, own, level)
+        both = own.spread, one.spread, gap_bounds
+        loss, loss_bounds = measure_loss(*both, level=level, together=together)
+        excess_loss, excess_bounds = measure_loss(*both, level=level, above_floors=True)
+    reason = one.set.undefined() or own.set.undefined()
+    if not reason and not learned:
+        reason = f"{one.set.metric} on {own.set.name!r} is not surely above {_floor_in_words(own.excess.floor)}"
+        reason += ", and what was not learned is not lost"
+    return SetGap(
+        train=train,
+        test=one.set.name,
+        metric=one.set.metric,
+        n=one.set.n_examples,
+        value=one.value,
+        low=one.bounds.low,
+        high=one.bounds.high,
+        sd=float(one.by_run.std(ddof=1)) if len(one.by_run) > 1 else math.nan,
+        gap=gap,
+        gap_low=gap_bounds.low,
+        gap_high=gap_bounds.high,
+        relative_gap=relative,
+        relative_low=relative_bounds.low,
+        relative_high=relative_bounds.high,
+        floor=one.excess.floor,
+        excess=one.excess.value,
+        excess_low=one.excess.low,
+        excess_high=one.excess.high,
+        loss=loss,
+        loss_low=loss_bounds.low,
+        loss_high=loss_bounds.high,
+        excess_loss=excess_loss,
+        excess_loss_low=excess_bounds.low,
+        excess_loss_high=excess_bounds.high,
+        effective_clusters=one.spread.effective,
+        reason=reason,
+    )
+
+
+def _floor_in_words(floor: float) -> str:
+    """The floor in points, or 0 where it is not known."""
+    return "0" if math.isnan(floor) or floor == 0 else f"its floor, {points(floor)}"
+
+
+def _scale(metric: Metric) -> tuple[float, float]:
+    """The ends of a metric's scale."""
+    return (-1.0 if metric in CORRELATIONS else 0.0, 1.0) if metric != "mean" else (-math.inf, math.inf)
+
+
+def _within(interval: Interval, lowest: float, highest: float) -> Interval:
+    """The interval cut at the ends of the scale, past which a stretched weight of runs may carry a draw.
+
+    Draws themselves are not cut: where both sets' were, their difference would be 0.
+    """
+    return replace(interval, low=max(interval.low, lowest), high=min(interval.high, highest))
+
+
+def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
+    gap = own.value - one.value
+    if math.isnan(gap):
+        return Interval(math.nan, math.nan, level)
+    if one is own:
+        return Interval(0.0, 0.0, level)
+    if not (one.binary and own.binary):
+        lowest, highest = _scale(one.set.metric)
+        return _within(percentile_interval(own.draws - one.draws, level), lowest - highest, highest - lowest)
+    return difference_interval(own.value, own.bounds, one.value, one.bounds, "Newcombe")
+
+
+def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
+    shares = _scale(one.set.metric)[0] == 0
+    defined = own.draws > 0 if shares else own.draws != 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        relative = np.where(defined, (own.draws - one.draws) / own.draws, np.nan)
+    return _within(percentile_interval(relative, level), -math.inf, 1.0 if shares else math.inf)
+
+
+def _interval_method(n_runs: int, measured: list[_Measured]) -> str:
+    drawn = "clusters of examples" if any(one.set.codes is not None for one in measured) else "examples"
+    if n_runs > 1:
+        return f"bootstrap over {drawn} and runs"
+    if all(one.binary for one in measured):
+        return "over examples alone: Wilson, Newcombe for gaps, bootstrap for relative gaps"
+    return f"bootstrap over {drawn} alone"
+
+
+def _caveats(n_runs: int) -> tuple[str, ...]:
+    if n_runs == 1:
+        return ("One run: the intervals are over examples alone, and another seed may move the gap further.",)
+    return few_runs_caveat(n_runs)

@@ -1,0 +1,1 @@
+"""Readers: what predicts the label from a part of the input."""

@@ -1,0 +1,252 @@
+"""Train quick probes: every condition, every seed, one run each."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.cores import cores
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
+from goldassay.readers.conditions import conditions_of, roles_of, told_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.readers.probe_features import ProbeFeatures
+    from goldassay.readers.quick_probe import QuickProbe
+    from goldassay.runs import Runs
+
+MAX_ROWS = 1_000_000
+# Rows times labels: what is kept for each row and label bounds memory where there are hundreds of labels.
+MAX_CELLS = 100_000_000
+
+
+def train_probes(
+    train: Dataset,
+    test: Dataset,
+    *,
+    conditions: Sequence[str] | None = None,
+    seeds: Sequence[int] = range(5),
+    n_jobs: int | None = None,
+    progress: Progress = silent,
+    extra_tests: Sequence[Dataset] = (),
+    max_rows: int = MAX_ROWS,
+    probe: QuickProbe | None = None,
+) -> Iterator[Runs]:
+    """Train a probe for each condition and seed; yield what it predicts as soon as it is there.
+
+    Texts are hashed once, and their features serve all conditions and seeds. The seed draws a bootstrap of the
+    training rows and their order. The order of what is yielded is conditions, then seeds, then test sets, and each run
+    is the same whatever `n_jobs`.
+
+    The fits run in threads, not processes: the compiled passes let go of Python's lock, so that threads keep all cores
+    busy, share the features, start at once, and leave no process behind when interrupted.
+
+    Args:
+        train: What to train on.
+        test: What to predict; the runs' `split` is "test".
+        conditions: Some of `conditions_of(train.text_columns)`; all of them if not given.
+        seeds: One run each.
+        n_jobs: Threads; as many as there are cores if not given.
+        progress: Told after each fit.
+        extra_tests: Further datasets to predict with the same probes; each gives runs of its own. Where one has coarser
+            labels, its runs tell these and have no logits; see `coarsening`.
+        max_rows: Of a larger training set a random subset of so many rows is used, the same for all conditions
+            and seeds, so that time and memory stay bounded; with more than 100 labels of fewer rows, so that rows times
+            labels are 100,000,000 at most.
+        probe: The probe; the default one if not given.
+
+    Yields:
+        Runs of one run (R = 1), with logits, for one condition, seed and test set.
+
+    Raises:
+        InputError: The training set has no labels or only one; a test label is unknown to it; a test set has
+            other text roles; a condition does not apply; the same seed is given twice.
+    """
+    from goldassay.readers.quick_probe import QuickProbe
+
+    tests = (test, *extra_tests)
+    names = tuple(conditions) if conditions is not None else conditions_of(train.text_columns)
+    shown = {condition: roles_of(condition, train.text_columns) for condition in names}
+    _check(train, tests, seeds)
+    plan = _Plan(train, tests, shown, tuple(seeds), max_rows, probe or QuickProbe())
+    return _run(plan, n_jobs or cores(), progress)
+
+
+def describe_probe(train: Dataset, max_rows: int = MAX_ROWS) -> str:
+    """What the probes of `train_probes` are, and on what they are trained, in a clause for a report."""
+    from goldassay.readers.quick_probe import QuickProbe
+
+    rows, most = f"the {len(train):,}", _most_rows(train, max_rows)
+    if len(train) > most:
+        rows = f"a fixed random {most:,} of the {len(train):,}"
+    return f"{QuickProbe().describe(len(train.text_columns) > 1)}, trained on a bootstrap of {rows} training rows"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    train: Dataset
+    tests: tuple[Dataset, ...]
+    roles: dict[str, tuple[str, ...]]
+    seeds: tuple[int, ...]
+    max_rows: int
+    probe: QuickProbe
+
+
+def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
+    from goldassay.readers.probe_features import build_features, tokenize_roles
+
+    train = _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
+    labels = train.labels()
+    told = [_told(test, plan.train.label_names) for test in plan.tests]
+    parts = (train, *plan.tests)
+    # Nothing needs the tokens once there are features.
+    texts = [tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})]
+
+    stopped = threading.Event()
+
+    def checkpoint() -> None:
+        if stopped.is_set():
+            raise CancelledError
+
+    def build() -> ProbeFeatures:
+        return build_features(texts.pop(), labels.size, checkpoint=checkpoint)
+
+    def fit(features: Future[ProbeFeatures], condition: str, seed: int) -> NDArray[np.float32]:
+        # Features are queued before all fits, so this never waits for work that has not begun.
+        made = features.result()
+        fitted = plan.probe.fit(
+            made, labels, len(plan.train.label_names), seed, roles=plan.roles[condition], checkpoint=checkpoint
+        )
+        return fitted.logits(made, np.arange(labels.size, len(made.sizes)))
+
+    pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
+    try:
+        features = pool.submit(build)
+        fits = [
+            (condition, seed, pool.submit(fit, features, condition, seed))
+            for condition in plan.roles
+            for seed in plan.seeds
+        ]
+        for done, (condition, seed, future) in enumerate(fits, start=1):
+            logits = _await(future)
+            progress(done, len(fits))
+            start = 0
+            for test, in_words in zip(plan.tests, told, strict=True):
+                part = logits[start : start + len(test)]
+                yield _to_runs(plan, test, in_words, condition, seed, part)
+                start += len(test)
+    finally:
+        stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _await(future: Future[NDArray[np.float32]]) -> NDArray[np.float32]:
+    # Where the system hands Ctrl-C to a working thread, the main one only notices when it wakes by itself.
+    while not wait((future,), timeout=0.1).done:
+        pass
+    return future.result()
+
+
+@dataclass(frozen=True)
+class _Told:
+    """How answers on a test set are told.
+
+    Attributes:
+        label_names: The labels in which they are, those of the training set unless the set has coarser ones.
+        codes: Which of these each label of the training set stands for, (K,).
+        gold: The right ones, (N,).
+        example_ids: Names of the examples, (N,).
+        groups: Of each group the value of each example, (N,).
+    """
+
+    label_names: tuple[str, ...]
+    codes: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    example_ids: NDArray[np.str_]
+    groups: dict[str, NDArray[np.str_]]
+
+
+def _told(test: Dataset, label_names: tuple[str, ...]) -> _Told:
+    names, codes = told_in(label_names, test.label_names)
+    groups = {name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups}
+    return _Told(names, codes, _gold_codes(test, names), np.array(test.examples["example_id"].to_list()), groups)
+
+
+def _to_runs(
+    plan: _Plan,
+    test: Dataset,
+    told: _Told,
+    condition: str,
+    seed: int,
+    logits: NDArray[np.float32],
+) -> Runs:
+    from goldassay.runs import Runs
+
+    # Logits of three labels are none of two.
+    merged = told.label_names != plan.train.label_names
+    return Runs.from_arrays(
+        predictions=told.codes[logits.argmax(axis=1)][np.newaxis] if merged else None,
+        gold=told.gold,
+        logits=None if merged else logits[np.newaxis],
+        seeds=np.array([seed]),
+        label_names=told.label_names,
+        example_ids=told.example_ids,
+        groups=told.groups,
+        model=plan.probe.name,
+        dataset=test.name,
+        condition=condition,
+        split="test",
+        train_set=plan.train.name,
+    )
+
+
+def _most_rows(train: Dataset, max_rows: int) -> int:
+    return min(max_rows, MAX_CELLS // len(train.label_names))
+
+
+def _at_most(train: Dataset, max_rows: int) -> Dataset:
+    if len(train) <= max_rows:
+        return train
+    # A fixed draw: what a seed's run is must not depend on which other seeds were asked for.
+    rows = np.sort(np.random.default_rng(0).choice(len(train), max_rows, replace=False))
+    return train.take(rows)
+
+
+def _gold_codes(test: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:
+    codes = {name: code for code, name in enumerate(label_names)}
+    unknown = sorted(set(test.label_names) - set(label_names))
+    names = np.array([codes.get(name, -1) for name in test.label_names], dtype=np.int64)
+    gold = names[test.labels()]
+    if np.any(gold < 0):
+        raise InputError(
+            f"test set {test.name!r} has labels that the training set lacks: {', '.join(unknown)}",
+            mend="map them to the training labels or drop their rows",
+        )
+    return gold
+
+
+def _check(train: Dataset, tests: Sequence[Dataset], seeds: Sequence[int]) -> None:
+    if len(set(seeds)) < len(seeds):
+        raise InputError("the same seed is given twice", mend="give each seed once")
+    if np.unique(train.labels()).size < 2:
+        raise InputError(f"training set {train.name!r} has one class only", mend="give rows of two labels or more")
+    for test in tests:
+        _told(test, train.label_names)
+        if test.text_columns != train.text_columns:
+            raise InputError(
+                f"test set {test.name!r} has the texts {', '.join(test.text_columns)}, "
+                f"the training set {', '.join(train.text_columns)}",
+                mend=f"name the columns alike with {option('columns', 'role=name,...')}",
+            )

@@ -1,0 +1,232 @@
+"""Scores that come out otherwise: the study as a whole, its test sets of several parts, and each conclusion."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay import Dataset
+from goldassay.core.progress import Steps
+from goldassay.lab.papers import instability
+from goldassay.lab.papers.instability import SCALES, prepare
+from goldassay.lab.papers.instability.conclusions import conclude
+from goldassay.lab.papers.instability.evidence import compare_tables
+from goldassay.lab.papers.recipe import Workplace
+from goldassay.lab.papers.running import open_study, run_study
+from tests.lab.papers.written import check_written
+from tests.lab.training.in_place import done_in_place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.lab.papers.recipe import Comparison, Conclusion
+
+
+def test_the_study_runs_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Fewer of everything: what is found is asked where what is planted is known.
+    size = SCALES["smoke"]
+    (training,) = size.trainings
+    few = {name: training.models[name] for name in ("wide bag of words", "averaged words")}
+    training = replace(training, models=few, of={name: training.of[name] for name in few}, seeds=3)
+    scales = {**SCALES, "smoke": replace(size, trainings=(training,), chosen={"planted": (400, 100, 60)})}
+    monkeypatch.setattr(instability, "SCALES", scales)
+    # In processes of their own they are in the tests of the command.
+    with done_in_place():
+        report = run_study(open_study("instability", "smoke", tmp_path, Steps()))
+    assert set(report.reports) == {"ours"}
+    page = report.save(tmp_path / "written").read_text("utf-8")
+    check_written(tmp_path / "written", "instability")
+    for title in ("Table 9: accuracy", "Table 5: the two examples", "Figure 1. Accuracy over training"):
+        assert title in page
+    assert "reading comprehension" not in page
+
+
+def made(name: str, *labels: str) -> Dataset:
+    return Dataset.from_frame(
+        [{"premise": f"p{i}", "hypothesis": f"{name} {i}", "label": label} for i, label in enumerate(labels)], name=name
+    )
+
+
+def place(tmp_path: Path, **sets: Dataset) -> Workplace:
+    work = Workplace(tmp_path, SCALES["paper"], "paper", None, None, 0, Steps())
+    work.sets = {name.replace("_", "-"): dataset for name, dataset in sets.items()}
+    return work
+
+
+def test_test_sets_are_made_of_their_parts(tmp_path: Path):
+    three = ("entailment", "neutral", "contradiction")
+    work = place(
+        tmp_path,
+        NewsNLI=made("news", "entailment", "neutral"),
+        RedditNLI=made("reddit", *three),
+        RTE_Quant=made("rte", "neutral", "entailment"),
+        AWPNLI=made("problems", "entailment", "contradiction"),
+    )
+    found = prepare(work)
+    assert list(found) == ["EQU-NAT"]
+    assert len(found["EQU-NAT"]) == 7
+    assert set(found["EQU-NAT"].label_names) == set(three)
+    # What lacks a part is not tested on; what is absent anyhow is said where sets are looked for.
+    assert "EQU-SYN" in work.unmade
+    assert "EQU-NAT" not in work.unmade
+
+
+def deviation(model: str, dataset: str, low: float, high: float) -> dict[str, Any]:
+    return {"model": model, "dataset": dataset, "recommended": (low + high) / 2, "low": low, "high": high}
+
+
+def selection(dataset: str, gain: float, *, calmer: bool = False) -> dict[str, Any]:
+    return {
+        "model": "ESIM", "dataset": dataset, "gain": gain, "gain_low": gain - 0.02, "gain_high": gain + 0.02,
+        "standard_mean": 0.5, "standard_sd": 0.02, "analysis_mean": 0.5 + gain,
+        "analysis_sd": 0.01 if calmer else 0.03,
+    }  # fmt: skip
+
+
+def result(dataset: str, effect: float, low: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    row = {
+        "model": "ESIM", "dataset": dataset, "design_effect": effect, "mean": 0.6, "sd": 0.01, "n_runs": 5,
+        "total": 1e-4, "independent": 1e-4 / effect, "covariance": 1e-4 - 1e-4 / effect,
+    }  # fmt: skip
+    return row, {"runs_low": low, "runs_high": 2 * effect}
+
+
+def evidence(
+    deviations: tuple[dict[str, Any], ...] = (),
+    selections: tuple[dict[str, Any], ...] = (),
+    results: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (),
+    correlations: tuple[dict[str, Any], ...] = (),
+) -> Any:
+    return SimpleNamespace(
+        deviations=deviations, selections=selections, correlations=correlations, examples=[],
+        results=[row for row, _ in results],
+        design_effects={(row["model"], row["dataset"]): ends for row, ends in results},
+    )  # fmt: skip
+
+
+def concluded(name: str, **given: Any) -> Conclusion | None:
+    return next((each for each in conclude([evidence(**given)]) if each.name == name), None)
+
+
+@pytest.mark.parametrize(
+    ("lows", "standing"),
+    [((1.5, 1.6, 1.4), "held"), ((1.1, 1.2, 0.3), "not shown"), ((0.1, 0.1, 0.12), "did not hold")],
+)
+def test_analysis_sets_must_spread_more_together(lows: tuple[float, ...], standing: str):
+    rows = tuple(deviation("ESIM", f"set {i}", low, 2 * low) for i, low in enumerate(lows))
+    found = concluded("Unstable", deviations=(*rows, deviation("ESIM", "SNLI", 9, 10)))
+    assert found is not None
+    assert found.standing == standing
+    # All of one width, so that they weigh the same.
+    assert found.value == pytest.approx(statistics.geometric_mean(row["recommended"] for row in rows))
+
+
+def test_many_that_are_uncertain_show_what_none_shows_alone():
+    """Votes would say that none of twelve does; one model's runs are common to its sets, so that models are pooled."""
+    rows = [deviation(f"net {i}", f"set {j}", 0.95, 2.5) for i in range(12) for j in range(12)]
+    found = concluded("Unstable", deviations=tuple(rows))
+    assert found is not None
+    assert found.standing == "held"
+    assert "in 12 models" in found.evidence or "in 12 sets" in found.evidence
+
+
+def test_without_analysis_sets_nothing_is_measured():
+    found = [each.standing for each in conclude([evidence()])]
+    assert found == ["not measured", "not measured"]
+
+
+@pytest.mark.parametrize(("low", "standing"), [(1.5, "held"), (0.9, "not shown")])
+def test_examples_of_analysis_sets_must_move_together(low: float, standing: str):
+    found = concluded("Together", results=(result("HANS", 9, low), result("SNLI", 2, 0.5)))
+    assert found is not None
+    assert (found.standing, found.value) == (standing, pytest.approx(9))
+
+
+@pytest.mark.parametrize(
+    ("gains", "calmer", "standing"),
+    [
+        ((0.05, 0.04, 0.06), False, "held"),
+        ((0.05, 0.01, -0.03), False, "not shown"),
+        ((-0.05, -0.04, -0.06), False, "did not hold"),
+        ((0.05, 0.04, 0.06), True, "not shown"),
+    ],
+)
+def test_selection_must_help_and_leave_sets_unstable(gains: tuple[float, ...], calmer: bool, standing: str):
+    rows = tuple(
+        selection(f"set {i}", gain, calmer=calmer) | {"model": model}
+        for i, gain in enumerate(gains)
+        for model in ("ESIM", "DAM", "BiLSTM")
+    )
+    found = concluded("Selection", selections=rows)
+    assert found is not None
+    assert found.standing == standing
+    assert found.value == pytest.approx(statistics.mean(gains))
+    assert ("The SD over seeds is 0.50 times" in found.evidence) == calmer
+
+
+@pytest.mark.parametrize(("reach", "standing"), [(0.05, "held"), (0.9, "not shown")])
+def test_standard_sets_go_together_and_analysis_sets_do_not(reach: float, standing: str):
+    names = ("MNLI-m", "SNLI", "HANS")
+    values = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
+    low, high = (np.clip(values + side * reach, -0.99, 0.99).tolist() for side in (-1, 1))
+    matrix = {"model": "ESIM", "names": names, "values": values.tolist(), "low": low, "high": high}
+    found = concluded("Apart", correlations=(matrix,))
+    assert found is not None
+    assert (found.standing, found.value) == (standing, pytest.approx(0.2))
+    assert "that between standard sets, 0.90 [" in found.evidence
+
+
+def cell(comparisons: tuple[Comparison, ...], name: str, **keys: str) -> dict[str, Any]:
+    table = next(each for each in comparisons if each.name.startswith(name))
+    return table.cells.filter(**keys).row(0, named=True)
+
+
+def test_reading_comprehension_has_tables_of_its_own():
+    reading = evidence(
+        results=(result("SQuAD", 2, 1.5),), deviations=({**deviation("BERT-B", "AddSent", 2, 3), "model": "BERT-B"},)
+    )
+    found = compare_tables([evidence()], reading, {"HANS": made("hans", "entailment", "non-entailment")})
+    assert [each.title.split(":")[0] for each in found] == [f"Table {n}" for n in (9, 1, 3, 5, 6, 7, 10, 2, 4)]
+    assert cell(found, "zhou2020_table7", dataset="HANS", statistic="classes")["ours"] == 2
+    score = cell(found, "zhou2020_table10", model="ESIM", dataset="SQuAD")
+    assert (score["ours"], score["sd"]) == (60, 1)
+    ratio = cell(found, "zhou2020_table2", model="BERT-B", dataset="AddSent")
+    assert (ratio["printed"], ratio["ours"]) == (2.61, 2.5)
+    part = cell(found, "zhou2020_table4", model="ESIM", dataset="SQuAD", statistic="sqrt_total_variance")
+    assert part["ours"] == pytest.approx(1)
+
+
+def test_the_pair_that_moves_together_most_is_shown_with_how_many_do():
+    found = evidence()
+    found.examples = [{"model": "BERT-B", "dataset": "HANS", "pairs": [{"covariance": 0.25}], "n_pairs_at_most": 7}]
+    tables = compare_tables([found], None, {})
+    assert len(tables) == 6
+    table = next(each for each in tables if each.name == "zhou2020_table5")
+    assert table.cells["ours"].to_list() == [250, 7]
+
+
+@pytest.mark.slow
+def test_released_predictions_alone_make_the_printed_cells(data_dir: Path, tmp_path: Path):
+    """Nothing can be trained, and the cells of BERT-B on four sets are those that are printed, to the last digit."""
+    study = open_study("instability", "paper", tmp_path, Steps(), data=data_dir)
+    assert not study.jobs
+    report = run_study(study)
+    spread = report.tables["zhou2020_table9"].drop_nulls("ours")
+    assert set(spread["dataset"]) == {"MNLI-m", "SNLI", "BREAK-NLI", "HANS"}
+    for row in spread.to_dicts():
+        assert (round(row["ours"], 2), round(row["sd"], 2)) == (row["printed"], row["printed_sd"]), row
+    parts = report.tables["zhou2020_table3"].drop_nulls("ours")
+    assert parts.height == 12
+    for row in parts.to_dicts():
+        assert round(row["ours"], 2) == row["printed"], row
+    missing = report.tables["zhou2020_table9"].filter(model="BERT-B", dataset="STR-A")
+    assert missing["not_run"].item() == "needs SNLI train and MNLI train and STR-A"
+    sizes = report.tables["zhou2020_table7"].drop_nulls("ours").filter(statistic="examples", dataset="SNLI")
+    assert sizes.select("ours", "printed").row(0) == (9842, 9842)

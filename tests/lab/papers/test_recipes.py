@@ -1,0 +1,98 @@
+"""What every study declares can be trained: its networks and the settings that it gives them are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from goldassay.core.settings import TrainingSettings
+from goldassay.lab.models.question_answering import Network as QuestionAnswering
+from goldassay.lab.models.registry import load_network
+from goldassay.lab.papers.recipe import PRETRAINED
+from goldassay.lab.papers.running import find_recipe, list_recipes
+from goldassay.lab.training.many_seeds import full_name
+
+if TYPE_CHECKING:
+    from goldassay.lab.models.configuration import Kind
+
+CHECKPOINT = "google-bert/bert-base-uncased"
+
+
+def kind_of(train: str) -> Kind:
+    return "span" if train.startswith(("SQuAD", "ReCoRD")) else "label"
+
+
+def test_the_reader_of_the_shift_study_learns_records_passages_whole():
+    for size in ("desk", "paper"):
+        trainings = [each for each in find_recipe("shift").SCALES[size].trainings if "DocQA" in each.models]
+        assert {each.train for each in trainings} == {"ReCoRD CNN train", "ReCoRD Daily Mail train"}
+        for training in trainings:
+            assert not {"average", "GloVe average"} & set(training.models)
+            for label in training.models:
+                given = {**training.options, **training.of.get(label, {})}
+                assert "max_tokens" not in (given["changes"] or {})
+
+
+@pytest.mark.parametrize("study", list_recipes())
+@pytest.mark.parametrize("size", ["smoke", "desk", "paper"])
+def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
+    recipe = find_recipe(study)
+    if size not in recipe.SCALES:
+        pytest.skip(f"{study} has no {size} scale")
+    for training in recipe.SCALES[size].trainings:
+        for label, network in training.models.items():
+            given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+            model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network), kind_of(training.train))
+            settings = model.configurations[given.configuration or "desk"]
+            changed = settings.replaced(given.changes or {})
+            if issubclass(model, QuestionAnswering):
+                room = changed.sizes.max_tokens - changed.sizes.max_question - 3
+                assert room > changed.sizes.stride, f"{label} of {training.train} cannot move its window"
+            assert changed.recipe.epochs >= 1
+            stops = changed.recipe.patience or changed.recipe.schedule == "dev_drops"
+            assert given.dev is not None or not stops, f"{label} of {training.train} is stopped by no dev set"
+            assert given.vectors is None or (given.vectors in recipe.SCALES[size].files and model.takes_vectors)
+
+
+@pytest.mark.parametrize(
+    ("study", "checkpoints"),
+    [("instability", {"BiLSTM": 20, "DAM": 20, "ESIM": 20, PRETRAINED: 4}), ("crossing", {"plain": 10})],
+)
+def test_a_desk_has_as_many_checkpoints_as_it_says(study: str, checkpoints: dict[str, int]):
+    found = {}
+    for training in find_recipe(study).SCALES["desk"].trainings:
+        for label, network in training.models.items():
+            given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+            if given.checkpoint_every is not None:
+                model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network))
+                recipe = model.configurations["desk"].replaced(given.changes or {}).recipe
+                assert given.rows is not None
+                steps = -(-given.rows // recipe.batch_size) * recipe.epochs
+                # What comes after the last of them belongs to it.
+                found[label] = round(steps / given.checkpoint_every)
+    assert found == checkpoints
+
+
+def test_the_printed_protocol_has_as_many_checkpoints_as_the_paper():
+    """About 117 of each network, whatever its batch and epochs: 500 steps of an ESIM would be 3,768."""
+    from goldassay.lab.papers.running import checkpoint_steps
+
+    rows = 942_069
+    (training,) = [each for each in find_recipe("instability").SCALES["paper"].trainings if each.checkpoint_epochs]
+    assert set(training.checkpoint_epochs) == set(training.models)
+    for label, network in training.models.items():
+        given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+        assert given.checkpoint_every is None
+        recipe = load_network(full_name(network)).configurations["published"].replaced(given.changes or {}).recipe
+        every = checkpoint_steps(network, given, rows, training.checkpoint_epochs[label])
+        assert 100 <= -(-rows // recipe.batch_size) * recipe.epochs / every <= 180, label
+
+
+def test_esim_of_the_printed_protocol_starts_from_glove():
+    scale = find_recipe("instability").SCALES["paper"]
+    (training,) = [each for each in scale.trainings if "ESIM" in each.models]
+    assert training.of["ESIM"]["vectors"] in scale.files

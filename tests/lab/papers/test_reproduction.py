@@ -1,0 +1,62 @@
+"""The page of reproductions: a row for each printed table, commands that can be given, and four statuses."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.main import get_command
+
+from goldassay.cli.app import app
+from goldassay.lab.papers import printed
+from goldassay.lab.papers.recipe import SCALES, Choice
+from goldassay.lab.papers.running import find_recipe
+
+if TYPE_CHECKING:
+    from goldassay.lab.papers.recipe import ScaleName
+
+PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.read_text("utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith("| printed")
+]
+STATUSES = ("reproduced to the digit", "reproduced on a sample", "runs, not run here", "needs ")
+PRINTED = {path.name.removesuffix(".csv") for path in files(printed).iterdir() if path.name.endswith(".csv")}
+COMMANDS = sorted({command for row in ROWS for command in re.findall(r"`(goldassay [^`]+)`", row[2])})
+
+
+def test_every_printed_table_has_its_row():
+    named = {name for row in ROWS for name in re.findall(r"`(\w+)`", row[1])}
+    assert named == PRINTED
+
+
+def test_every_row_has_a_status_and_a_command():
+    for row in ROWS:
+        assert len(row) == 5, row
+        assert row[4].startswith(STATUSES), row[4]
+        assert row[2] or "is not laid beside" in row[4], row[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_can_be_given(command: str):
+    """Its options are known, and its names are those of sets and models of the study at that scale."""
+    program, studies, name, *arguments = shlex.split(command)
+    assert (program, studies) == ("goldassay", "studies")
+    parser = get_command(app).commands["studies"]  # type: ignore[attr-defined]
+    given = parser.make_context("studies", [name, *arguments]).params
+    assert given["name"] == name
+    scale: ScaleName = next(each for each in SCALES if each == given["scale"])
+    choice = Choice(tuple(given["only"] or ()), tuple(given["without"] or ()))
+    choice.check(find_recipe(name).SCALES[scale])
+    assert choice.narrowed(find_recipe(name).SCALES[scale]).trainings
+
+
+def test_a_digit_is_claimed_only_with_what_shows_it():
+    """Tests that are named are there."""
+    for place in re.findall(r"`(tests/[\w/]+\.py)`", PAGE.read_text("utf-8")):
+        assert (PAGE.parents[1] / place).exists(), place

@@ -1,0 +1,57 @@
+"""Naive Bayes on words against scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from goldassay.readers.naive_bayes import SMOOTHING, telling_evidence, word_evidence
+
+
+def texts(n: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(f"w{word}" for word in rng.integers(0, 40, rng.integers(0, 7))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_evidence_is_that_of_scikit_learn(n_classes: int) -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+
+    train, test = texts(90, 0), [*texts(30, 1), "", "unseen words"]
+    codes = np.random.default_rng(2).integers(0, n_classes, 90)
+    vectors = CountVectorizer(binary=True, min_df=2)
+    model = MultinomialNB(alpha=SMOOTHING).fit(vectors.fit_transform(train), codes)
+    expected = vectors.transform(test) @ model.feature_log_prob_.T
+    np.testing.assert_allclose(word_evidence(train, codes, n_classes, test), expected, atol=1e-12)
+
+
+def test_texts_without_a_repeated_word_say_nothing() -> None:
+    assert not word_evidence(["a", "b"], np.array([0, 1]), 3, ["a"]).any()
+
+
+def test_telling_words_are_those_that_lean_and_count_by_their_shares() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 600)
+    train = [" ".join([*rng.choice([f"w{i}" for i in range(30)], 4), *(["told"] if rng.random() < (0.1, 0.1, 0.4)[code]
+                       else [])]) for code in codes]  # fmt: skip
+    test = ["told", "w1 told w2", "w3", "unseen", ""]
+    thresholds = (1.0, 2.0, 6.0)
+    found = telling_evidence(train, codes, 3, test, thresholds)
+    assert found.shape == (3, 5, 3)
+    n_k = np.bincount(codes)
+    words = [set(text.split()) for text in train]
+    for at, threshold in enumerate(thresholds):
+        expected = np.zeros((5, 3))
+        for word in sorted(set().union(*words)):
+            has = np.array([word in each for each in words])
+            n_wk = np.bincount(codes[has], minlength=3)
+            p = n_k / 600
+            z = (n_wk - has.sum() * p) / np.sqrt(has.sum() * p * (1 - p))
+            if has.sum() >= 10 and np.abs(z).max() >= threshold:
+                for row, text in enumerate(test):
+                    if word in text.split():
+                        expected[row] += np.log((n_wk + 0.5) / (n_k + 1))
+        np.testing.assert_allclose(found[at], expected, atol=1e-12)
+    assert found[2, 0].argmax() == 2
+    assert not found[2, 2].any()
