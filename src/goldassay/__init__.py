@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset, read_dataset
     from goldassay.questions.artifacts.study import measure_artifacts
     from goldassay.questions.audit import audit
-    from goldassay.questions.board.study import rank_systems
+    from goldassay.questions.board.question import rank_systems
     from goldassay.questions.comparison.study import compare_models
     from goldassay.questions.gating import check, diff
     from goldassay.questions.instability.report import measure_instability
@@ -58,7 +58,7 @@ _HOME = {
     "measure_overlap": "goldassay.questions.overlap.study",
     "measure_sensitivity": "goldassay.questions.sensitivity.study",
     "measure_shift": "goldassay.questions.shift.report",
-    "rank_systems": "goldassay.questions.board.study",
+    "rank_systems": "goldassay.questions.board.question",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
     "suggest_rewrites": "goldassay.questions.leakage.suggested",

@@ -19,7 +19,7 @@ from goldassay.core.keywords import model_of
 from goldassay.core.options import COMMANDS as DECLARED
 from goldassay.core.options import SETTING_OF, key_of_setting
 from goldassay.core.settings import Settings, known_keys
-from goldassay.questions.board.study import BoardReading
+from goldassay.questions.board.question import BoardReading
 from goldassay.questions.run_choice import RunFormat, RunReading
 from goldassay.questions.sensitivity.study import SensitivityReading
 from goldassay.questions.shift.detected import DetectionReading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core import figures as module
-from goldassay.core.figures import Figure, Measure, Pairing, Rule, declare, frame_of
+from goldassay.core.figures import Figure, Measure, Pairing, Rule, declare, figure, figures_of, frame_of, result, role
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,3 +94,81 @@ def test_the_column_of_a_pairing() -> None:
     toy = Measure("toy.x", "x", "points")
     assert Pairing("right_{condition}").column_of(toy.figure(0.1, condition="paired")) == "right_paired"
     assert Pairing("right_{condition}").column_of(toy.figure(0.1)) == "right_{condition}"
+
+
+def whole() -> Any:
+    """A result with figures of every kind; its measures are declared for one test."""
+    count = declare(Measure("typed.parts", "parts", "number"))
+
+    @result
+    class _Part(Result):
+        part: str = role("condition", "{}_only")
+        score: float = figure(Measure("typed.score", "score", "points"), "low", "high", n="n", reason="reason")
+        low: float
+        high: float
+        reason: str = ""
+        gain: float | None = figure(Measure("typed.gain", "gain", "points"), default=None)
+
+    @result
+    class _Estimate(Result):
+        value: float
+        low: float
+        high: float
+        reason: str
+
+    @result
+    class _Whole(Result):
+        parts: tuple[_Part, ...]
+        n: int
+        total: _Estimate = figure(
+            Measure("typed.total", "total", "number"), "low", "high", at="value", n="n", reason="reason"
+        )
+        few: float = figure(Measure("typed.few", "few", "share"), why="it takes two")
+        models: Mapping[str, tuple[_Part, ...]] = role("model")
+
+        def more_figures(self) -> list[Figure]:
+            return [count.figure(len(self.parts))]
+
+    return _Whole(
+        parts=(_Part("premise", 0.5, 0.4, 0.6), _Part("hypothesis", 0.7, 0.1, 0.9, "too few", 0.25)),
+        n=9,
+        total=_Estimate(2.0, 1.0, 3.0, ""),
+        few=math.nan,
+        models={"bert": (_Part("premise", 0.1, 0.0, 0.2),)},
+    )  # fmt: skip
+
+
+def test_figures_are_declared_at_the_fields_of_a_result() -> None:
+    found = {(each.id, *each.of.items()): each for each in figures_of(whole(), dataset="anli")}
+    anli = ("dataset", "anli")
+    assert list(found) == [
+        ("typed.score", anli, ("condition", "premise_only")),
+        ("typed.score", anli, ("condition", "hypothesis_only")),
+        ("typed.gain", anli, ("condition", "hypothesis_only")),
+        ("typed.total", anli),
+        ("typed.few", anli),
+        ("typed.score", anli, ("model", "bert"), ("condition", "premise_only")),
+        ("typed.parts", anli),
+    ]
+    score = found["typed.score", anli, ("condition", "premise_only")]
+    assert (score.value, score.low, score.high, score.n, score.reason) == (0.5, 0.4, 0.6, 9, "")
+    unsure = found["typed.score", anli, ("condition", "hypothesis_only")]
+    assert (unsure.is_defined, unsure.has_interval, unsure.reason) == (False, False, "too few")
+    total = found["typed.total", anli]
+    assert (total.value, total.low, total.high, total.n) == (2.0, 1.0, 3.0, 9)
+    assert found["typed.few", anli].reason == "it takes two"
+
+
+def test_a_figure_that_is_left_out_is_not_in_the_plain_form_either() -> None:
+    parts = whole().to_dict()["parts"]
+    assert "gain" not in parts[0]
+    assert parts[1]["gain"] == 0.25
+
+
+def test_a_figure_cannot_name_a_field_that_its_record_lacks() -> None:
+    with pytest.raises(TypeError, match=r"_Bad\.score names 'lov'"):
+
+        @result
+        class _Bad(Result):
+            score: float = figure(Measure("typed.bad", "score", "points"), "lov")
+            low: float

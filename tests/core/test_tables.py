@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from goldassay.core.sections import Part, Section, explanation
-from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.core.tables import Column, Table, table_of, with_bounds
 
 TABLE = Table(
     "scores",
@@ -46,3 +48,23 @@ def test_explanations_are_texts_of_their_package() -> None:
     first = explanation("goldassay.questions.instability", "how_spread")
     assert whole.startswith(first)
     assert len(whole) > len(first) > 100
+
+
+@dataclass(frozen=True)
+class _Row:
+    model: str
+    mean: float
+    mean_low: float
+    mean_high: float
+
+
+def test_a_table_of_records_shows_their_fields_and_no_others() -> None:
+    columns = (Column("model", "model", aside="as"), with_bounds("mean", "mean score", "points"))
+    rows = [_Row("a", 0.5, 0.4, 0.6)]
+    made = table_of("means", "Means", columns, rows, lambda row: {"as": row.model.upper()})
+    assert made.rows == ({"model": "a", "mean": 0.5, "mean_low": 0.4, "mean_high": 0.6, "as": "A"},)
+    with pytest.raises(KeyError, match="'means' shows as, which"):
+        table_of("means", "Means", columns, rows)
+    with pytest.raises(KeyError, match="dataset"):
+        table_of("means", "Means", columns[1:], rows, grouped_by="dataset")
+    assert table_of("means", "Means", columns, ()).rows == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,8 @@ from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from goldassay.questions.board.result import BoardResult
 
 # Systems that the terminal shows; the page and the table have more.
 _MOST = 12
@@ -61,7 +63,8 @@ def board(
     import json
 
     from goldassay.core.settings import with_data, with_seed
-    from goldassay.questions.board.study import study_board
+    from goldassay.questions.board.question import study_board
+    from goldassay.questions.board.result import BoardResult
     from goldassay.questions.discount.study import discount_lines, with_discount
     from goldassay.questions.gating import load_settings
 
@@ -75,24 +78,24 @@ def board(
         write_json(json_file, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
-        document = report.to_dict()
-        for line in (*_lines(document["board"]), *discount_lines(document)):
+        ranked = report.answer(BoardResult)
+        assert ranked is not None
+        for line in (*_lines(ranked), *discount_lines(report.to_dict())):
             typer.echo(line)
         if page is not None:
             typer.echo(page)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
-    rows = found["systems"]
-    width = max(len(row["system"]) for row in rows[:_MOST])
+def _lines(found: BoardResult) -> Iterator[str]:
+    from goldassay.questions.board.page import ranks_of, sentences
+
+    rows = found.systems
+    width = max(len(row.system) for row in rows[:_MOST])
     yield f"{'place':>5}  {'system':<{width}}  {'score':>6}  {'95 % interval':<16}  ranks it may have"
     for row in rows[:_MOST]:
-        ranks = (
-            f"{row['rank_low']} to {row['rank_high']}" if row["rank_low"] < row["rank_high"] else str(row["rank_low"])
-        )
-        interval = f"[{100 * row['low']:.2f}, {100 * row['high']:.2f}]"
-        yield f"{row['place']:>5}  {row['system']:<{width}}  {100 * row['score']:>6.2f}  {interval:<16}  {ranks}"
+        interval = f"[{100 * row.low:.2f}, {100 * row.high:.2f}]"
+        yield f"{row.place:>5}  {row.system:<{width}}  {100 * row.score:>6.2f}  {interval:<16}  {ranks_of(row)}"
     if len(rows) > _MOST:
         yield f"       and {len(rows) - _MOST} more: -o DIR writes all"
-    for said in (*found["sentences"], *found["notes"]):
+    for said in (*sentences(found), *found.notes):
         yield f"- {said}"

@@ -1,23 +1,40 @@
-"""Figures: every number that a report answers with, declared once and known everywhere by its id.
+"""Figures: every number that a report answers with, declared once at the field that holds it.
 
-A question declares a `Measure` next to the code that computes it. The figures of a report are rows of one form, which
-pages show, policies limit and comparisons pair, without knowing what any of them means.
+The figures of a report are rows of one form, which pages show, policies limit and comparisons pair, without knowing
+what any of them means. A question has one frozen `Result`, made of records. Each figure is declared at its field:
+
+    @result
+    class System(Result):
+        system: str = role("model")
+        score: float = figure(Measure("board.score", "mean score", "points", "higher"), "low", "high", n="n_items")
+        low: float
+        high: float
+
+    @result
+    class BoardResult(Result):
+        systems: tuple[System, ...]
+        n_items: int
+
+`figures_of(board)` gives a figure `board.score` of {"model": system} for each system, with the interval and the number
+of examples that other fields hold. Names of fields are looked up in the record, then in those around it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, dataclass_transform
 
-from goldassay.core.results import Result
+from goldassay.core.results import LEFT_OUT, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
 
+R = TypeVar("R", bound=Result)
 Better = Literal["lower", "higher", "neither"]
 Direction = Literal["at most", "at least"]
 # "points" and "share" are fractions from 0 to 1 (differences from -1 to 1); "bits" and "number" have no bounds.
@@ -250,6 +267,167 @@ def judged_questions() -> tuple[str, ...]:
 def measure_of(id_: str) -> Measure | None:
     """The measure that was declared under an id, or None."""
     return _DECLARED.get(id_)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The figure of a field; see `figure`."""
+
+    measure: Measure
+    low: str
+    high: str
+    n: str
+    reason: str
+    why: str
+    label: str
+    at: str
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The fields that it names."""
+        return tuple(filter(None, (self.at, self.low, self.high, self.reason, self.label)))
+
+
+_FIGURE, _ROLE, _FORM, _FIGURES_BY = "figure", "role", "form", "figures_by"
+
+
+def figure(
+    measure: Measure,
+    low: str = "",
+    high: str = "",
+    *,
+    n: str = "",
+    reason: str = "",
+    why: str = "",
+    label: str = "",
+    at: str = "",
+    default: Any = MISSING,
+) -> Any:
+    """A field whose value is a figure.
+
+    Args:
+        measure: What it measures; it is declared.
+        low: The field with the lower end of its interval.
+        high: The field with the upper end.
+        n: The field with the number of examples, of the record or of one around it.
+        reason: The field that says why the value is undefined; where it says anything, the figure has no value.
+        why: The same in words, where no field says it.
+        label: The field with words for it where those of the measure do not fit; None leaves the measure's.
+        at: Of a field that holds a record: the field of that record with the value; `low`, `high`, `reason` and
+            `label` are of that record, too.
+        default: None: a value of None is left out of the figures and of the plain form.
+    """
+    shown = _Shown(declare(measure), low, high, n, reason, why, label, at)
+    return field(default=default, metadata={_FIGURE: shown, LEFT_OUT: default is None})
+
+
+def role(name: str, form: str = "{}") -> Any:
+    """A field whose value says what all figures of its record, and of the records in it, belong to.
+
+    Of a field that holds records by name, the names do.
+
+    Args:
+        name: The role, such as "model".
+        form: How it is said, such as "{}_only".
+    """
+    return field(metadata={_ROLE: name, _FORM: form})
+
+
+def left_out(*, default: None) -> Any:
+    """A field that is left out of the plain form where it is None."""
+    return field(default=default, metadata={LEFT_OUT: True})
+
+
+def figures_by(make: Callable[[Any], Iterable[Figure]], *, default: Any = MISSING) -> Any:
+    """A field with records that several questions have, whose figures are declared apart and made by a function."""
+    return field(default=default, metadata={_FIGURES_BY: make, LEFT_OUT: default is None})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field, figure, role, left_out, figures_by))
+def result(cls: type[R]) -> type[R]:
+    """Make a class a frozen dataclass whose fields may be declared with `figure`, `role` and `left_out`.
+
+    Raises:
+        TypeError: A figure names a field that the record does not have.
+    """
+    made = dataclass(frozen=True)(cls)
+    names = {each.name for each in fields(made)}
+    for each in fields(made):
+        shown = each.metadata.get(_FIGURE)
+        for name in () if shown is None or shown.at else shown.named:
+            if name not in names and not isinstance(getattr(made, name, None), property):
+                raise TypeError(f"the figure {cls.__name__}.{each.name} names {name!r}, which is no field")
+    return made
+
+
+def figures_of(record: Result, **of: Any) -> tuple[Figure, ...]:
+    """Every figure of a result, in the order of its fields.
+
+    Args:
+        record: The result, or a part of it.
+        of: What all of them belong to, by role.
+    """
+    return tuple(_figures(record, of, ()))
+
+
+def _figures(record: Result, of: Mapping[str, Any], around: tuple[Result, ...]) -> Iterator[Figure]:
+    whole, own = (record, *around), fields(record)
+    of = {**of, **{each.metadata[_ROLE]: _named(each.metadata, getattr(record, each.name)) for each in own
+                   if _ROLE in each.metadata and not isinstance(getattr(record, each.name), Mapping)}}  # fmt: skip
+    for each in own:
+        value, shown = getattr(record, each.name), each.metadata.get(_FIGURE)
+        if value is None and each.metadata.get(LEFT_OUT):
+            continue
+        if shown is not None:
+            yield _figure(shown, value, of, whole)
+        elif (make := each.metadata.get(_FIGURES_BY)) is not None:
+            yield from (replace(made, of={**_texts(of), **made.of}) for made in make(value))
+        elif isinstance(value, Mapping) and _ROLE in each.metadata:
+            for name, part in value.items():
+                yield from _inside(part, {**of, each.metadata[_ROLE]: _named(each.metadata, name)}, whole)
+        else:
+            yield from _inside(value, of, whole)
+    yield from (replace(made, of={**_texts(of), **made.of}) for made in record.more_figures())
+
+
+def _inside(value: Any, of: Mapping[str, Any], around: tuple[Result, ...]) -> Iterator[Figure]:
+    """The figures of the records that a field's value is or holds."""
+    if isinstance(value, Result):
+        yield from _figures(value, of, around)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _inside(part, of, around)
+    elif isinstance(value, (tuple, list)) and value and isinstance(value[0], (Result, Mapping, tuple, list)):
+        for part in value:
+            yield from _inside(part, of, around)
+
+
+def _figure(shown: _Shown, value: Any, of: Mapping[str, Any], whole: tuple[Result, ...]) -> Figure:
+    record: Any = whole[0]
+    if shown.at:
+        record, value = value, getattr(value, shown.at)
+    low, high, said, label = (
+        getattr(record, name) if name else None for name in (shown.low, shown.high, shown.reason, shown.label)
+    )
+    n = _from_around(shown, whole) if shown.n else None
+    if said:
+        value = low = high = None
+    return shown.measure.figure(value, low, high, n=n, reason=said or shown.why, label=label, **of)
+
+
+def _from_around(shown: _Shown, whole: tuple[Result, ...]) -> Any:
+    for each in whole:
+        if hasattr(each, shown.n):
+            return getattr(each, shown.n)
+    raise AttributeError(f"{shown.measure.id} names {shown.n!r}, which no record around it has")
+
+
+def _named(metadata: Mapping[str, Any], name: Any) -> str | None:
+    return None if name is None else metadata[_FORM].format(name)
+
+
+def _texts(of: Mapping[str, Any]) -> dict[str, str]:
+    return {role: str(name) for role, name in of.items() if name is not None}
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

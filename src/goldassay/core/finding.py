@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.charts import Chart
     from goldassay.core.figures import Figure
+    from goldassay.core.results import Result
     from goldassay.core.sections import Section
     from goldassay.core.verdicts import Verdict
 
@@ -43,12 +44,12 @@ class Finding:
     """What one question found.
 
     The questions of this package leave figures, sections and charts to their modules of these names, which make them
-    from `results`: their own commands need them too.
+    from `result` (or from `results`): their own commands need them too.
 
     Attributes:
         question: Key of the question.
         verdict: Its verdict, or None for what judges nothing.
-        results: Everything measured, as plain data; `report.json` holds it under the question's key.
+        results: Everything measured as plain data, of a question that has no typed result.
         figures: Its numbers.
         sections: What the page and the Markdown file show.
         charts: Pictures by name.
@@ -57,6 +58,7 @@ class Finding:
         first_rows: The examples to look at first, the most telling ones first.
         rows: All examples behind the verdict beside their rows in the data, the most telling ones first; None where
             it is of no examples.
+        result: Everything measured, typed; `report.json` holds its plain form under the question's key.
     """
 
     question: str
@@ -69,3 +71,4 @@ class Finding:
     examples: Mapping[str, pl.Series] = field(default_factory=_empty)
     first_rows: tuple[RowToRead, ...] = ()
     rows: pl.DataFrame | None = None
+    result: Result | None = None

@@ -1,14 +1,21 @@
-"""What every result can do: turn into plain data that JSON can hold."""
+"""What every result can do: turn into plain data that JSON can hold, and into a table."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import numpy as np
 import polars as pl
+
+if TYPE_CHECKING:
+    from goldassay.core.figures import Figure
+
+# The key of a field's metadata that leaves the field out of the plain form where it is None.
+LEFT_OUT = "left_out"
 
 
 def to_plain(value: Any) -> Any:
@@ -47,4 +54,42 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, in the order in which they are declared."""
-        return {field.name: to_plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        values = {each: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return {
+            each.name: to_plain(value)
+            for each, value in values.items()
+            if value is not None or not each.metadata.get(LEFT_OUT)
+        }
+
+    def more_figures(self) -> Iterable[Figure]:
+        """Figures that no field holds, such as counts over several records."""
+        return ()
+
+
+# Of plain types that of a column; a column of anything else is as its values are.
+_COLUMN_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+
+
+def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None) -> pl.DataFrame:
+    """A table with one row a record and one column a field.
+
+    Args:
+        records: Of one class.
+        kind: Their class, where there may be none.
+    """
+    kind = type(records[0]) if records else kind
+    if kind is None:
+        return pl.DataFrame()
+    types = get_type_hints(kind)
+    return pl.DataFrame(
+        {each.name: [getattr(record, each.name) for record in records] for each in dataclasses.fields(kind)},
+        schema_overrides={
+            name: _COLUMN_TYPES[plain] for name, of in types.items() if (plain := _without_none(of)) in _COLUMN_TYPES
+        },
+    )
+
+
+def _without_none(kind: Any) -> Any:
+    """X of X | None; other types as they are."""
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    return parts[0] if len(parts) == 1 and isinstance(kind, UnionType) else kind

@@ -1,16 +1,24 @@
-"""What a report says, apart from how it looks: verdict cards, sections with tables and names of charts."""
+"""What a report says, apart from how it looks: verdict cards, sections with tables and names of charts.
+
+A question says how its result is shown in one `Page`, of which every function takes the typed result.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from goldassay.core.charts import Chart
     from goldassay.core.tables import Table
+
+R = TypeVar("R", bound=Result)
 
 
 @dataclass(frozen=True)
@@ -163,6 +171,68 @@ class Section:
         """Every table that has rows, in reading order."""
         found = (*(part.table for part in self.parts), *self.small)
         return tuple(table for table in found if table is not None and table.rows)
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a report holds around the result of one question.
+
+    Attributes:
+        answers: The results of all questions, by their keys.
+        label_names: The labels of the dataset, in order.
+    """
+
+    answers: Mapping[str, Result]
+    label_names: tuple[str, ...] = ()
+
+    def answer(self, kind: type[R]) -> R | None:
+        """The result of a kind; None where the report has none."""
+        return next((each for each in self.answers.values() if isinstance(each, kind)), None)
+
+
+def _nothing(*_: Any) -> tuple[()]:
+    return ()
+
+
+def _no_charts(*_: Any) -> Mapping[str, Chart]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Page(Generic[R]):
+    """How the result of a question is shown: functions of the result, and of what is around it.
+
+    Attributes:
+        result: The class of the result.
+        title: Name of the question.
+        lead: The question; a function where it depends on the result.
+        sections: What pages and Markdown show.
+        sentences: What was found, in plain sentences, the most important first; `report.json` holds them.
+        charts: Pictures of the page by name.
+        paper_charts: Pictures for papers by the name of their file.
+        paper_tables: Tables in the layouts of papers.
+        meanings: Of each word of a verdict what it means; empty where there are no verdicts.
+        has_joint_ends: Whether the lower ends of its intervals hold for all its figures at once.
+    """
+
+    result: type[R]
+    title: str
+    lead: str | Callable[[R], str]
+    sections: Callable[[R, Around], tuple[Section, ...]]
+    sentences: Callable[[R], Sequence[str]] | None = None
+    charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
+    paper_charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
+    paper_tables: Callable[[R, Around], tuple[Table, ...]] = _nothing
+    meanings: Mapping[str, str] | Callable[[R], Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    has_joint_ends: Callable[[R], bool] = lambda _: False
+
+    def heading(self, found: R) -> tuple[str, str]:
+        """Title and question."""
+        return self.title, self.lead if isinstance(self.lead, str) else self.lead(found)
+
+    def meaning_of(self, found: R, word: str) -> str:
+        """What a word of a verdict means; "" where nothing is said of it."""
+        return (self.meanings(found) if callable(self.meanings) else self.meanings).get(word, "")
 
 
 def explanation(package: str, *names: str) -> str:

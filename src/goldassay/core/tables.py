@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from goldassay.core.results import to_plain
 
@@ -23,6 +23,7 @@ Kind = Literal[
     "interval",
 ]
 Row = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,41 @@ class Table:
             "columns": [_stated(column) for column in self.columns],
             "rows": [{key: to_plain(row.get(key)) for key in keys} for row in self.rows],
         }
+
+
+def table_of(
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    records: Sequence[T],
+    more: Callable[[T], Row] = lambda _: {},
+    *,
+    file: str | None = None,
+    grouped_by: str | None = None,
+    note: str = "",
+    folded: bool = False,
+) -> Table:
+    """The table of records: dataclasses, the fields of which columns name.
+
+    Args:
+        name: See `Table`, as for all that is not said here.
+        caption: What it shows.
+        columns: Its columns.
+        records: One for each row.
+        more: Further fields of a row, or other values for its fields.
+        file: Of the full table.
+        grouped_by: Of a long table.
+        note: It is read with this.
+        folded: Whether it is to be opened.
+
+    Raises:
+        KeyError: A column names what no row has.
+    """
+    rows = tuple({**vars(each), **more(each)} for each in records)
+    named = {key for column in columns for key in column.keys} | ({grouped_by} if grouped_by else set())
+    if rows and (unknown := named - rows[0].keys()):
+        raise KeyError(f"the table {name!r} shows {', '.join(sorted(unknown))}, which its rows do not have")
+    return Table(name, caption, tuple(columns), rows, file, grouped_by, note, folded)
 
 
 def _stated(column: Column) -> dict[str, Any]:

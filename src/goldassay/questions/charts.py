@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.questions.checks import question_modules
+from goldassay.core.sections import Around
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules, question_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,14 +13,29 @@ if TYPE_CHECKING:
     from goldassay.core.charts import Chart
 
 
-def charts_of(document: Mapping[str, Any]) -> dict[str, Chart]:
-    """Every chart of the page that a report's document has values for, by name."""
-    built = (module.charts(document) for module in question_modules("charts").values())
-    return {name: chart for charts in built for name, chart in charts.items()}
+_NOTHING = Around({})
 
 
-def paper_charts_of(document: Mapping[str, Any]) -> dict[str, Chart]:
-    """Every chart for papers that a report's document has values for, by the name of its file."""
+def charts_of(document: Mapping[str, Any], around: Around = _NOTHING) -> dict[str, Chart]:
+    """Every chart of the page that typed results, and a report's document beside them, have values for, by name."""
+    made: dict[str, Chart] = {}
+    modules = question_modules("charts")
+    for question in (DESCRIBING, *AUDITED, *FURTHER):
+        if question in around.answers:
+            made |= question_pages()[question].charts(around.answers[question], around)
+        elif question in modules:
+            made |= modules[question].charts(document)
+    return made
+
+
+def paper_charts_of(document: Mapping[str, Any], around: Around = _NOTHING) -> dict[str, Chart]:
+    """Every chart for papers that there are values for, by the name of its file."""
+    made: dict[str, Chart] = {}
     modules = (*question_modules("charts").values(), *question_modules("paper_charts").values())
-    built = (module.paper_charts(document) for module in modules if hasattr(module, "paper_charts"))
-    return {name: chart for charts in built for name, chart in charts.items()}
+    for module in modules:
+        if hasattr(module, "paper_charts"):
+            made |= module.paper_charts(document)
+    for question, page in question_pages().items():
+        if question in around.answers:
+            made |= page.paper_charts(around.answers[question], around)
+    return made

@@ -1,7 +1,8 @@
 """The questions that can be answered: their registration, and the modules by which each shows its results.
 
-A question is a folder of this room. `check` answers it in an audit; `figures`, `sections` and `charts` turn its results
-into figures, sections and pictures, `latex` into tables for papers; all but `figures` and `sections` may be missing.
+A question is a folder of this room. `check` answers it in an audit; `result` declares what it measures and its figures,
+`page` has its `Page`. Of a question without these, `figures`, `sections` and `charts` turn plain results into figures,
+sections and pictures, and `latex` into tables for papers.
 To add a question, add its folder and its name below. From outside the package `register_check` adds one to every later
 audit, which then brings its figures, sections and charts in its `Finding`.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.core.figures import declare_verdict
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from goldassay.core.finding import Finding
+    from goldassay.core.sections import Page
     from goldassay.questions.evidence import Evidence
 
 # The questions of an audit, in the order in which reports show them; then those that their own command asks, and an
@@ -65,6 +67,11 @@ def register_check(check: Check) -> None:
 def unregister_check(question: str) -> None:
     """Remove a question that `register_check` added."""
     _ADDED[:] = [each for each in _ADDED if each.question != question]
+
+
+def question_pages() -> dict[str, Page[Any]]:
+    """How each question with a typed result shows it, in the order of the questions."""
+    return {question: module.PAGE for question, module in question_modules("page").items()}
 
 
 def question_modules(name: str, questions: tuple[str, ...] = (DESCRIBING, *AUDITED, *FURTHER)) -> dict[str, ModuleType]:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.questions.checks import question_modules
+from goldassay.core.figures import figures_of as figures_of_result
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.core.figures import Figure
+    from goldassay.core.results import Result
 
-_QUESTIONS = tuple(question_modules("figures").values())
+_MODULES = question_modules("figures")
+# Importing them declares all measures.
+_RESULTS = question_modules("result")
+
+_QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
 
 
-def figures_of(document: Mapping[str, Any]) -> list[Figure]:
+def figures_of(document: Mapping[str, Any], answers: Mapping[str, Result] = MappingProxyType({})) -> list[Figure]:
     """Every figure of a report.
 
     Args:
         document: Plain data, as `goldassay.core.results.to_plain` makes it.
+        answers: Typed results by question.
     """
-    return [figure for question in _QUESTIONS for figure in question.figures(document)]
+    made: list[Figure] = []
+    for question in _QUESTIONS:
+        if question in answers:
+            made += figures_of_result(answers[question])
+        elif question in _MODULES:
+            made += _MODULES[question].figures(document)
+    return made

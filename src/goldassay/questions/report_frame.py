@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
@@ -12,20 +13,19 @@ from goldassay.core.digest import digest_of
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION
 from goldassay.core.documents import evidence_of, mapping
 from goldassay.core.numbers import bounds_in, with_unit
-from goldassay.core.results import to_plain
-from goldassay.core.sections import VerdictCard
+from goldassay.core.results import Result, to_plain
+from goldassay.core.sections import Around, VerdictCard
 from goldassay.core.severity import ICONS, NOT_ASKED
 from goldassay.questions import provenance
 from goldassay.questions.charts import charts_of, paper_charts_of
-from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules, question_pages
 from goldassay.questions.reproduction import reproduction_of
 from goldassay.questions.subject import subject_of
 from goldassay.report.report import Report
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import ModuleType
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
     from pydantic import BaseModel
@@ -85,54 +85,96 @@ def compose_report(
         tables: Full tables by name.
         added: Questions that are not of this package, with what they found.
         first: Rows to look at before anything else.
-        findings: What was found, for the examples behind each verdict.
+        findings: What was found: typed results, and the examples behind each verdict.
     """
     plain = to_plain(document)
-    asked = _asked(plain)
+    answers = {each.question: each.result for each in findings if each.result is not None}
+    around = Around(answers, tuple(mapping(plain, "dataset").get("label_names") or ()))
+    shown = {question: _shown(question, plain, around) for question in _asked(plain)}
     written: list[Section] = []
-    for module in asked.values():
-        written += module.sections(plain)
+    for each in shown.values():
+        written += each.sections
     written += [section for _, finding in added for section in finding.sections]
     if not plain.get("questions") or plain.get("facts"):
-        written += question_modules("sections", (DESCRIBING,))[DESCRIBING].sections(plain)
+        written += _shown(DESCRIBING, plain, around).sections
     written += provenance.sections(plain)
-    headings = {question: module.heading(plain) for question, module in asked.items()}
+    headings = {question: each.heading for question, each in shown.items()}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
-    latex = question_modules("latex", tuple(asked))
     stated = mapping(plain, "verdicts").values()
-    cards = _cards(plain, headings, {name: module.meanings(plain) for name, module in asked.items()})
+    cards = _cards(plain, headings, shown)
     return Report(
         document=document,
+        answers=answers,
         unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
         tables=tables,
-        charts={**charts_of(plain), **{name: chart for _, found in added for name, chart in found.charts.items()}},
-        paper_charts=paper_charts_of(plain),
+        charts={
+            **charts_of(plain, around),
+            **{name: chart for _, found in added for name, chart in found.charts.items()},
+        },
+        paper_charts=paper_charts_of(plain, around),
         sections=tuple(written),
         cards=tuple(cards),
-        intervals=_say_intervals(plain, cards, asked),
+        intervals=_say_intervals(cards, shown),
         subject=subject_of(plain),
         first=first,
         reproduction=reproduction_of(plain),
         behind={each.question: each.rows for each in findings if each.rows is not None},
-        paper_tables=tuple(table for module in latex.values() for table in module.paper_tables(plain)),
+        paper_tables=tuple(table for each in shown.values() for table in each.paper_tables),
     )
 
 
-def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
-    """The sections' modules of the questions that a document answers: those it names, else those an audit asked."""
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of one question."""
+
+    heading: tuple[str, str]
+    sections: tuple[Section, ...]
+    paper_tables: tuple[Table, ...] = ()
+    meaning_of: Callable[[str], str] = lambda _: ""
+    has_joint_ends: bool = False
+
+
+def _shown(question: str, plain: Mapping[str, Any], around: Around) -> _Shown:
+    """What is shown of a question: by its page from its typed result, or by its modules from the plain document."""
+    page, found = question_pages().get(question), around.answers.get(question)
+    if page is not None and found is None:
+        return _Shown((page.title, page.lead if isinstance(page.lead, str) else ""), ())
+    if page is not None and found is not None:
+        return _Shown(
+            page.heading(found),
+            page.sections(found, around),
+            page.paper_tables(found, around),
+            lambda word: page.meaning_of(found, word),
+            page.has_joint_ends(found),
+        )
+    module = question_modules("sections", (question,))[question]
+    if question == DESCRIBING:
+        return _Shown(("", ""), module.sections(plain))
+    latex = question_modules("latex", (question,))
+    return _Shown(
+        module.heading(plain),
+        module.sections(plain),
+        latex[question].paper_tables(plain) if latex else (),
+        lambda word: str(module.meanings(plain).get(word, "")),
+        getattr(module, "has_joint_ends", _never)(plain),
+    )
+
+
+def _asked(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The questions that a document answers: those it names, else those an audit asked."""
     named = document.get("questions")
     asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
     words = {name: mapping(document, "verdicts", name).get("verdict") for name in (*AUDITED, *FURTHER)}
     # What ranks rows judges nothing.
     unjudged = {name for name in FURTHER if not words[name] and mapping(document, name)}
     audited = (name for name, word in words.items() if (name in {*AUDITED, *unjudged} or word) and word != NOT_ASKED)
-    return question_modules("sections", asked or tuple(audited))
+    return asked or tuple(audited)
 
 
 def _cards(
     document: Mapping[str, Any],
     headings: Mapping[str, tuple[str, str]],
-    meanings: Mapping[str, Mapping[str, str]],
+    shown: Mapping[str, _Shown],
 ) -> list[VerdictCard]:
     """The verdict cards; none where the document judges nothing, such as a ranking of rows."""
     if document.get("questions") and "verdicts" not in document:
@@ -155,7 +197,7 @@ def _cards(
                 interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
                 label=str(headline.get("label") or ""),
                 evidence=evidence_of(verdict),
-                sentence=meanings.get(question, {}).get(word, ""),
+                sentence=shown[question].meaning_of(word) if question in shown else "",
                 next_step=str(verdict.get("next_step") or ""),
                 rule=str(verdict.get("rule") or ""),
                 judged=bool(verdict),
@@ -164,12 +206,12 @@ def _cards(
     return cards
 
 
-def _say_intervals(document: Mapping[str, Any], cards: Sequence[VerdictCard], asked: Mapping[str, ModuleType]) -> str:
+def _say_intervals(cards: Sequence[VerdictCard], shown: Mapping[str, _Shown]) -> str:
     """What the intervals on the verdict cards are; "" where no card has one."""
-    shown = [card for card in cards if card.interval]
-    joint = [card.title for card in shown if getattr(asked.get(card.key), "has_joint_ends", _never)(document)]
+    bracketed = [card for card in cards if card.interval]
+    joint = [card.title for card in bracketed if card.key in shown and shown[card.key].has_joint_ends]
     if not joint:
-        return "In brackets: 95 % intervals." if shown else ""
+        return "In brackets: 95 % intervals." if bracketed else ""
     names = " and ".join(part for part in (", ".join(joint[:-1]), joint[-1]) if part)
     return (
         f"In brackets: 95 % intervals. Of {names} the lower end holds for all figures of the question at once: the "
@@ -195,7 +237,7 @@ def frame_findings(
 
     Args:
         title: Of the report.
-        findings: Its parts.
+        findings: Its parts; under the key of a question its typed result, or a plain one.
         steps: What was done, and when.
         settings: What decided verdicts: their file is named, and at each verdict the limits and settings that differ
             from the defaults. None where the findings say it already.
@@ -220,13 +262,24 @@ def frame_findings(
     # The questions' packages import this module.
     from goldassay.questions.figures import figures_of
 
+    answers = {name: each for name, each in findings.items() if isinstance(each, Result) and name in question_pages()}
     plain: dict[str, Any] = to_plain(document)
+    for question, found in answers.items():
+        if (say := question_pages()[question].sentences) is not None:
+            plain[question] = {**plain[question], "sentences": list(say(found))}
     # A reader of the document, such as a comparison of two reports, knows no question.
-    for question, module in _asked(plain).items():
+    for question in _asked(plain):
         if verdict := mapping(plain, "verdicts", question):
-            plain["verdicts"][question] = {**verdict, "question": module.heading(plain)[1]}
-    plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain), *figures)]
+            plain["verdicts"][question] = {**verdict, "question": _lead(question, plain, answers)}
+    plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain, answers), *figures)]
     return {**plain, "digest": digest_of(plain)}
+
+
+def _lead(question: str, plain: Mapping[str, Any], answers: Mapping[str, Result]) -> str:
+    """The question in words."""
+    if question in answers:
+        return question_pages()[question].heading(answers[question])[1]
+    return str(question_modules("sections", (question,))[question].heading(plain)[1])
 
 
 def _settings_said(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:

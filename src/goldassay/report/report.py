@@ -6,14 +6,14 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import DIGESTS, as_json
-from goldassay.core.results import to_plain
+from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Subject
 from goldassay.report.saving import write_page
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goldassay.core.sections import Reproduction, Section, VerdictCard
     from goldassay.core.tables import Table
 
+R = TypeVar("R", bound=Result)
 # Keys of every document; those of the questions stand between them, in the order in which they were measured.
 _FIRST = (
     "schema",
@@ -52,6 +53,7 @@ class Report:
     Attributes:
         document: What `report.json` holds, plain data under the schema "goldassay.report", version 2; and under
             "timing" what `timing.json` holds.
+        answers: What each question found, typed.
         tables: Full tables by name, written next to the page as Parquet and CSV.
         sections: What is shown, in reading order.
         cards: The verdict on each question.
@@ -84,6 +86,11 @@ class Report:
     behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     runs: tuple[Path, ...] = ()
     places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    answers: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
+
+    def answer(self, kind: type[R]) -> R | None:
+        """The result of a question by its class; None where the report has none."""
+        return next((each for each in self.answers.values() if isinstance(each, kind)), None)
 
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:

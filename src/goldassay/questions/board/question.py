@@ -1,18 +1,19 @@
-"""The board as a study of its own: from scores of systems to which places are sure."""
+"""The question of a board: from scores of systems to which places are sure, and the report on that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
-import polars as pl
 
+from goldassay.core.finding import Finding
 from goldassay.core.keywords import takes
-from goldassay.core.numbers import points
+from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
 from goldassay.core.resampling import cluster_codes, score_interval
-from goldassay.core.results import Result
+from goldassay.core.results import Result, frame_of_records
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.board.measures import (
     ItemStatistics,
@@ -27,22 +28,28 @@ from goldassay.questions.board.measures import (
     reliability,
 )
 from goldassay.questions.board.reading import read_board, rows_answered
-from goldassay.questions.board.report import report_board
+from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
 from goldassay.questions.discount.reading import told_by
-from goldassay.questions.discount.study import discount_section
+from goldassay.questions.discount.study import discount_section, discount_tables
 from goldassay.questions.instability.measures.scores import score_one_run
+from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.questions.board.scores import BoardScores
     from goldassay.report import Report
 
 _MOST_NAMES = 5
+# Items on the page that decide the first place, and such as strong systems fail and weak ones solve.
+_MOST_ITEMS = 30
+# Below this correlation with the rest an item is named, where it is surely not 0.
+_SURE = 0.05
 
 __all__ = ["Board", "BoardReading", "measure_board", "rank_systems", "study_board"]
 
@@ -71,8 +78,7 @@ class Board(Result):
     """What a board says.
 
     Attributes:
-        systems: One row a system, the best first: place, system, n_runs, score with low and high, rank_low, rank_high,
-            tier, same_as (a system before it with the same score on every item, or "").
+        systems: The systems, the best first.
         ranking: Ranks, in the order of the input.
         lead: What the first has over the next one that is not the same as it; None where all are the same.
         first: Name of the first.
@@ -86,7 +92,7 @@ class Board(Result):
         notes: Of the input.
     """
 
-    systems: pl.DataFrame
+    systems: tuple[System, ...]
     ranking: Ranking
     lead: Lead | None
     first: str
@@ -94,14 +100,14 @@ class Board(Result):
     first_stays: float
     n_first: int
     items: ItemStatistics
-    solved_by: Mapping[str, int]
+    solved_by: SolvedBy
     reliability: Reliability
     decisive: tuple[str, ...]
     notes: tuple[str, ...]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a system."""
-        return self.systems
+        return frame_of_records(self.systems)
 
 
 @takes("board")
@@ -195,23 +201,23 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         runs = scores.scores[at]
         mean, low, high = _score(runs, scores.clusters, seed)
         rows.append(
-            {
-                "place": int(ranking.places[at]),
-                "system": scores.systems[at],
-                "n_runs": len(runs),
-                "score": mean,
-                "low": low,
-                "high": high,
-                "rank_low": int(ranking.low[at]),
-                "rank_high": int(ranking.high[at]),
-                "tier": int(ranking.tiers[at]),
-                "same_as": "" if same[at] == at else scores.systems[same[at]],
-            }
+            System(
+                place=int(ranking.places[at]),
+                system=scores.systems[at],
+                n_runs=len(runs),
+                score=mean,
+                low=low,
+                high=high,
+                rank_low=int(ranking.low[at]),
+                rank_high=int(ranking.high[at]),
+                tier=int(ranking.tiers[at]),
+                same_as="" if same[at] == at else scores.systems[same[at]],
+            )
         )
     statistics = describe_items(values)
     n_solved = statistics.n_solved
     return Board(
-        systems=pl.DataFrame(rows),
+        systems=tuple(rows),
         ranking=ranking,
         lead=lead,
         first=scores.systems[first],
@@ -219,14 +225,102 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         first_stays=first_in_halves(scores.scores, scores.clusters, seed=seed),
         n_first=int((ranking.low == 1).sum()),
         items=statistics,
-        solved_by={
-            "all": int((n_solved == len(values)).sum()),
-            "none": int((values.max(axis=0) <= 0).sum()),
-            "one": int((n_solved == 1).sum()),
-        },
+        solved_by=SolvedBy(
+            all=int((n_solved == len(values)).sum()),
+            none=int((values.max(axis=0) <= 0).sum()),
+            one=int((n_solved == 1).sum()),
+        ),
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
         notes=(*scores.notes, *_as_wrong(scores, first), *_of_one_run(scores)),
+    )
+
+
+def report_board(
+    found: Board,
+    scores: BoardScores,
+    choice: RunChoice,
+    missing: str,
+    settings: Settings,
+    steps: Steps,
+    discounted: dict[str, Any] | None = None,
+) -> Report:
+    """Write up what was found, and what scores are without a shortcut, where that was asked."""
+    items = _items(found, scores)
+    result = _result(found, items, scores.asked)
+    findings = {
+        "questions": ["board", *(() if discounted is None else ("discount",))],
+        "dataset": {"name": scores.name, "n_test": result.n_items, "n_systems": len(scores.systems)},
+        "inputs": list(scores.inputs),
+        "board": result,
+        **({} if discounted is None else {"discount": discounted}),
+        "settings": {
+            "seed": settings.seed,
+            "clusters": settings.data.clusters,
+            "missing": missing,
+            "reading": choice.said(),
+        },
+    }
+    document = frame_findings(f"Board of {scores.name}", findings, steps, settings)
+    tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
+    return compose_report(
+        document,
+        tables if discounted is None else tables | discount_tables(discounted),
+        findings=[Finding("board", None, result=result)],
+    )
+
+
+def _items(found: Board, scores: BoardScores) -> list[Item]:
+    """Every item, in the order of the input."""
+    of, decisive = found.items, set(found.decisive)
+    columns = zip(
+        scores.items.tolist(), of.means.tolist(), of.n_solved.tolist(), of.discrimination.tolist(), of.q.tolist(),
+        strict=True,
+    )  # fmt: skip
+    return [
+        Item(name, mean, n_solved, number(discrimination), number(q), name in decisive)
+        for name, mean, n_solved, discrimination, q in columns
+    ]
+
+
+def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardResult:
+    """The board as a report has it: without what is known of items that no page shows."""
+    ranking, lead = found.ranking, found.lead
+    against = [
+        (each.discrimination, each)
+        for each in items
+        if each.q is not None and each.discrimination is not None and each.q < _SURE and each.discrimination < 0
+    ]
+    return BoardResult(
+        systems=found.systems,
+        n_items=ranking.n_items,
+        n_clusters=ranking.n_clusters,
+        critical=ranking.critical,
+        level=ranking.level,
+        n_tiers=int(ranking.tiers.max()),
+        n_first=found.n_first,
+        first=found.first,
+        second=found.second,
+        first_stays=found.first_stays,
+        lead=None
+        if lead is None
+        else BoardLead(
+            difference=lead.difference,
+            low=lead.low,
+            high=lead.high,
+            n_for=lead.n_for,
+            n_against=lead.n_against,
+            effective_items=lead.effective_items,
+            n_decisive=lead.n_decisive,
+            decisive=found.decisive,
+        ),
+        solved_by=found.solved_by,
+        reliability=found.reliability,
+        decisive=tuple(each for each in items if each.decides)[:_MOST_ITEMS],
+        against=tuple(each for _, each in sorted(against, key=itemgetter(0))[:_MOST_ITEMS]),
+        n_against=len(against),
+        asked=asked,
+        notes=found.notes,
     )
 
 

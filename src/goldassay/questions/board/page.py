@@ -1,0 +1,183 @@
+"""The page of a board: which places are sure, and which items decide them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, by_name, first_of
+from goldassay.core.numbers import bounds, count, number, percent, points
+from goldassay.core.sections import Around, Page, Part, Section, explanation
+from goldassay.core.tables import Column, Table, table_of
+from goldassay.questions.board.result import BoardResult, Item, System
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Systems on the page; the table beside it has all.
+_MOST_SYSTEMS = 30
+_MOST_NAMES = 5
+
+
+def sections(found: BoardResult, _: Around) -> tuple[Section, ...]:
+    """The section "Board"."""
+    section = Section(
+        key="board",
+        title=PAGE.title,
+        lead=PAGE.heading(found)[1],
+        sentences=tuple(sentences(found)),
+        notes=found.notes,
+        parts=(Part("board_ranks", _systems(found)), Part(table=_decisive(found)), Part(table=_against(found))),
+        how=explanation("goldassay.questions.board", "how"),
+    )
+    return (section,)
+
+
+def _systems(found: BoardResult) -> Table:
+    columns = (
+        Column("place", "place", "count"),
+        Column("system", "system", "data", aside="as"),
+        Column("score", "score", "points", 2, low="low", high="high"),
+        Column("ranks", "ranks it may have", sort="rank_low"),
+        Column("tier", "group", "count"),
+        *((Column("n_runs", "runs", "count"),) if any(each.n_runs != 1 for each in found.systems) else ()),
+    )
+
+    def more(system: System) -> Mapping[str, Any]:
+        return {
+            "ranks": ranks_of(system),
+            "as": f"scores as {system.same_as} on every item" if system.same_as else None,
+        }
+
+    shown = found.systems[:_MOST_SYSTEMS]
+    first = "Systems"
+    if len(found.systems) > len(shown):
+        first = f"The first {count(len(shown))} of {count(len(found.systems))} systems"
+    return table_of("board", f"{first}, with the ranks that each may have", columns, shown, more, file="board")
+
+
+def ranks_of(system: System) -> str:
+    """The ranks that a system may have, in words."""
+    if system.rank_low == system.rank_high:
+        return str(system.rank_low)
+    return f"{system.rank_low} to {system.rank_high}"
+
+
+def _item_table(name: str, caption: str, items: tuple[Item, ...]) -> Table:
+    columns = (
+        Column("item", "item", "data"),
+        Column("n_solved", "solved by", "count"),
+        Column("mean", "mean score", "points"),
+        Column("discrimination", "correlation with the rest", "decimal", 2),
+        *((Column("q", "q", "decimal", 4),) if any(each.q is not None for each in items) else ()),
+    )
+    return table_of(name, caption, columns, items, file="board_items")
+
+
+def _decisive(found: BoardResult) -> Table:
+    n = None if found.lead is None else found.lead.n_decisive
+    caption = f"The {count(n)} items without which {found.second} would be ahead of {found.first}"
+    return _item_table("decisive", caption, found.decisive)
+
+
+def _against(found: BoardResult) -> Table:
+    caption = "Items that weaker systems solve and stronger ones miss: read their answers first"
+    return _item_table("against", caption, found.against)
+
+
+def charts(found: BoardResult, _: Around) -> dict[str, Chart]:
+    """A line for each system from the best to the worst rank that it may have, a dot at its place."""
+    shown, omitted = first_of([_group(each) for each in found.systems], _MOST_SYSTEMS, "systems")
+    return by_name(
+        Dots(
+            name="board_ranks",
+            title="Ranks that each system may have",
+            caption="The dot is the place by mean score, the line joins the best and the worst rank that the system "
+            "may have; all lines hold at once in 95 of 100 boards. To the right the score with its own 95 % interval.",
+            omitted=omitted,
+            groups=tuple(shown),
+            axis=Axis("rank", unit="count", digits=0, low=1.0),
+            headings="left",
+        )
+    )
+
+
+def _group(each: System) -> DotGroup:
+    hover = f"{each.system}: place {each.place}, rank {each.rank_low} to {each.rank_high}"
+    row = DotRow((Dot(float(each.place), hover),), (float(each.rank_low), float(each.rank_high)))
+    return DotGroup(each.system, (row,), points(each.score, 1), bounds(each.low, each.high, 1))
+
+
+def sentences(found: BoardResult) -> list[str]:
+    """What the board says, the most important first."""
+    return [*_first(found), *_lead(found), *_items(found)]
+
+
+def _first(found: BoardResult) -> list[str]:
+    first, n = found.first, len(found.systems)
+    others = [each.system for each in found.systems if each.rank_low == 1 and each.system != first]
+    if not others:
+        said = f"{first} is surely first of {count(n)} systems on {count(found.n_items)} items like these."
+    else:
+        more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+        said = (
+            f"{first} scores most of {count(n)} systems on {count(found.n_items)} items, and is not surely first: "
+            f"{', '.join(others[:_MOST_NAMES])}{more} may be."
+        )
+    lines = [said, *found.asked]
+    if found.n_tiers < n:
+        lines.append(
+            f"{count(n)} systems fall into {count(found.n_tiers)} groups; within a group none is surely worse "
+            "than the group's best."
+            if found.n_tiers > 1
+            else f"None of the {count(n)} systems is surely worse than the first."
+        )
+    shared = [each for each in found.systems if each.place == 1]
+    stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
+    lines.append(f"In {percent(found.first_stays)} of random halves of the items {stays} is first.")
+    same = [each for each in found.systems if each.same_as]
+    return lines + [f"{each.system} scores as {each.same_as} on every item." for each in same[:_MOST_NAMES]]
+
+
+def _lead(found: BoardResult) -> list[str]:
+    lead = found.lead
+    if lead is None:
+        return ["All systems score alike on every item."]
+    said = (
+        f"{found.first} is {points(lead.difference, 2)} points ahead of {found.second} "
+        f"({points(lead.low, 2)} to {points(lead.high, 2)}): it scores more on {count(lead.n_for)} items, and "
+        f"less on {count(lead.n_against)}."
+    )
+    if lead.n_decisive:
+        items = "item" if lead.n_decisive == 1 else "items"
+        said += f" Without {count(lead.n_decisive)} {items} {found.second} would be ahead."
+    return [said]
+
+
+def _items(found: BoardResult) -> list[str]:
+    n, solved, totals = len(found.systems), found.solved_by, found.reliability
+    every = "Both" if n == 2 else f"All {count(n)} systems"
+    said = [
+        f"{every} solve {count(solved.all)} items, none solves {count(solved.none)}, and one alone {count(solved.one)}."
+    ]
+    if number(totals.value) is not None:
+        needed = number(totals.items_needed)
+        more = "" if needed is None else f"; .9 takes {count(round(needed))} such items"
+        said.append(
+            f"Reliability of the totals (KR-20) is {totals.value:.3f} ({totals.low:.3f} to {totals.high:.3f}){more}."
+        )
+    if found.n_against:
+        said.append(
+            f"{count(found.n_against)} items are solved by weaker systems and missed by stronger ones more often "
+            "than by chance: their answers may be wrong."
+        )
+    return said
+
+
+PAGE = Page(
+    BoardResult,
+    title="Board",
+    lead="Which system is first, and which places are sure?",
+    sections=sections,
+    sentences=sentences,
+    charts=charts,
+)
