@@ -72,3 +72,8 @@ class Finding:
     first_rows: tuple[RowToRead, ...] = ()
     rows: pl.DataFrame | None = None
     result: Result | None = None
+
+    @property
+    def measured(self) -> Result | Mapping[str, Any]:
+        """What the report's document holds under the question's key."""
+        return self.results if self.result is None else self.result

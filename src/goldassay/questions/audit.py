@@ -197,7 +197,7 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
             training, evaluation, evidence.clusters, evidence.decisions, tuple(evidence.elsewhere.values())
         ),
         "facts": facts.to_dict(),
-        **{each.question: each.results for each in found},
+        **{each.question: each.measured for each in found},
         "settings": settings.model_dump(mode="json"),
     }
     tables = {name: table for each in found for name, table in each.tables.items()}

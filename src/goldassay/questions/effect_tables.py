@@ -1,4 +1,4 @@
-"""Effects as figures and as a table, read from a report's plain results."""
+"""Effects as figures and as a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from goldassay.core.numbers import count
 from goldassay.core.tables import Column, Table, with_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from goldassay.core.effects import Effects
 
 _MEASURES = {
     "accuracy skill": "accuracy_skill",
@@ -33,6 +35,27 @@ def declare_effects(question: str, *, information: bool = True) -> dict[str, Mea
     }
 
 
+def figures_of_effects(question: str, *, information: bool = True) -> Callable[[Effects], list[Figure]]:
+    """What makes a figure for each effect, of its part and its reader: for `goldassay.core.figures.figures_by`.
+
+    Args:
+        question: Its key, under which the measures are declared.
+        information: Whether its readers give probabilities.
+    """
+    measures = declare_effects(question, information=information)
+
+    def make(effects: Effects) -> list[Figure]:
+        return [
+            measures[each.measure].figure(
+                each.value, each.low, each.high, n=effects.n_examples, reason=each.reason, part=each.part,
+                reader=each.reader,
+            )
+            for each in effects.effects
+        ]  # fmt: skip
+
+    return make
+
+
 def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure], **of: str) -> list[Figure]:
     """A figure for each effect, of its part and its reader, and of what else is named."""
     effects = mapping(found, "effects")
@@ -51,6 +74,18 @@ def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure], **
     ]
 
 
+def table_of_effects(effects: Effects) -> Table:
+    """All effects of a question, one row a part and reader."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in effects.effects:
+        own = rows.setdefault((each.part, each.reader), {"part": each.part, "reader": each.reader})
+        name = _MEASURES[each.measure]
+        own |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
+        if each.reason:
+            own[f"{name}_reason"] = each.reason
+    return _table(rows, effects.effective_clusters, effects.skipped)
+
+
 def effects_of(found: Mapping[str, Any]) -> Table:
     """All effects of a question, one row a part and reader."""
     effects = mapping(found, "effects")
@@ -62,6 +97,12 @@ def effects_of(found: Mapping[str, Any]) -> Table:
         own |= {name: row["value"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
         if row["reason"]:
             own[f"{name}_reason"] = row["reason"]
+    return _table(rows, effects.get("effective_clusters"), tuple(map(str, effects.get("skipped") or ())))
+
+
+def _table(
+    rows: Mapping[tuple[str, str], Mapping[str, Any]], clusters: float | None, skipped: tuple[str, ...]
+) -> Table:
     measured = [name for name in _MEASURES.values() if any(name in row for row in rows.values())]
     titles = {name: label for label, name in _MEASURES.items()}
     columns = (
@@ -69,14 +110,13 @@ def effects_of(found: Mapping[str, Any]) -> Table:
         Column("reader", "reader"),
         *(with_bounds(name, titles[name], "percent") for name in measured),
     )
-    clusters = effects.get("effective_clusters")
     note = (
         "Accuracy skill and balanced skill are shares of what naming one label leaves to be gained; information share "
         "is a share of the label's information. Lower ends hold for all effects of this question together at 95 %, so "
         "that the same reader has another one under another question; upper ends each by itself (one-sided 97.5 %). "
         f"The test rows form {count(clusters)} effective clusters."
     )
-    said = " ".join(str(each) for each in effects.get("skipped") or ())
+    said = " ".join(skipped)
     return Table(
         "effects",
         "What each reader gains: the numbers that the verdict rests on",

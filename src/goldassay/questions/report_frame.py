@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +26,7 @@ from goldassay.report.report import Report
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from pydantic import BaseModel
@@ -299,7 +300,7 @@ def _settings_said(settings: Settings, findings: Mapping[str, Any]) -> dict[str,
 def _changed_limits(settings: Settings, question: str, findings: Mapping[str, Any]) -> str:
     """Limits of a verdict, and settings of what it rests on, that are not the default ones; "" where all are."""
     source = "the caller" if settings.file is None else settings.file.name
-    of_detection = findings.get(question, {}).get("kind") == "detection"
+    of_detection = _part(findings.get(question), "kind") == "detection"
     limits = [
         said
         for name, said in _changed(getattr(settings.verdicts, question, None))
@@ -341,5 +342,12 @@ def command_of(findings: Mapping[str, Any]) -> str:
 def _is_in(findings: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     value: Any = findings
     for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+        value = _part(value, key)
     return value is not None
+
+
+def _part(value: Any, key: str) -> Any:
+    """A part of a result, typed or plain; None where it has none."""
+    if isinstance(value, Result):
+        return getattr(value, key, None)
+    return value.get(key) if isinstance(value, Mapping) else None
