@@ -71,7 +71,7 @@ _COLUMN_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Bool
 
 
 def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None) -> pl.DataFrame:
-    """A table with one row a record and one column a field.
+    """A table with one row a record and one column a field; undefined numbers are null.
 
     Args:
         records: Of one class.
@@ -86,7 +86,7 @@ def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None
         schema_overrides={
             name: _COLUMN_TYPES[plain] for name, of in types.items() if (plain := _without_none(of)) in _COLUMN_TYPES
         },
-    )
+    ).fill_nan(None)
 
 
 def _without_none(kind: Any) -> Any:

@@ -39,9 +39,9 @@ def test_a_judge_has_the_interval_of_what_is_drawn() -> None:
     frame = rows.select(
         "item", "judge", verdict=rows["win"].replace_strict({1.0: "A", 0.0: "B"}), order=rows["a_first"]
     )
-    found = goldassay.audit(frame.rename({"verdict": "winner"}), columns={"winner": "winner"}).to_dict()
-    (row,) = found["judgments"]["results"]
-    chart = charts_of(found)["judgments_position"]
+    found = goldassay.audit(frame.rename({"verdict": "winner"}), columns={"winner": "winner"})
+    (row,) = found.to_dict()["judgments"]["results"]
+    chart = found.charts["judgments_position"]
     assert isinstance(chart, Dots)
     (group,) = chart.groups
     assert group.rows[0].span == (row["low"], row["high"])

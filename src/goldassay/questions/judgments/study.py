@@ -10,8 +10,9 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.effects import LEAST_CLUSTERS, Limits
+from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.results import to_plain
+from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import Doubt
 from goldassay.data.items.judgments import LENGTH, Judgments
 from goldassay.questions.data_notes import unread_notes
@@ -21,6 +22,7 @@ from goldassay.questions.judgments.measures import (
     model_verdicts,
     verdicts_by_order,
 )
+from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.judgments.verdict import judge_judges
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -69,32 +71,33 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
     verdict = judge_judges(
         measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits, _preferring(models)
     )
+    result = JudgmentsResult(
+        results=tuple(measured.judges),
+        effects=measured.effects,
+        agreement=tuple(people),
+        models=tuple(models),
+        remarks=tuple(_remarks(judgments)),
+        n_judgments=len(judgments),
+    )
     findings: dict[str, Any] = {
         "questions": ["judgments"],
         "verdicts": {"judgments": verdict.to_dict()},
         "dataset": {"name": judgments.name, "kind": "judgment", "n_test": judgments.rows["item"].n_unique()},
         "inputs": [_described(judgments)],
         "data_notes": unread_notes(judgments.unread),
-        "judgments": {
-            "results": [each.to_dict() for each in measured.judges],
-            "effects": to_plain(measured.effects),
-            "agreement": [each.to_dict() for each in people],
-            "models": [each.to_dict() for each in models],
-            "remarks": _remarks(judgments),
-            "n_judgments": len(judgments),
-        },
+        "judgments": result,
         "settings": settings.model_dump(mode="json"),
     }
     tables = {
-        "judges": pl.DataFrame(findings["judgments"]["results"], infer_schema_length=None),
-        "verdict_models": pl.DataFrame(findings["judgments"]["models"], infer_schema_length=None),
+        "judges": frame_of_records(result.results),
+        "verdict_models": frame_of_records(result.models),
         "judgment_problems": judgments.problems,
         "judged_items": verdicts_by_order(judgments.rows),
     }
     if people:
-        tables["agreement"] = pl.DataFrame(findings["judgments"]["agreement"], infer_schema_length=None)
+        tables["agreement"] = frame_of_records(people)
     document = frame_findings(f"Judgments of {judgments.name}", findings, steps, settings)
-    return compose_report(document, tables)
+    return compose_report(document, tables, findings=[Finding("judgments", verdict, result=result)])
 
 
 def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measured:
