@@ -12,15 +12,24 @@ import pytest
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
+from goldassay.core.figures import figures_of
 from goldassay.core.progress import Steps
+from goldassay.core.sections import Around
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_sources import run_paths
-from goldassay.questions.suspect.defects import ANNOTATORS, OTHER_LABEL, find_defects
-from goldassay.questions.suspect.figures import figures
-from goldassay.questions.suspect.sections import sections
-from goldassay.questions.suspect.study import Suspects, family_of, find_suspects, first_suspects
+from goldassay.questions.suspect.page import PAGE, sentences
+from goldassay.questions.suspect.question import (
+    ANNOTATORS,
+    OTHER_LABEL,
+    Suspects,
+    family_of,
+    find_defects,
+    find_suspects,
+    first_suspects,
+)
+from goldassay.questions.suspect.result import RankedLabels, SuspectResult
 from goldassay.runs import Runs
 from goldassay.view.opening import open_workbench
 from goldassay.view.page import render_list
@@ -68,6 +77,11 @@ def suspects(train: Any, test: Any, runs: Any) -> Suspects:
         return find_suspects(evidence)
 
 
+def ranked(found: Suspects) -> RankedLabels:
+    assert isinstance(found.result, RankedLabels)
+    return found.result
+
+
 def made(seed: int, share: float, accuracy: float = 0.8) -> tuple[Suspects, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, 900)
@@ -82,7 +96,7 @@ def test_planted_errors_are_found() -> None:
     assert found.rows is not None
     first = [int(name[1:]) for name in found.rows["example_id"].head(int(wrong.sum())).to_list()]
     assert wrong[first].mean() > 0.9
-    assert found.section["n_unison"] > 5 * found.section["n_expected"]
+    assert (ranked(found).n_unison or 0) > 5 * (ranked(found).n_expected or 0)
     assert found.scores is not None
     row = found.scores.filter(pl.col("share") == 0.065, pl.col("model") == "t5").to_dicts()[0]
     assert row["dropped"] > row["as_is"]
@@ -99,7 +113,7 @@ def test_the_list_has_the_rows_that_something_speaks_against() -> None:
     listed = first_suspects(found.rows, 1000)["example_id"].to_list()
     assert listed == [row["example_id"] for row in rows if row["suspect"] != "no"]
     assert 0 < len(listed) < len(rows)
-    assert [row["example_id"] for row in found.section["rows"]] == listed[:20]
+    assert [row.example_id for row in ranked(found).rows] == listed[:20]
 
 
 def test_by_confidence_the_list_has_the_rows_whose_label_is_less_than_half_likely() -> None:
@@ -143,24 +157,23 @@ def test_rows_without_answers_come_last_and_change_nothing_else() -> None:
     for row in right.iter_rows():
         # The score is that of the rows that are answered, as everywhere.
         assert found.scores.filter(pl.col("model") == row[0])["as_is"][0] == pytest.approx(row[1], abs=1e-12)
-    assert {name: found.section[name] for name in ("n_unison", "n_expected")} == {
-        name: alone.section[name] for name in ("n_unison", "n_expected")
-    }
-    assert [each.n for each in figures({"suspect": found.section})] == [400, 360, 360]
-    assert "40 rows are not answered by the runs, and come last." in found.section["sentences"]
+    one, other = ranked(found), ranked(alone)
+    assert (one.n_unison, one.n_expected) == (other.n_unison, other.n_expected)
+    assert [each.n for each in figures_of(one)] == [400, 360, 360]
+    assert "40 rows are not answered by the runs, and come last." in sentences(found.result)
 
 
 def test_runs_that_lack_more_rows_are_not_held_against_labels() -> None:
     found, _, _ = partly(41)
     assert found.rows is None
-    assert found.section["why_not"].startswith("No runs predict the labels of nearly all rows of the test part")
+    assert found.result.why_not.startswith("No runs predict the labels of nearly all rows of the test part")
 
 
 def test_clean_labels_have_no_suspects_beyond_chance() -> None:
     observed, expected = 0, 0.0
     for seed in range(6):
         found, _ = made(seed, 0.0, accuracy=0.7)
-        observed, expected = observed + found.section["n_unison"], expected + found.section["n_expected"]
+        observed, expected = observed + (ranked(found).n_unison or 0), expected + (ranked(found).n_expected or 0)
     # The expectation is an upper bound where families have several models.
     assert observed < expected + 3 * math.sqrt(expected)
 
@@ -171,8 +184,8 @@ def test_few_families_are_said_and_mark_nothing() -> None:
     few = answers(rng, truth, truth).filter(pl.col("model").is_in(["albert", "bert-base", "bert-large", "t5"]))
     found = suspects(pairs(rng.integers(0, 3, 60)).with_columns(premise="x " + pl.col("premise")), pairs(truth), few)
     said = "The 4 models are of 3 families by the first word of their names: it takes 5 families, 3 of them strong, to"
-    assert found.section["why_not"].startswith(said)
-    assert found.section["sentences"] == [found.section["why_not"]]
+    assert found.result.why_not.startswith(said)
+    assert sentences(found.result) == [found.result.why_not]
     assert found.examples == {}
 
 
@@ -185,9 +198,9 @@ def test_confidence_of_one_model_says_that_no_answers_are_held_against_labels(tm
     )  # fmt: skip
     train = pairs(rng.integers(0, 3, 60)).with_columns(premise="Other " + pl.col("premise"))
     found = suspects(train, pairs(gold), runs)
-    said = found.section["why_not"]
+    said = found.result.why_not
     assert said.startswith("The model is of 1 family by the first word of its name: it takes 5 families")
-    assert said in found.section["sentences"]
+    assert said in sentences(found.result)
     assert found.rows is not None
 
 
@@ -195,11 +208,10 @@ def test_an_audit_without_runs_says_what_it_takes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     found = suspects(pairs(rng.integers(0, 3, 60)).with_columns(premise="x " + pl.col("premise")),
                      pairs(rng.integers(0, 3, 90)), None)  # fmt: skip
-    assert found.section == {
-        "why_not": "No runs of models were given: it takes 5 families, 3 of them strong, to hold their answers against "
-        "a label."
-    }
-    assert (sections({"suspect": found.section}), figures({"suspect": found.section})) == ((), [])
+    assert found.result == SuspectResult(
+        "No runs of models were given: it takes 5 families, 3 of them strong, to hold their answers against a label."
+    )
+    assert (PAGE.sections(found.result, Around({})), figures_of(found.result)) == ((), ())
 
 
 def test_many_models_of_one_family_say_why_nothing_is_marked(tmp_path: Path) -> None:

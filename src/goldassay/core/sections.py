@@ -219,7 +219,7 @@ class Page(Generic[R]):
     title: str
     lead: str | Callable[[R], str]
     sections: Callable[[R, Around], tuple[Section, ...]]
-    sentences: Callable[[R], Sequence[str]] | None = None
+    sentences: Callable[[R], Sequence[str]] = _nothing
     charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_tables: Callable[[R, Around], tuple[Table, ...]] = _nothing

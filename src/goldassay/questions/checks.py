@@ -1,8 +1,8 @@
 """The questions that can be answered: their registration, and the modules by which each shows its results.
 
-A question is a folder of this room. `check` answers it in an audit; `result` declares what it measures and its figures,
-`page` has its `Page`. Of a question without these, `figures`, `sections` and `charts` turn plain results into figures,
-sections and pictures, and `latex` into tables for papers.
+A question is a folder of this room. The `CHECK` of `question` (or `check`) answers it in an audit; `result` declares
+what it measures and its figures, `page` has its `Page`. Of a question without these, `figures`, `sections` and `charts`
+turn plain results into figures, sections and pictures, and `latex` into tables for papers.
 To add a question, add its folder and its name below. From outside the package `register_check` adds one to every later
 audit, which then brings its figures, sections and charts in its `Finding`.
 """
@@ -54,7 +54,10 @@ class Check(Protocol):
 
 def registered_checks() -> tuple[Check, ...]:
     """Every question of an audit: those of this package, then those that `register_check` added."""
-    return (*(each.CHECK for each in question_modules("check", (*AUDITED, *FURTHER)).values()), *_ADDED)
+    asked = (*AUDITED, *FURTHER)
+    modules = question_modules("question", asked) | question_modules("check", asked)
+    own = (modules[question].CHECK for question in asked if hasattr(modules.get(question), "CHECK"))
+    return (*own, *_ADDED)
 
 
 def register_check(check: Check) -> None:

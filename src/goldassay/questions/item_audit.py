@@ -32,6 +32,7 @@ from goldassay.questions.overlap.sections import LEAD
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.row_details.words import words_of_texts
+from goldassay.questions.suspect.result import SuspectResult
 
 if TYPE_CHECKING:
     from goldassay.core.progress import Steps
@@ -129,7 +130,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
         "artifacts": patterns.results,
         "leakage": finding.results,
-        "suspect": {"why_not": _WHY_NO_SUSPECTS},
+        "suspect": SuspectResult(_WHY_NO_SUSPECTS),
         "settings": settings.model_dump(mode="json"),
     }
     examples = _examples(posed.test, patterns, finding)
@@ -222,4 +223,4 @@ def _suspects(items: ChoiceItems, examples: pl.DataFrame) -> list[Finding]:
         return []
     rows = examples.filter(pl.col("defect").is_not_null())
     named = rows.select(pl.lit(items.name).alias("dataset"), "example_id", "defect", *ITEM_COLUMNS, "label")
-    return [Finding("suspect", None, rows=named)]
+    return [Finding("suspect", None, rows=named, result=SuspectResult(_WHY_NO_SUSPECTS))]

@@ -266,8 +266,8 @@ def frame_findings(
     answers = {name: each for name, each in findings.items() if isinstance(each, Result) and name in question_pages()}
     plain: dict[str, Any] = to_plain(document)
     for question, found in answers.items():
-        if (say := question_pages()[question].sentences) is not None:
-            plain[question] = {**plain[question], "sentences": list(say(found))}
+        if said := question_pages()[question].sentences(found):
+            plain[question]["sentences"] = list(said)
     # A reader of the document, such as a comparison of two reports, knows no question.
     for question in _asked(plain):
         if verdict := mapping(plain, "verdicts", question):

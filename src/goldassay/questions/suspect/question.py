@@ -1,18 +1,19 @@
-"""What speaks against each label of the test part, in one list."""
+"""The question of suspect labels: what speaks against each label of the test part, in one list. It judges nothing."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
 from goldassay.questions.board.measures import describe_items
-from goldassay.questions.suspect.defects import find_defects
+from goldassay.questions.rows import beside_data
 from goldassay.questions.suspect.measures import (
     LEAST_FAMILIES,
     LEAST_STRONG,
@@ -20,6 +21,8 @@ from goldassay.questions.suspect.measures import (
     corrected_scores,
     rank_suspects,
 )
+from goldassay.questions.suspect.page import PAGE
+from goldassay.questions.suspect.result import CorrectedScore, RankedLabels, SuspectResult, SuspectRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +42,12 @@ DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker 
 # Of what models answer: another label is likelier than the gold one, or the gold one has less than half of the mass.
 LIKELIER, UNSURE = "another label is likelier", "low confidence"
 UNANSWERED = "not answered"
+# Of defects.
+OTHER_LABEL = "the same texts have another label in another row"
+ANNOTATORS = "most annotators gave another label"
+# Rows on the page, and in the table beside it; the list goes on in the table of all examples.
+_MOST_SHOWN = 20
+MOST_ROWS = 1000
 # Runs may lack so many rows that were rewritten; of fewer answers a list of all rows would not be one.
 LEAST_ANSWERED = 0.9
 
@@ -74,16 +83,40 @@ class Suspects:
     """What was found.
 
     Attributes:
-        section: Plain data for the document.
+        result: For the report.
         examples: Columns for the table of examples; none where nothing speaks about labels.
         rows: `example_id`, `suspicion`, `suspect`, `why` and what was measured, the most suspect first.
         scores: A row a model and share of items taken for wrong.
     """
 
-    section: dict[str, Any]
+    result: SuspectResult
     examples: dict[str, pl.Series]
     rows: pl.DataFrame | None
     scores: pl.DataFrame | None
+
+
+class _Suspect:
+    question = "suspect"
+    title = PAGE.title
+    asks = str(PAGE.lead)
+    needs = ()
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Rank the labels of the test part; nothing where nothing speaks about them."""
+        with evidence.steps.step("looking for wrong labels"):
+            found = find_suspects(evidence)
+        if found.rows is None:
+            return Finding(self.question, None, result=found.result)
+        tables = {"suspects": first_suspects(found.rows, MOST_ROWS)}
+        if found.scores is not None:
+            tables["suspect_scores"] = found.scores
+        rows = beside_data(found.rows, {evidence.test.name: evidence.test})
+        return Finding(
+            self.question, None, tables=tables, examples=found.examples, rows=rows, result=found.result
+        )  # fmt: skip
+
+
+CHECK = _Suspect()
 
 
 def family_of(model: str) -> str:
@@ -96,7 +129,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
     """Rank the test part's labels by what speaks against them."""
     test = evidence.test
     if not test.label_names:
-        return Suspects({"why_not": NO_LABELS}, {}, None, None)
+        return Suspects(SuspectResult(NO_LABELS), {}, None, None)
     rows_answered, sets = runs_on_most(evidence, LEAST_ANSWERED)
     defects, systems = find_defects(test), _systems(sets)
     n, gold = len(test), test.labels()[rows_answered]
@@ -109,7 +142,9 @@ def find_suspects(evidence: Evidence) -> Suspects:
     flawed = defects.is_not_null().to_numpy()
     why_not = _why_not(evidence, systems.models, families, found)
     if found is None and confidence is None and not flawed.any():
-        return Suspects(_left_out(why_not, bool(evidence.run_paths), len(set(families)), n), {}, None, None)
+        # With runs a section says why there is nothing to rank.
+        nothing = _ranked(why_not, n, int(rows_answered.size), families) if evidence.run_paths else None
+        return Suspects(nothing or SuspectResult(why_not), {}, None, None)
     # Rows that nothing was answered of come last, but for those with a defect.
     suspicion = rank_suspects(
         flawed,
@@ -129,23 +164,27 @@ def find_suspects(evidence: Evidence) -> Suspects:
     columns = {"suspicion": pl.Series(suspicion), "suspect": pl.Series(kinds.tolist(), dtype=pl.String)}
     rows = _rows(test, defects, kinds, suspicion, _Answered(rows_answered, found, confidence))
     scores = None if found is None else _scores(systems, gold, found, suspicion[rows_answered])
-    section = {
-        "n_examples": n,
-        "n_answered": int(rows_answered.size),
-        "n_defects": int(flawed.sum()),
-        "n_families": len(set(families)),
-        "families": sorted(set(families)),
-        "strong": [] if found is None else list(found.strong),
-        "n_unison": None if found is None or not found.strong else int(found.unison.sum()),
-        "n_expected": None if found is None or not found.strong else found.n_expected,
-        "n_inverted": int(inverted.sum()) if len(set(families)) >= _LEAST_TESTED else None,
-        "confident": confidence is not None,
-        "why_not": why_not,
-        "rows": first_suspects(rows, 20).to_dicts(),
-        "scores": [] if scores is None else scores.to_dicts(),
-    }
-    section["sentences"] = _sentences(section)
-    return Suspects(section, columns, rows, scores)
+    result = replace(
+        _ranked(why_not, n, int(rows_answered.size), families),
+        n_defects=int(flawed.sum()),
+        n_inverted=int(inverted.sum()) if len(set(families)) >= _LEAST_TESTED else None,
+        confident=confidence is not None,
+        rows=tuple(SuspectRow(**row) for row in first_suspects(rows, _MOST_SHOWN).to_dicts()),
+        scores=() if scores is None else tuple(CorrectedScore(**row) for row in scores.to_dicts()),
+    )
+    if found is not None and found.strong:
+        unison = int(found.unison.sum())
+        result = replace(result, strong=tuple(found.strong), n_unison=unison, n_expected=found.n_expected)
+    return Suspects(result, columns, rows, scores)
+
+
+def _ranked(why_not: str, n: int, n_answered: int, families: list[str]) -> RankedLabels:
+    """Labels of which nothing is known yet."""
+    names = tuple(sorted(set(families)))
+    return RankedLabels(
+        why_not=why_not, n_examples=n, n_answered=n_answered, n_defects=0, n_families=len(names), families=names,
+        strong=(), n_unison=None, n_expected=None, n_inverted=None, confident=False, rows=(), scores=(),
+    )  # fmt: skip
 
 
 def first_suspects(rows: pl.DataFrame, most: int) -> pl.DataFrame:
@@ -168,16 +207,6 @@ def _why_not(evidence: Evidence, models: list[str], families: list[str], found: 
     who = "The model is" if n_models == 1 else f"The {count(n_models)} models are"
     of = "1 family" if n_families == 1 else f"{count(n_families)} families"
     return f"{who} of {of} by the first word of {'its name' if n_models == 1 else 'their names'}: {takes}."
-
-
-def _left_out(why_not: str, has_runs: bool, n_families: int, n: int) -> dict[str, Any]:
-    """What is said where nothing speaks about labels: with runs a section, without them why there is none."""
-    if not has_runs:
-        return {"why_not": why_not}
-    return {
-        "n_examples": n, "n_defects": 0, "n_families": n_families, "n_unison": None, "n_expected": None,
-        "confident": False, "why_not": why_not, "rows": [], "scores": [], "sentences": [why_not],
-    }  # fmt: skip
 
 
 # Below twenty systems the correlation of an item with the rest is hardly known, see `describe_items`.
@@ -262,23 +291,24 @@ def _scores(
     return pl.concat(rows)
 
 
-def _sentences(section: dict[str, Any]) -> list[str]:
-    said = []
-    if n := section["n_defects"]:
-        said.append(f"{count(n)} rows cannot all be right: the same texts, or most annotators, have another label.")
-    if section["n_unison"] is not None:
-        said.append(
-            f"On {count(section['n_unison'])} of {count(section['n_answered'])} rows all "
-            f"{len(section['strong'])} strong families of models name the same other label; if all labels were right "
-            f"and families erred independently, it would be {section['n_expected']:.1f}."
-        )
-    elif section["n_families"] or section["confident"]:
-        said.append(section["why_not"])
-    if (section["n_unison"] is not None or section["confident"]) and section["n_answered"] < section["n_examples"]:
-        n_missing = section["n_examples"] - section["n_answered"]
-        said.append(f"{count(n_missing)} rows are not answered by the runs, and come last.")
-    if section["n_inverted"]:
-        said.append(f"{count(section['n_inverted'])} rows are solved by weaker families and missed by stronger ones.")
-    if section["confident"]:
-        said.append("Models with probabilities order rows by how sure they are of the gold label.")
-    return said
+def find_defects(dataset: Dataset) -> pl.Series:
+    """What is wrong with each row of a labelled set, (N,) text; null where nothing is.
+
+    Texts are the same where they agree without case and with single spaces. Annotators speak against a label where
+    one label has more than half of their votes, and it is another one.
+    """
+    frame = dataset.examples
+    if not dataset.label_names:
+        return pl.repeat(None, frame.height, dtype=pl.String, eager=True)
+    texts = [
+        pl.col(name).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars() for name in dataset.text_columns
+    ]
+    is_other = pl.col("label").n_unique().over(texts) > 1
+    outvoted = pl.lit(value=False)
+    if "annotator_labels" in frame.columns:
+        votes = pl.col("annotator_labels").list
+        most = votes.eval(pl.element().mode().sort().first()).list.first()
+        n_most = votes.eval((pl.element() == pl.element().mode().sort().first()).sum()).list.first()
+        outvoted = (2 * n_most > votes.len()) & (most != pl.col("label"))
+    said = pl.when(is_other).then(pl.lit(OTHER_LABEL)).when(outvoted).then(pl.lit(ANNOTATORS)).otherwise(None)
+    return frame.select(said.alias("defect"))["defect"]

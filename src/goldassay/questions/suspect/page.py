@@ -1,0 +1,78 @@
+"""The page of suspect labels: which rows to look at, and what scores would be without them."""
+
+from __future__ import annotations
+
+from goldassay.core.numbers import count
+from goldassay.core.sections import Around, Page, Part, Section, explanation
+from goldassay.core.tables import Column, Table, table_of
+from goldassay.questions.suspect.result import RankedLabels, SuspectResult
+
+
+def sections(found: SuspectResult, _: Around) -> tuple[Section, ...]:
+    """The section "Suspect labels"; none where nothing speaks about labels."""
+    if not isinstance(found, RankedLabels):
+        return ()
+    section = Section(
+        key="suspect",
+        title=PAGE.title,
+        lead=PAGE.heading(found)[1],
+        sentences=tuple(sentences(found)),
+        parts=tuple(Part(table=table) for table in (_first(found), _scores(found)) if table.rows),
+        how=explanation("goldassay.questions.suspect", "how"),
+    )
+    return (section,)
+
+
+def _first(found: RankedLabels) -> Table:
+    columns = [Column("example_id", "row", "data"), Column("suspect", "suspect")]
+    if any(row.suggested is not None for row in found.rows):
+        columns += [Column("suggested", "models say", "data"), Column("log_odds", "log odds", "decimal", 1)]
+    if any(row.confidence is not None for row in found.rows):
+        columns.append(Column("confidence", "confidence in gold", "probability"))
+    return table_of("suspects", "The most suspect labels", columns, found.rows, file="suspects")
+
+
+def _scores(found: RankedLabels) -> Table:
+    columns = (
+        Column("model", "model", "data"),
+        Column("n_first", "most suspect rows", "count"),
+        Column("as_is", "score", "points", 2),
+        Column("dropped", "without them", "points", 2),
+        Column("relabelled", "if they were wrong", "points", 2),
+    )
+    caption = "What scores would be if the most suspect labels were wrong, in points"
+    return table_of("suspect_scores", caption, columns, found.scores, file="suspect_scores")
+
+
+def sentences(found: SuspectResult) -> list[str]:
+    """What speaks against labels; nothing where they were not looked at."""
+    if not isinstance(found, RankedLabels):
+        return []
+    said = []
+    if n := found.n_defects:
+        said.append(f"{count(n)} rows cannot all be right: the same texts, or most annotators, have another label.")
+    if found.n_unison is not None:
+        said.append(
+            f"On {count(found.n_unison)} of {count(found.n_answered)} rows all {len(found.strong)} strong families of "
+            "models name the same other label; if all labels were right and families erred independently, it would be "
+            f"{found.n_expected:.1f}."
+        )
+    # Defects alone need no models.
+    elif found.n_families or found.confident or not found.n_defects:
+        said.append(found.why_not)
+    if (found.n_unison is not None or found.confident) and found.n_answered < found.n_examples:
+        said.append(f"{count(found.n_examples - found.n_answered)} rows are not answered by the runs, and come last.")
+    if found.n_inverted:
+        said.append(f"{count(found.n_inverted)} rows are solved by weaker families and missed by stronger ones.")
+    if found.confident:
+        said.append("Models with probabilities order rows by how sure they are of the gold label.")
+    return said
+
+
+PAGE = Page(
+    SuspectResult,
+    title="Suspect labels",
+    lead="Which labels may be wrong?",
+    sections=sections,
+    sentences=sentences,
+)
