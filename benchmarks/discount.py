@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from goldassay.questions.discount.study import discount_lines
 
 import goldassay
 from goldassay.cli.main import run
 from goldassay.questions.discount.measures import shortcut_weights
-from goldassay.questions.discount.study import discount_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

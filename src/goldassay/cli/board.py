@@ -65,7 +65,8 @@ def board(
     from goldassay.core.settings import with_data, with_seed
     from goldassay.questions.board.question import study_board
     from goldassay.questions.board.result import BoardResult
-    from goldassay.questions.discount.study import discount_lines, with_discount
+    from goldassay.questions.discount.page import discount_lines, with_discount
+    from goldassay.questions.discount.result import DiscountResult
     from goldassay.questions.gating import load_settings
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
@@ -74,13 +75,13 @@ def board(
     )
     page = None if out is None else save_report(report, out, None, latex=False)
     if json_file is not None:
-        said = with_discount(found.to_dict(), report.to_dict())
+        said = with_discount(found.to_dict(), report.answer(DiscountResult))
         write_json(json_file, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
         ranked = report.answer(BoardResult)
         assert ranked is not None
-        for line in (*_lines(ranked), *discount_lines(report.to_dict())):
+        for line in (*_lines(ranked), *discount_lines(report.answer(DiscountResult))):
             typer.echo(line)
         if page is not None:
             typer.echo(page)

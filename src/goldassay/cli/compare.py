@@ -79,7 +79,8 @@ def compare(
     from goldassay.cli.compare_lines import lines_of, result_of
     from goldassay.core.settings import with_seed
     from goldassay.questions.comparison.study import study_comparison
-    from goldassay.questions.discount.study import discount_lines, with_discount
+    from goldassay.questions.discount.page import discount_lines, with_discount
+    from goldassay.questions.discount.result import DiscountResult
     from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
 
@@ -103,13 +104,13 @@ def compare(
     )
     page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
-        said = with_discount(result_of(compared), report.to_dict())
+        said = with_discount(result_of(compared), report.answer(DiscountResult))
         write_json(json_file, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
         for line in lines_of(compared):
             typer.echo(line)
-        for line in discount_lines(report.to_dict()):
+        for line in discount_lines(report.answer(DiscountResult)):
             typer.echo(line)
         if page is not None:
             typer.echo(page)

@@ -61,7 +61,8 @@ def instability(
     are unstable and which go together; with checkpoints, how the score moves in training. Writes report.html,
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
-    from goldassay.questions.discount.study import discount_lines
+    from goldassay.questions.discount.page import discount_lines
+    from goldassay.questions.discount.result import DiscountResult
     from goldassay.questions.gating import load_settings
     from goldassay.questions.instability.options import InstabilityChoice
     from goldassay.questions.instability.report import study_instability
@@ -85,7 +86,7 @@ def instability(
         write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
-        for line in discount_lines(report.to_dict()):
+        for line in discount_lines(report.answer(DiscountResult)):
             typer.echo(line)
         typer.echo(page)
     left = report.document["instability"]["interrupted"]

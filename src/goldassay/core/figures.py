@@ -284,8 +284,8 @@ class _Shown:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The fields that it names."""
-        return tuple(filter(None, (self.at, self.low, self.high, self.reason, self.label)))
+        """The fields of its own record that it names."""
+        return tuple(filter(None, (self.at, self.low, self.high, self.label)))
 
 
 _FIGURE, _ROLE, _FORM, _FIGURES_BY = "figure", "role", "form", "figures_by"
@@ -310,11 +310,12 @@ def figure(
         low: The field with the lower end of its interval.
         high: The field with the upper end.
         n: The field with the number of examples, of the record or of one around it.
-        reason: The field that says why the value is undefined; where it says anything, the figure has no value.
+        reason: The field that says why the value is undefined, of the record or of one around it; where it says
+            anything, the figure has no value.
         why: The same in words, where no field says it.
         label: The field with words for it where those of the measure do not fit; None leaves the measure's.
-        at: Of a field that holds a record: the field of that record with the value; `low`, `high`, `reason` and
-            `label` are of that record, too.
+        at: Of a field that holds a record: the field of that record with the value; `low`, `high`, `label` and, where
+            it has one, `reason` are of that record, too.
         default: None: a value of None is left out of the figures and of the plain form.
     """
     shown = _Shown(declare(measure), low, high, n, reason, why, label, at)
@@ -406,20 +407,19 @@ def _figure(shown: _Shown, value: Any, of: Mapping[str, Any], whole: tuple[Resul
     record: Any = whole[0]
     if shown.at:
         record, value = value, getattr(value, shown.at)
-    low, high, said, label = (
-        getattr(record, name) if name else None for name in (shown.low, shown.high, shown.reason, shown.label)
-    )
-    n = _from_around(shown, whole) if shown.n else None
+    low, high, label = (getattr(record, name) if name else None for name in (shown.low, shown.high, shown.label))
+    n = _from_around(shown.n, whole) if shown.n else None
+    said = _from_around(shown.reason, (record, *whole)) if shown.reason else None
     if said:
         value = low = high = None
     return shown.measure.figure(value, low, high, n=n, reason=said or shown.why, label=label, **of)
 
 
-def _from_around(shown: _Shown, whole: tuple[Result, ...]) -> Any:
+def _from_around(name: str, whole: tuple[Any, ...]) -> Any:
     for each in whole:
-        if hasattr(each, shown.n):
-            return getattr(each, shown.n)
-    raise AttributeError(f"{shown.measure.id} names {shown.n!r}, which no record around it has")
+        if hasattr(each, name):
+            return getattr(each, name)
+    raise AttributeError(f"a figure names {name!r}, which no record around it has")
 
 
 def _named(metadata: Mapping[str, Any], name: Any) -> str | None:

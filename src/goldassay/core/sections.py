@@ -230,6 +230,11 @@ class Page(Generic[R]):
         """Title and question."""
         return self.title, self.lead if isinstance(self.lead, str) else self.lead(found)
 
+    def plain(self, found: R) -> dict[str, Any]:
+        """The result as `report.json` holds it: its plain form, with what is said of it."""
+        said = self.sentences(found)
+        return {**found.to_dict(), "sentences": list(said)} if said else found.to_dict()
+
     def meaning_of(self, found: R, word: str) -> str:
         """What a word of a verdict means; "" where nothing is said of it."""
         return (self.meanings(found) if callable(self.meanings) else self.meanings).get(word, "")

@@ -266,8 +266,7 @@ def frame_findings(
     answers = {name: each for name, each in findings.items() if isinstance(each, Result) and name in question_pages()}
     plain: dict[str, Any] = to_plain(document)
     for question, found in answers.items():
-        if said := question_pages()[question].sentences(found):
-            plain[question]["sentences"] = list(said)
+        plain[question] = question_pages()[question].plain(found)
     # A reader of the document, such as a comparison of two reports, knows no question.
     for question in _asked(plain):
         if verdict := mapping(plain, "verdicts", question):

@@ -29,8 +29,8 @@ from goldassay.questions.board.measures import (
 )
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
+from goldassay.questions.discount.question import discount_systems, discount_tables
 from goldassay.questions.discount.reading import told_by
-from goldassay.questions.discount.study import discount_section, discount_tables
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.board.scores import BoardScores
+    from goldassay.questions.discount.result import DiscountResult
     from goldassay.report import Report
 
 _MOST_NAMES = 5
@@ -174,13 +175,13 @@ def study_board(
         scores = read_board(table, choice, settings.data.clusters, missing)
     with steps.step("ranking systems"):
         found = measure_board(scores, settings.seed)
-    section = None
+    discounted = None
     if told is not None:
         with steps.step("discounting"):
-            section = discount_section(
+            discounted = discount_systems(
                 told, scores.systems, scores.scores, scores.items.tolist(), rows_answered(scores, choice), settings.seed
             )
-    return report_board(found, scores, choice, missing, settings, steps, section), found
+    return report_board(found, scores, choice, missing, settings, steps, discounted), found
 
 
 def measure_board(scores: BoardScores, seed: int = 0) -> Board:
@@ -243,7 +244,7 @@ def report_board(
     missing: str,
     settings: Settings,
     steps: Steps,
-    discounted: dict[str, Any] | None = None,
+    discounted: DiscountResult | None = None,
 ) -> Report:
     """Write up what was found, and what scores are without a shortcut, where that was asked."""
     items = _items(found, scores)
@@ -265,8 +266,8 @@ def report_board(
     tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
     return compose_report(
         document,
-        tables if discounted is None else tables | discount_tables(discounted),
-        findings=[Finding("board", None, result=result)],
+        tables | discount_tables(discounted),
+        findings=[Finding("board", None, result=result), Finding("discount", None, result=discounted)],
     )
 
 

@@ -20,7 +20,7 @@ from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
 from goldassay.questions.board.solved_lists import read_solved
 from goldassay.questions.board.tables import Cells, read_cells
 from goldassay.questions.discount.matching import Answered
-from goldassay.questions.discount.study import answered_by
+from goldassay.questions.discount.question import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.instability.texts import read_texts

@@ -10,7 +10,7 @@ from goldassay.core.finding import Finding
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
-from goldassay.questions.discount.study import discount_runs, discount_tables
+from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -122,10 +122,14 @@ def report_comparison(
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
         "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
-        **({} if discounted is None else discount_tables(discounted)),
+        **discount_tables(discounted),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
-    return compose_report(document, tables, findings=[Finding("comparison", None, rows=rows)]), compared
+    return compose_report(
+        document,
+        tables,
+        findings=[Finding("comparison", None, rows=rows), Finding("discount", None, result=discounted)],
+    ), compared
 
 
 def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:

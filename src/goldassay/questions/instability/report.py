@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.finding import Finding
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import told_by
-from goldassay.questions.discount.study import discount_runs, discount_tables
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.check import CHECK
 from goldassay.questions.instability.curves import add_curves, report_curves
@@ -174,7 +175,7 @@ def _measure(
         },
     }
     document = frame_findings(_title(sets), findings, evidence.steps, settings)
-    return compose_report(document, tables, findings=[finding])
+    return compose_report(document, tables, findings=[finding, Finding("discount", None, result=discounted)])
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
