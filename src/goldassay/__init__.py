@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.leakage.suggested import suggest_rewrites
     from goldassay.questions.overlap.study import measure_overlap
-    from goldassay.questions.sensitivity.study import measure_sensitivity
+    from goldassay.questions.sensitivity.question import measure_sensitivity
     from goldassay.questions.shift.building import build_shift
     from goldassay.questions.shift.detected import detect_shift
     from goldassay.questions.shift.report import measure_shift
@@ -56,7 +56,7 @@ _HOME = {
     "measure_instability": "goldassay.questions.instability.report",
     "measure_leakage": "goldassay.questions.leakage.report",
     "measure_overlap": "goldassay.questions.overlap.study",
-    "measure_sensitivity": "goldassay.questions.sensitivity.study",
+    "measure_sensitivity": "goldassay.questions.sensitivity.question",
     "measure_shift": "goldassay.questions.shift.report",
     "rank_systems": "goldassay.questions.board.question",
     "read_dataset": "goldassay.data",

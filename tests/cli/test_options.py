@@ -21,7 +21,7 @@ from goldassay.core.options import SETTING_OF, key_of_setting
 from goldassay.core.settings import Settings, known_keys
 from goldassay.questions.board.question import BoardReading
 from goldassay.questions.run_choice import RunFormat, RunReading
-from goldassay.questions.sensitivity.study import SensitivityReading
+from goldassay.questions.sensitivity.question import SensitivityReading
 from goldassay.questions.shift.detected import DetectionReading
 from tests.cli.run_files import refused
 

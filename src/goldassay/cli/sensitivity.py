@@ -46,7 +46,7 @@ def sensitivity(
 
     from goldassay.core.settings import with_seed
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.sensitivity.study import study_sensitivity
+    from goldassay.questions.sensitivity.question import study_sensitivity
 
     settings = with_seed(load_settings(config), seed)
     report, found = study_sensitivity(runs, choice, claim, settings, quiet=quiet)
@@ -76,7 +76,7 @@ def _lines(found: SensitivityStudy, claim: float | None, limits: str) -> Iterato
 
 
 def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
-    from goldassay.questions.sensitivity.report import say_claim
+    from goldassay.questions.sensitivity.page import say_claim
 
     spread = each.spread
     least, most = min(spread.n_repeats), max(spread.n_repeats)

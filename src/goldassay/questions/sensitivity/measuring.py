@@ -7,24 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from goldassay.core.clusters import effective_clusters
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.results import Result
+from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.configuration_sets import own_name
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.variance import score_above_constant
 from goldassay.questions.instability.spread import silent_codes
 from goldassay.questions.instability.verdict import WHOLE
 from goldassay.questions.sensitivity.measures import ConfigurationSpread, configuration_spread, order_changes
+from goldassay.questions.sensitivity.result import ConfigurationScore
 from goldassay.questions.sensitivity.verdict import Claim, Judged, judge, judge_claim
 from goldassay.runs.configurations import differing, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
@@ -84,19 +85,15 @@ class SensitivityStudy(Result):
 
     def to_frame(self) -> pl.DataFrame:
         """One row a model, dataset and configuration: model, dataset, condition, configuration, n_repeats, mean."""
-        return pl.DataFrame(
-            [
-                {
-                    "model": each.model,
-                    "dataset": each.dataset,
-                    "condition": each.condition,
-                    "configuration": name,
-                    "n_repeats": n,
-                    "mean": mean,
-                }
-                for each in self.models
-                for name, n, mean in zip(each.configurations, each.spread.n_repeats, each.spread.means, strict=True)
-            ]
+        return frame_of_records(self.scores, ConfigurationScore)
+
+    @property
+    def scores(self) -> tuple[ConfigurationScore, ...]:
+        """The mean score of each configuration."""
+        return tuple(
+            ConfigurationScore(each.model, each.dataset, each.condition, name, n, mean)
+            for each in self.models
+            for name, n, mean in zip(each.configurations, each.spread.n_repeats, each.spread.means, strict=True)
         )
 
 
