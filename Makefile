@@ -15,7 +15,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow foreign fuzz docs notebooks pictures install clean
+.PHONY: audit test lint slow foreign fuzz ledger docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -49,6 +49,11 @@ foreign: .venv/.tested
 MINUTES ?= 10
 fuzz: .venv/.tested
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.hostile.fuzz $(MINUTES)
+
+# What every command and the public functions gave for small inputs at the commit BASE, and what they give now.
+BASE ?= HEAD
+ledger: .venv/.tested
+	@$(BIN)/python -m tests.agreement.ledger between $(BASE) $(LEDGER)
 
 lint: .venv/.tested
 	$(BIN)/ruff check .
