@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tests.agreement.ledger.compare import ABSENT, compare, report
+from tests.agreement.ledger.compare import ABSENT, compare, renamed, report
 from tests.agreement.ledger.entries import CALLS, command_lines
 from tests.agreement.ledger.record import error_record, file_record, plain, report_record, table_record
 
@@ -48,7 +48,7 @@ def test_a_report_is_kept_without_its_sentences() -> None:
         "keys": {
             "verdicts.leakage.verdict": [], "verdicts.leakage.evidence": [], "leakage.rows[].share": ["0.5", "0.25"],
             "leakage.rows[].name": [], "leakage.none": [], "digest": [],
-            "figures[]": ["high", "id", "low", "n", "of", "reason", "value"],
+            **{f"figures[].{key}": [] for key in ("high", "id", "low", "n", "of.part", "reason", "value")},
         },
     }  # fmt: skip
 
@@ -64,6 +64,16 @@ def test_a_changed_sign_and_a_renamed_key_are_named() -> None:
         ("removed", "a/run", "keys / leakage.rows[].name"),
         ("removed", "a/run", "keys / leakage.rows[].share"),
     ]
+
+
+def test_a_renamed_key_is_no_difference_where_it_is_told() -> None:
+    frame = pl.DataFrame({"share": [0.5, 0.25], "b": [1, 2]})
+    old = {"keys": report_record(DOCUMENT)["keys"], "table": table_record(frame)}
+    text = json.dumps(DOCUMENT).replace('"share"', '"part"')
+    new = {"keys": report_record(json.loads(text))["keys"], "table": table_record(frame.rename({"share": "part"}))}
+    assert differing(old, new)
+    assert not differing(json.loads(renamed(json.dumps(old), ["share=part"])), new)
+    assert renamed('{"share_of": "n.share"}', ["share=part"]) == '{"share_of": "n.part"}'
 
 
 def test_a_table_is_the_same_in_any_order_and_not_with_other_values() -> None:

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .compare import compare, report
+from .compare import compare, renamed, report
 from .running import MissingInputError, run_all
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for each in (writing, between):
         each.add_argument("--jobs", type=int, default=2, metavar="N", help="processes side by side")
     for each in (comparing, between):
+        each.add_argument(
+            "--renamed", action="append", default=[], metavar="OLD=NEW",
+            help="a name of keys, figures, columns or files that is another in the new ledger; repeatable",
+        )  # fmt: skip
         each.add_argument("--most", type=int, default=25, metavar="N", help="differences shown of a run")
     given = parser.parse_args(arguments)
     try:
@@ -54,8 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingInputError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 2
-    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (given.old, given.new))
-    differences = [each for each in compare(old, new) if given.only in each.entry]
+    old, new = (path.read_text(encoding="utf-8") for path in (given.old, given.new))
+    found = compare(json.loads(renamed(old, given.renamed)), json.loads(new))
+    differences = [each for each in found if given.only in each.entry]
     print(*report(differences, most=given.most), sep="\n")
     return int(bool(differences))
 

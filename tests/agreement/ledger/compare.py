@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,14 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Difference]:
             kind, other = ("added", old) if entry in after else ("removed", new)
             found.append(Difference(entry, kind, "run", new=other["entries"].get(entry, {}).get(ABSENT)))
     return found
+
+
+def renamed(ledger: str, names: Sequence[str]) -> str:
+    """The text of a ledger with each of the names, OLD=NEW, in place of the old one where it stands by itself."""
+    for name in names:
+        old, _, new = name.partition("=")
+        ledger = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, ledger)
+    return ledger
 
 
 def _between(entry: str, place: str, old: Any, new: Any) -> Iterator[Difference]:

@@ -64,7 +64,7 @@ _REAL: dict[str, tuple[str, int]] = {
     "counterfactual_nli/original_test.tsv.gz": ("counterfactual.tsv", 400),
     "uci_sentiment/sentences.tsv.gz": ("sentences.tsv", 400),
     "anli/ANLI_analysis_r1_dev.csv.gz": ("anli.csv", 150),
-    "hans/heuristics_train_set.tsv.gz": ("hans.tsv", 300),
+    "hans/heuristics_evaluation_set_shuffled.tsv.gz": ("hans.tsv", 300),
     "breaking_nli/dataset.jsonl.gz": ("breaking.jsonl", 200),
     "choices/ARC-Challenge-Dev.jsonl.gz": ("arc.jsonl", 200),
     "choices/openbookqa-test.jsonl.gz": ("openbookqa.jsonl", 200),
@@ -82,7 +82,7 @@ _REAL: dict[str, tuple[str, int]] = {
     "corpora/gsm8k-test.jsonl.gz": ("gsm8k-test.jsonl", 120),
     "corpora/gsm8k-train.jsonl.gz": ("gsm8k-train.jsonl", 300),
     "prompts/metabench-pythia14m-permuted.parquet": ("metabench.parquet", 645),
-    "predictions/instability_bert_base/snli.preds.tsv.gz": ("snli-preds.tsv", 201),
+    "predictions/instability_bert_base/snli.preds.tsv.gz": ("snli-preds.tsv", 200),
     "klue/klue-sts-v1.1_dev.json.gz": ("klue-sts.json", 60),
 }
 _MOST_BYTES = 3_000_000

@@ -81,8 +81,8 @@ def report_record(document: dict[str, Any]) -> dict[str, Any]:
     verdicts = {question: {key: verdict[key] for key in ("verdict", "at_most") if key in verdict}
                 for question, verdict in document.get("verdicts", {}).items()}  # fmt: skip
     rest = {key: value for key, value in document.items() if key != "figures"}
-    keys = sorted({key for row in document.get("figures", []) for key in row})
-    return {"verdicts": verdicts, "figures": figures, "keys": {**paths_of(rest), "figures[]": keys}}
+    keys = paths_of({"figures": document.get("figures", [])}, numbers=False)
+    return {"verdicts": verdicts, "figures": figures, "keys": paths_of(rest) | keys}
 
 
 def paths_of(document: Any, *, names: bool = False, numbers: bool = True) -> dict[str, Any]:
@@ -98,9 +98,11 @@ def paths_of(document: Any, *, names: bool = False, numbers: bool = True) -> dic
         kept = found.setdefault(path, [])
         is_name = names and isinstance(value, str) and " " not in value
         if numbers and value is not None and (is_name or isinstance(value, bool | int | float)):
-            kept.append(value if isinstance(value, str) else rounded(value))
+            kept.append(value)
     return {
-        path: kept if len(kept) <= _FEW else {"n": len(kept), "content": digest_of(map(str, kept))}
+        path: [each if isinstance(each, str) else rounded(each) for each in kept]
+        if len(kept) <= _FEW
+        else {"n": len(kept), "content": digest_of(map(_cell, kept))}
         for path, kept in sorted(found.items())
     }
 
