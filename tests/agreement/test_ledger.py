@@ -107,8 +107,9 @@ def test_of_an_error_only_what_it_names_counts(tmp_path: Path) -> None:
 def test_a_command_that_only_one_source_has_is_one_difference() -> None:
     old = ledger({"a/look": {ABSENT: "command look"}, "a/gone": {"exit": 0}, "a/same": {"exit": 0}})
     new = ledger({"a/look": {"exit": 0}, "a/gone": {ABSENT: "command gone"}, "a/same": {"exit": 0}}, ("audit", "look"))
-    assert [f"{each.kind} {each.entry}" for each in compare(old, new)] == [
-        "added command look", "removed a/gone", "added a/look",
+    assert [(each.kind, each.entry, each.place) for each in compare(old, new)] == [
+        ("added", "command look", "command"), ("removed", "a/gone", "missing command gone"),
+        ("added", "a/look", "new command look"),
     ]  # fmt: skip
     assert not compare(old, old)
 

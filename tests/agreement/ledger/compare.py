@@ -52,8 +52,8 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Difference]:
         if entry in before and entry in after:
             found += _between(entry, "", before[entry], after[entry])
         else:
-            kind, other = ("added", old) if entry in after else ("removed", new)
-            found.append(Difference(entry, kind, "run", new=other["entries"].get(entry, {}).get(ABSENT)))
+            kind, word, other = ("added", "new", old) if entry in after else ("removed", "missing", new)
+            found.append(Difference(entry, kind, f"{word} {other['entries'].get(entry, {}).get(ABSENT, 'run')}"))
     return found
 
 

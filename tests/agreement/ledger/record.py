@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What differs from machine to machine, or by the clock; of these only the keys are kept.
-_VOLATILE = ("digest", "digests", "environment", "goldassay_version", "schema_version")
+_VOLATILE = ("digest", "digests", "environment", "finished", "goldassay_version", "schema_version", "started")
 _ONLY_KEYS = ("timing.json",)
 _FILE = re.compile(
     r"[\w./~+=,-]*\w\.(?:jsonl|json|csv|tsv|txt|parquet|arrow|npz|npy|toml|eval|gz|zst|png|tar|html)\b[\w.]*"

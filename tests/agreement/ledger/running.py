@@ -171,9 +171,9 @@ def _call(function: Callable[[Any], Any], place: Path) -> dict[str, Any]:
         try:
             record = {"gave": plain(function(importlib.import_module("goldassay")))}
         except AttributeError as error:
-            if "module 'goldassay" not in str(error):
+            if (lacking := re.match(r"module 'goldassay.* has no attribute '(\w+)'", str(error))) is None:
                 raise
-            return {ABSENT: f"function: {error}"}
+            return {ABSENT: f"function {lacking[1]}"}
         except Exception as error:
             record = {"raised": type(error).__name__, "error": error_record(str(error), below=place)}
     kinds = {each.category for each in warned if each.category.__module__.startswith("goldassay")}
