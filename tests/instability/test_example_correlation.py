@@ -58,6 +58,37 @@ def test_examples_that_never_change(bert_scores: Scores, name: str, constant: in
     assert len(found.examples) == scores.shape[1] - constant
 
 
+@pytest.mark.parametrize("tile", [1, 2, 512])
+def test_what_is_left_out_by_hand(monkeypatch: pytest.MonkeyPatch, tile: int) -> None:
+    """Two runs of three checkpoints: 0 and 1 change in the first run only, 2 in the second only, 4 in both, 3 never."""
+    monkeypatch.setattr(correlation, "_TILE", tile)
+    scores = np.array(
+        [
+            [[0, 1, 1, 0, 0], [1, 1, 1, 0, 1], [1, 0, 1, 0, 1]],
+            [[0, 0, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 1]],
+        ]
+    )
+    found = correlate_examples(scores, order="file")
+    assert found.examples.tolist() == [0, 1, 2, 4]
+    assert found.skipped == {
+        "the example never changes": 1,
+        # (0, 2) and (1, 2).
+        "the two examples never change in the same run": 2,
+    }
+    nan = np.nan
+    # Phi of 011 and 110 is -1/2, as that of 110 and 011; of 011 and 001 it is 1/2.
+    wanted = [[1, -0.5, nan, 1], [-0.5, 1, nan, -0.5], [nan, nan, 1, 0.5], [1, -0.5, 0.5, 1]]
+    assert found.values == pytest.approx(np.array(wanted), nan_ok=True)
+    assert found.to_frame()["correlation"].is_nan().sum() == 2
+
+
+def test_nothing_is_left_out_where_all_examples_change() -> None:
+    found = correlate_examples([[[0, 1], [1, 0]], [[0, 1], [1, 1]], [[1, 1], [0, 0]]], order="file")
+    assert (found.skipped, found.n_constant) == ({}, 0)
+    # Against each other in the first run, together in the third; in the second one of them does not change.
+    assert found.values[0, 1] == pytest.approx((-1 + 1) / 2)
+
+
 def test_order_puts_related_examples_side_by_side() -> None:
     rng = np.random.default_rng(0)
     base = rng.integers(0, 2, (1, 40, 2))

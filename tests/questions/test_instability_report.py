@@ -53,6 +53,7 @@ from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.png import png_address
 from goldassay.runs import Runs, read_runs, write_runs
 from tests.cli.run_files import write_checkpoints
+from tests.markdown_tables import table_of, tables_of
 from tests.report.test_report import every_form, paths_of, replaced
 
 if TYPE_CHECKING:
@@ -98,6 +99,89 @@ def test_numbers_are_those_of_the_measures(report: Report, folder: Path) -> None
     assert [pair["covariance"] for pair in section["examples"][0]["pairs"]] == pairs["covariance"].to_list()
     first = section["examples"][0]["pairs"][0]
     assert first["example_id_a"] == str(probe.example_ids[pairs["i"][0]])
+
+
+def test_every_derived_column_by_hand() -> None:
+    """Ten examples and two runs: four are always right, three always wrong, and the last three right in one run only.
+
+    The runs score .7 and .4. One example that varies has the variance .5, and two of them have the covariance .5.
+    """
+    right = [[1] * 4 + [0] * 3 + [1] * 3, [1] * 4 + [0] * 6]
+    half = ["a"] * 8 + ["b"] * 2
+    runs = Runs.from_arrays(scores=right, seeds=[1, 2], model="m", dataset="d", groups={"half": half})
+    report = measure_instability(runs)
+    (scores,) = table_of(report, "Scores over runs")
+    # (.7 + .4) / 2, and .3 / sqrt(2).
+    assert (scores["mean score"], scores["lowest"], scores["highest"]) == ("55.0", "40.0", "70.0")
+    assert scores["SD"].startswith("21.21 ")
+    (parts,) = table_of(report, "Where the variance")
+    # .045; 3 x .5 / 10² = .015; 6 x .5 / 10² = .03; .045 / .015 = 3; 10 / 3.
+    assert list(parts.values()) == ["d", "450.0000", "150.0000", "300.0000", "3.00", "3"]
+    (varying,) = table_of(report, "How many examples depend")
+    assert list(varying.values()) == ["d", "10", "4", "3", "3", "30.0 %"]
+    (covariance,) = table_of(report, "Covariance within")
+    # Of the six ordered pairs two are within b: 2 x .5 / 10² and 4 x .5 / 10²; the latter of .045.
+    assert covariance["covariance within"].startswith("100.0000")
+    assert covariance["covariance between"].startswith("200.0000")
+    assert covariance["between, of the total"] == "44 %"
+    groups = {row["group"]: row for row in table_of(report, "By half")}
+    # a: 4.5 of 8 on average, and 1 of 8 more in one run than in the other; its .1 of the .3 that the runs differ by.
+    assert [groups["a"][key] for key in ("examples", "mean score", "share of variance")] == ["8", "56.2", "33.3 %"]
+    assert [groups["b"][key] for key in ("examples", "mean score", "share of variance")] == ["2", "50.0", "66.7 %"]
+    assert (groups["a"]["SD"].split()[0], groups["b"]["SD"].split()[0]) == ("8.84", "70.71")
+    pairs = table_of(report, "The 3 pairs")
+    assert [list(row.values()) for row in pairs] == [["a", "b", "2", "66.7 %"], ["b", "the same", "1", "33.3 %"]]
+    assert [row["right in"] for row in table_of(report, "Least stable")[:4]] == ["1 of 2"] * 3 + ["2 of 2"]
+    assert [row["example"] for row in table_of(report, "Examples wrong in every run")] == ["4", "5", "6"]
+
+
+def test_the_tables_of_a_report_are_there(report: Report) -> None:
+    stems = {
+        "Scores over runs": 4, "Where the variance": 4, "Intervals of every figure": 15, "Normalized deviation": 4,
+        "How many runs": 4, "What it takes at least": 4, "Covariance within": 4, "By template: bert · probe": 2,
+        "By template: roberta · standard": 2, "How far the score moves": 4, "Choosing the checkpoint": 2,
+        "Rank correlation between datasets": 4, "How many examples depend": 4, "Correlation within groups": 4,
+        "Least stable examples, bert · probe": 12, "Examples wrong in every run, roberta · probe": 3,
+        "Pairs that change together, bert · probe": 10, "Inputs": 1, "Runs": 4,
+    }  # fmt: skip
+    assert {stem: len(table_of(report, stem)) for stem in stems} == stems
+    assert not any(caption.startswith(("One run", "Mean grades")) for caption in tables_of(report))
+    steps = ["0.5", "1.0", "2.0"]
+    assert list(table_of(report, "How many runs")[0])[3:] == [f"runs for {step} points" for step in steps]
+    assert list(table_of(report, "What it takes at least")[0])[2:] == [f"for {step} points" for step in steps]
+    normalized = table_of(report, "Normalized deviation")
+    assert [row["runs of"] for row in normalized if row["recommended convention"].startswith("1.00")] == [
+        "bert · standard", "roberta · standard",
+    ]  # fmt: skip
+
+
+def test_the_tables_of_one_run_are_there_and_those_of_several_are_not() -> None:
+    runs = Runs.from_arrays(scores=[[1, 1, 1, 0, 0]], seeds=[1], model="m", dataset="d")
+    report = measure_instability(runs)
+    captions = list(tables_of(report))
+    assert [caption.split(",")[0] for caption in captions[:3]] == [
+        "Scores over runs", "One run: its score", "Where the variance comes from",
+    ]  # fmt: skip
+    assert captions[3:5] == ["Inputs", "Runs"]
+    (alone,) = table_of(report, "One run")
+    # 3 of 5 examples, each by itself.
+    assert (alone["examples"], alone["clusters"], alone["score"].split()[0]) == ("5", "5", "60.00")
+    (scores,) = table_of(report, "Scores over runs")
+    assert (scores["mean score"], scores["SD"]) == ("60.0", "—")
+
+
+def test_grades_have_a_table_on_their_own_scale(tmp_path: Path) -> None:
+    grades = [[1, 2, 3, 4], [2, 3, 4, 5]]
+    rows = [
+        {"id": f"e{at}", "model": "judge", "seed": seed, "score": grade}
+        for seed, run in enumerate(grades)
+        for at, grade in enumerate(run)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "grades.csv")
+    (row,) = table_of(measure_instability(tmp_path / "grades.csv", grades="1:5"), "Mean grades")
+    # (1 + 2 + 3 + 4) / 4 and one more; their mean.
+    assert (row["scale"], row["lowest run"], row["highest run"]) == ("1 to 5", "2.50", "3.50")
+    assert row["mean grade"].startswith("3.00")
 
 
 def test_training_is_measured_where_there_are_checkpoints(report: Report) -> None:
