@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.board import first_in_halves, lead_of, pooled_spread, rank
 from goldassay.core.errors import InputError
-from goldassay.questions.board.measures import _errors, largest_differences
+from goldassay.questions.board.measures import _errors, largest_differences, noise_of_runs
 
 
 def answers(n_systems: int, n_items: int, seed: int, skill: float = 0.5) -> np.ndarray:
@@ -246,6 +246,17 @@ def test_one_run_beside_several_is_taken_to_vary_as_they_do() -> None:
     assert spread.freedom == 4
     lead = lead_of(one, others)
     assert lead.high - lead.low > 2 * 2 * math.sqrt(spread.variance)
+
+
+def test_the_noise_of_a_mean_over_runs_is_that_of_one_run_over_their_number() -> None:
+    means = np.array([0.5, 0.7, 0.4, 0.4, 0.6, 0.6, 0.9])
+    of_system = [np.arange(2), np.arange(2, 6), np.array([6])]
+    noise, spread = noise_of_runs(means, of_system)
+    # Squares around the means of the systems: .1² + .1² = .02 of 2 runs, 4 x .1² = .04 of 4 runs.
+    pooled = (0.02 + 0.04) / (1 + 3)
+    assert noise.tolist() == pytest.approx([0.02 / 1 / 2, 0.04 / 3 / 4, pooled])
+    assert spread == (pytest.approx(pooled), 4)
+    assert pooled_spread([means[own, np.newaxis].repeat(2, axis=1) for own in of_system]) == spread
 
 
 def held(differences: np.ndarray, critical: float, spread: float = 0.0) -> tuple[float, float]:

@@ -430,6 +430,30 @@ def test_what_single_runs_leave_open_is_said(tmp_path: Path) -> None:
     assert (rows["beta"]["low"], rows["beta"]["high"]) == (beta.low, beta.high)
 
 
+@pytest.mark.parametrize(("ahead", "ranks"), [(0.10, [(1, 1), (2, 2), (3, 3)]), (0.05, [(1, 2), (1, 2), (3, 3)])])
+def test_many_runs_make_places_sure_that_one_run_would_not(ahead: float, ranks: list[tuple[int, int]]) -> None:
+    """Ten runs from .08 below to .08 above their mean, the same on every item: runs are all the noise there is.
+
+    The variance of a run is .08² x (2/9) x (1 + (49 + 25 + 9 + 1)/81) = .08² x .4527 = .0029. The standard
+    error of a difference of two means over ten runs is sqrt(2 x .0029 / 10) = .0241, and the critical value is
+    between 2.5 and 3.2: .10 is surely more than 0, and .05 is not. With the noise of one run, .0761, .10 would not be.
+    """
+    steps = 0.08 * np.linspace(-1, 1, 10)
+    assert steps.var(ddof=1) == pytest.approx(0.08**2 * (2 / 9) * (1 + 84 / 81))
+    table = pl.DataFrame(
+        [
+            {"system": name, "item": f"i{at}", "seed": seed, "score": mean + step}
+            for name, mean in zip(SYSTEMS, (0.5 + ahead, 0.5, 0.2), strict=True)
+            for seed, step in enumerate(steps)
+            for at in range(60)
+        ]
+    )
+    found = board_of(goldassay.rank_systems(table))
+    assert [(row["rank_low"], row["rank_high"]) for row in found["systems"]] == ranks
+    assert [(row["system"], row["n_runs"]) for row in found["systems"]] == [(name, 10) for name in SYSTEMS]
+    assert 2.5 < found["critical"] < 3.2
+
+
 def solved(resolved: Any, **more: Any) -> str:
     return json.dumps({"resolved": resolved, "generated": [f"i{at}" for at in range(5)], **more})
 
