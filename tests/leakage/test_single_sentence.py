@@ -76,6 +76,18 @@ def test_interval_of_improvement_agrees_with_the_normal_one_for_one_run():
     assert row.improvement - row.improvement_low == pytest.approx(half, rel=0.1)
 
 
+def test_ends_of_gains_by_hand():
+    """Whatever examples are drawn, always naming the majority gains 0."""
+    gold = np.array([0] * 6 + [1] * 4)
+    correct = {"paired": [np.ones(10)] * 2, "always": [gold == 0] * 2, "never": [np.zeros(10)] * 2}
+    report = single_sentence_report(correct, gold)
+    gains = {row.condition: (row.improvement, row.improvement_low, row.improvement_high) for row in report.conditions}
+    assert gains["always"] == pytest.approx((0, 0, 0))
+    # Right on all: 1 - majority; of ten draws of a label with share .6 between 3 and 9 are it in 95 of 100: .1 to .7.
+    assert gains["paired"] == pytest.approx((0.4, 0.1, 0.7))
+    assert gains["never"] == pytest.approx((-0.6, -0.9, -0.3))
+
+
 def test_interval_covers_the_noise_of_seeds():
     # Each run is right or wrong on everything alike: the spread over seeds is all the noise there is.
     rng = np.random.default_rng(1)

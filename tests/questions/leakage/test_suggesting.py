@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.leakage.suggesting import _Work, suggest_rows
@@ -46,6 +48,34 @@ def test_without_a_leak_nothing_is_worth_dropping() -> None:
     assert found.table["rank"].to_list() == list(range(1, 301))
     assert sorted(found.table["row"].to_list()) == list(range(300))
     assert suggest_rows(pairs(300), shares=(0.05,), n_seeds=2).to_dict() == found.to_dict()
+
+
+def test_gains_over_the_majority_by_hand() -> None:
+    """Hypotheses that always give the label away: the reader is right on all rows in every fold."""
+    labels = ["yes"] * 36 + ["no"] * 24
+    rows = {
+        "premise": [f"thing {i % 9}" for i in range(60)],
+        "hypothesis": [f"it {'is' if label == 'yes' else 'was'} number {i}" for i, label in enumerate(labels)],
+        "label": labels,
+    }
+    report = goldassay.suggest_rewrites(pl.DataFrame(rows), shares=(0.1,))
+    before = report.to_dict()["leakage"]["suggestion"]["before"]
+    # Of 60 rows 36 are "yes": 1 - .6, with no spread over the refits.
+    assert (before["majority"], before["accuracy"]) == (0.6, 1)
+    assert [before[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.4, 0.4, 0.4])
+    (figure,) = report.to_dict()["figures"]
+    assert [figure[key] for key in ("value", "low", "high")] == pytest.approx([0.4, 0.4, 0.4])
+    for row in report.tables["falls"].iter_rows(named=True):
+        assert (row["n_dropped"], row["n_left"]) == (6, 54)
+        ends = [row[f"improvement{end}"] for end in ("", "_low", "_high")]
+        assert ends == pytest.approx([1 - row["majority"]] * 3)
+
+
+def test_the_ends_of_a_gain_are_as_far_from_it_on_either_side() -> None:
+    found = suggest_rows(pairs(60), shares=(0.1,), n_seeds=2)
+    for row in (found.before, *found.falls.iter_rows(named=True)):
+        assert row["improvement_high"] > row["improvement"]
+        assert row["improvement_low"] + row["improvement_high"] == pytest.approx(2 * row["improvement"])
 
 
 def test_the_ranking_is_worth_that_of_another_reader() -> None:

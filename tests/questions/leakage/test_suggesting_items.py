@@ -67,6 +67,27 @@ def test_items_that_words_give_away_come_first_and_dropping_them_helps() -> None
     assert set(first.filter(pl.col("rules") == "")["change"]) <= {"reword the choices: their words name the right one"}
 
 
+def test_gains_over_guessing_by_hand() -> None:
+    """The word "told" stands in all right choices and in no wrong one: the reader is right on every item."""
+    words = [f"w{at}" for at in range(40)]
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(120):
+        choices = [" ".join(rng.choice(words, 3)) for _ in range(4)]
+        choices[i % 4] = f"told {' '.join(choices[i % 4].split()[:2])}"
+        rows.append({"question": f"question {i}", "choices": choices, "answer": i % 4})
+    report = goldassay.suggest_rewrites(rows, shares=(0.1,))
+    before = report.to_dict()["leakage"]["suggestion"]["before"]
+    # One of four choices is right by chance: 1 - 1/4, with no spread over the refits.
+    assert (before["majority"], before["accuracy"]) == (0.25, 1)
+    assert [before[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.75, 0.75, 0.75])
+    (figure,) = report.to_dict()["figures"]
+    assert [figure[key] for key in ("value", "low", "high")] == pytest.approx([0.75, 0.75, 0.75])
+    for row in report.tables["falls"].iter_rows(named=True):
+        assert (row["n_dropped"], row["n_left"]) == (12, 108)
+        assert [row[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.75, 0.75, 0.75])
+
+
 def test_positions_are_drawn_anew_where_they_tell() -> None:
     rows = items_with("none", 600, 0)
     for row in rows[:200]:
