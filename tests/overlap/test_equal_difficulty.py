@@ -50,6 +50,25 @@ def test_without_items_of_both_kinds_it_is_undefined() -> None:
     assert (found.interval, found.n_items, found.n_left_out) == (None, 0, 4)
 
 
+def test_items_of_one_cluster_have_a_difference_and_no_interval() -> None:
+    found = adjusted_difference([1, 1, 0, 0], [1, 1, 1, 0], [0.5] * 4, [7] * 4)
+    # 2 of 3 dirty items are right, and no clean one.
+    assert found.value == pytest.approx(2 / 3)
+    assert (found.interval, found.n_strata, found.n_items, found.n_left_out) == (None, 1, 4, 0)
+
+
+def test_the_interval_by_hand() -> None:
+    """d = (2, -1, -1)/3 and y = (1, -2, 1)/3 around their means: b = (1/3) / (2/3), residuals (0, -1/2, 1/2)."""
+    found = adjusted_difference([1, 0, 1], [1, 0, 0], [0.5] * 3, [0, 1, 2])
+    # Sum of (d e)²: 2/36; over (2/3)²: 1/8; times 3/2 for three clusters and 2/1 for three items: 3/8. t of 2: 4.3027.
+    reach = 4.302653 * (3 / 8) ** 0.5
+    assert found.value == pytest.approx(1 / 2)
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    # Two items leave no residual to judge by.
+    assert adjusted_difference([1, 0], [1, 0], [0.5] * 2, [0, 1]).interval is None
+
+
 def test_equal_difficulties_share_a_step() -> None:
     assert np.unique(strata_of([0.5, 0.5, 0.5])).size == 1
     steps = strata_of([0.0, 0.0, 0.5, 1.0, 1.0])

@@ -161,6 +161,17 @@ def test_a_field_that_the_corpus_lacks_leaves_a_doubt(tmp_path: Path) -> None:
     assert "No document has 'txt'; the fields are 'text'." in verdict["evidence"]
 
 
+def test_one_named_field_is_searched_in_the_training_part_too(tmp_path: Path) -> None:
+    test = pairs(60, 1)
+    train = lines(tmp_path / "train.jsonl", [*pairs(60, 0), *test[:10]])
+    corpus = lines(tmp_path / "corpus.jsonl", [{"text": "", "body": whole(row)} for row in test[5:20]])
+    report = goldassay.audit(train, lines(tmp_path / "test.jsonl", test), corpus=corpus, field="body", settings=QUICK)
+    found = report.to_dict()["overlap"]
+    # Items 0 to 9 are in the training part, and 5 to 19 in the corpus: 20 of 60.
+    assert (found["n_found"], found["share"], found["n_documents"]) == (20, pytest.approx(20 / 60), 15)
+    assert report.verdicts["overlap"]["verdict"] == "unsound"
+
+
 def test_items_with_choices(tmp_path: Path) -> None:
     rng = random.Random(3)
     rows = [
