@@ -346,6 +346,44 @@ def test_runs_by_row_numbers_answer_the_set_that_they_are_called_after(tmp_path:
     assert list(evidence.answered.sets) == ["away"]
 
 
+@pytest.mark.parametrize("of", ["home", "away"])
+@pytest.mark.parametrize("written", [str, str.upper])
+def test_runs_by_row_numbers_answer_the_set_whose_labels_they_bring(tmp_path: Path, of: str, written: Any) -> None:
+    home, away = ([{**row, "id": str(i)} for i, row in enumerate(data)] for data in (TEST, FAR))
+    data = {"home": home, "away": away}[of]
+    assert [row["label"] for row in home] != [row["label"] for row in away]
+    gold = [row["label"] for row in data]
+    pl.concat(
+        pl.DataFrame({
+            "model": "m", "dataset": "dev", "seed": seed, "example_id": [row["id"] for row in data],
+            "label": [written(label) for label in gold], "prediction": [LABELS[code] for code in run],
+        })
+        for seed, run in enumerate(answers(gold, 0.9, n_runs=2))
+    ).write_csv(tmp_path / "runs.csv")  # fmt: skip
+    evidence = known(TRAIN, frame(home, "home"), [tmp_path / "runs.csv"], {"away": away})
+    assert {name: len(sets) for name, sets in evidence.answered.sets.items()} == {of: 1}
+    # Where both sets have these labels, nothing tells them apart.
+    one, two = (
+        [{**row, "label": label, "premise": f"{name} {row['premise']}"} for row, label in zip(home, gold, strict=True)]
+        for name in ("one", "two")
+    )
+    with pytest.raises(InputError, match="are in one and in two, and nothing tells"):
+        known(TRAIN, frame(one, "one"), [tmp_path / "runs.csv"], {"two": two}).load()
+
+
+def test_labels_that_only_their_spelling_tells_apart_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    names = ("US", "us", "other")
+    train, test = ([{**row, "label": names[i % 3]} for i, row in enumerate(data)] for data in (TRAIN, TEST))
+    gold = [row["label"] for row in test]
+    table = pl.DataFrame({"example_id": [row["id"] for row in test], "label": gold, "prediction": gold})
+    table.write_csv(tmp_path / "runs.csv")
+    assert list(known(train, frame(test, "home"), [tmp_path / "runs.csv"]).answered.sets) == ["home"]
+    table.with_columns(pl.col("label").replace("us", "Us")).write_csv(tmp_path / "runs.csv")
+    # A third of 60 rows: "Us" may be either of the two.
+    with pytest.raises(InputError, match="differ from those of home in 20 of 60 examples"):
+        known(train, frame(test, "home"), [tmp_path / "runs.csv"]).load()
+
+
 def test_graded_scores_of_labels_are_refused(tmp_path: Path) -> None:
     for name, data in (("home", HOME), ("away", AWAY)):
         made = Runs.from_arrays(

@@ -12,6 +12,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
+from goldassay.data import Dataset
 from goldassay.instability import compare, compare_totals, equivalent_within
 from tests.cli.run_files import goldassay as shell
 from tests.cli.run_files import refused
@@ -71,6 +72,31 @@ def test_totals_are_those_of_the_measure() -> None:
     figures = report.figures.filter(pl.col("id").str.contains("(macro|micro)_difference"))
     assert figures["value"].to_list() == pytest.approx([row["macro_difference"], row["micro_difference"]])
     assert report.verdicts["comparison"]["verdict"] == "told apart"
+
+
+def test_rows_have_the_texts_of_the_datasets_that_were_given() -> None:
+    table = answers({"alpha": 0.6, "beta": 0.5}, n_runs=2)
+    gold = {
+        name: Dataset.from_frame(
+            {
+                "id": [f"{name}{i}" for i in range(SIZES[name])],
+                "premise": [f"premise of {name}{i}" for i in range(SIZES[name])],
+                "hypothesis": [f"claim of {name}{i}" for i in range(SIZES[name])],
+                "label": ["yes", "no"] * (SIZES[name] // 2),
+            },
+            name=name,
+        )
+        for name in ("small", "middle")
+    }
+    rows = goldassay.compare_models(table, gold=gold).rows("comparison")
+    # Exactly the examples on which the two differ, each with its own texts.
+    means = table.group_by("dataset", "example_id", "model").agg(pl.col("score").mean())
+    sides = means.pivot(on="model", index=["dataset", "example_id"]).filter(pl.col("alpha") != pl.col("beta"))
+    assert set(rows["example_id"]) == set(sides["example_id"])
+    for row in rows.iter_rows(named=True):
+        known = row["dataset"] in gold
+        assert row["premise"] == (f"premise of {row['example_id']}" if known else None)
+        assert row["hypothesis"] == (f"claim of {row['example_id']}" if known else None)
 
 
 def test_totals_are_those_that_the_harness_prints() -> None:

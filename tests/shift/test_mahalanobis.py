@@ -70,6 +70,15 @@ def test_dimensions_that_follow_from_others() -> None:
     assert np.isfinite(fitted.score(doubled)).all()
 
 
+def test_missing_labels_are_a_class_of_their_own() -> None:
+    """Class a has 0 and 2, no label 10 and 12: means 1 and 11, and 1 is the variance within both."""
+    features, labels = np.array([[0.0], [2.0], [10.0], [12.0]]), np.array(["a", "a", None, None], dtype=object)
+    fitted = fit_mahalanobis(features, labels)
+    assert (fitted.classes, fitted.means.tolist()) == (("None", "a"), [[11.0], [1.0]])
+    assert score_mahalanobis([[3.0], [11.0], [6.0]], features, labels) == pytest.approx([4.0, 0.0, 25.0])
+    assert fit_mahalanobis(features, ["a", "a", None, None]).classes == ("None", "a")
+
+
 def test_shrinkage_by_hand() -> None:
     features, labels = training()
     spherical = fit_mahalanobis(features, labels, shrinkage=1.0)
