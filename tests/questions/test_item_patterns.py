@@ -63,6 +63,16 @@ def test_items_to_learn_from_may_be_given_apart() -> None:
     assert other["verdict"] in ("sound", "not measurable")
 
 
+def test_clean_items_are_sound_in_every_question_of_items() -> None:
+    settings = Settings.model_validate({"leakage": {"seeds": 2}})
+    report = goldassay.audit(made(1500, 0.0, 0, (2,)), settings=settings)
+    assert {name: report.verdicts[name]["verdict"] for name in ("artifacts", "leakage")} == {
+        "artifacts": "sound",
+        "leakage": "sound",
+    }
+    assert report.document["artifacts"]["difficulty"]["uncovered"] == {"n": 1500, "share": 1.0}
+
+
 def test_few_items_are_not_sound() -> None:
     verdict = goldassay.audit(made(60, 0.0, 0)).verdicts["artifacts"]
     assert verdict["verdict"] == "not measurable"
