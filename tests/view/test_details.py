@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markupsafe import escape
 
@@ -22,22 +23,29 @@ if TYPE_CHECKING:
 WORD = Word("neutral", "word: neutral", is_strong=False)
 
 
-@given(
-    st.text(max_size=30),
-    st.lists(st.tuples(st.integers(0, 35), st.integers(0, 35)), max_size=6),
-    st.lists(st.integers(0, 34), max_size=4, unique=True),
-)
-def test_pieces_are_the_text_and_mark_what_a_loop_marks(
-    text: str, spans: list[tuple[int, int]], begins: list[int]
-) -> None:
-    words = [(at, at + 1, WORD) for at in begins if at < len(text)]
-    found = pieces(text, spans, words)
-    assert "".join(part for part, *_ in found) == text
-    told = [(marked, word is not None) for part, marked, word in found for _ in part]
-    assert told == [
-        (any(low <= at < high for low, high in spans), any(low <= at < high for low, high, _ in words))
-        for at in range(len(text))
-    ]
+def test_pieces_are_the_text_and_mark_what_a_loop_marks() -> None:
+    reached: Counter[tuple[bool, bool]] = Counter()
+
+    @given(
+        st.text(min_size=1, max_size=30),
+        st.lists(st.tuples(st.integers(0, 35), st.integers(0, 35)), max_size=6),
+        st.lists(st.integers(0, 34), max_size=4, unique=True),
+    )
+    @example("a marked text", [(0, 3), (2, 8), (40, 50), (9, 9)], [1, 11])
+    def check(text: str, spans: list[tuple[int, int]], begins: list[int]) -> None:
+        words = [(at, at + 1, WORD) for at in begins if at < len(text)]
+        found = pieces(text, spans, words)
+        assert "".join(part for part, *_ in found) == text
+        told = [(marked, word is not None) for part, marked, word in found for _ in part]
+        assert told == [
+            (any(low <= at < high for low, high in spans), any(low <= at < high for low, high, _ in words))
+            for at in range(len(text))
+        ]
+        reached.update(told)
+
+    check()
+    # Marked, with a word, with both, and plain.
+    assert set(reached) == {(True, False), (False, True), (True, True), (False, False)}
 
 
 def add_tables(folder: Path, first: dict[str, object]) -> None:
