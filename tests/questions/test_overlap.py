@@ -838,6 +838,31 @@ class TestRuns:
         figures = {each["id"]: each["value"] for each in report.to_dict()["figures"]}
         assert figures["overlap.adjusted_difference"] == row["adjusted"]
 
+    @pytest.mark.parametrize(("book", "why"), [("one", "are one cluster, or too few"), ("own", "")])
+    def test_equally_hard_items_of_one_cluster_are_named_as_the_reason(
+        self, book: str, why: str, tmp_path: Path
+    ) -> None:
+        """Others solve 0 to 19 half the time, 20 to 29 always and 30 to 39 never: 10 to 29 are not in the corpus."""
+        rows = [
+            {**row, "book": book if book == "one" and at < 20 else str(at)} for at, row in enumerate(questions()[:40])
+        ]
+        texts = [f"{row['question']} {row['answer']}" for at, row in enumerate(rows) if at < 10 or at >= 30]
+        names = [str(at) for at in range(40)]
+        right = [1] * 10 + [1, 0] * 15
+        runs = pl.DataFrame({"model": "m", "dataset": "d", "example_id": names, "score": right})
+        board = pl.DataFrame({"item": names, "s1": [1] * 30 + [0] * 10, "s2": [0] * 20 + [1] * 10 + [0] * 10})
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts), runs=runs, board=board, clusters="book")
+        (row,) = found["scores"]
+        # (10 + 5) / 20 and 10 / 20; among the equally hard ones 10 / 10 and 5 / 10.
+        assert (row["n_dirty"], row["n_clean"], row["difference"]) == (20, 20, pytest.approx(0.25))
+        assert (row["n_strata"], row["n_adjusted"]) == (1, 20)
+        assert row["adjusted"] == (None if why else pytest.approx(0.5))
+        assert why in row["adjusted_reason"]
+        assert bool(row["adjusted_reason"]) == bool(why)
+        (figure,) = [each for each in report.to_dict()["figures"] if each["id"] == "overlap.adjusted_difference"]
+        assert figure["reason"] == row["adjusted_reason"]
+        assert any("m at equal difficulty: " in said for said in found["sentences"]) == bool(why)
+
     def test_a_board_needs_runs_and_the_same_items(self, tmp_path: Path) -> None:
         rows, path, scores = self.given(tmp_path, 1)
         board = pl.DataFrame({"item": ["a", "b"], "one": [1, 0], "two": [0, 1]})

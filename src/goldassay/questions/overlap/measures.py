@@ -113,7 +113,8 @@ class AdjustedDifference(Result):
 
     Attributes:
         value: Mean difference within steps of difficulty; NaN where no step has items of both kinds.
-        interval: Its interval; None likewise, or where there are fewer than two clusters.
+        interval: Its interval; None likewise, or where there are fewer than two clusters or fewer than `n_strata` + 2
+            items.
         n_strata: Steps that have items of both kinds.
         n_items: Items in these.
         n_left_out: Items in the other steps.

@@ -160,13 +160,18 @@ def _at_equal_difficulty(
 ) -> dict[str, Any]:
     found = adjusted_difference(scores, is_dirty, difficulty, clusters)
     is_defined = found.interval is not None
+    reason = ""
+    if not found.n_strata:
+        reason = "no items of both kinds are equally hard for the other systems"
+    elif not is_defined:
+        reason = "the items of both kinds that are equally hard for the other systems are one cluster, or too few"
     return {
         "adjusted": found.value if is_defined else None,
         "adjusted_low": None if found.interval is None else found.interval.low,
         "adjusted_high": None if found.interval is None else found.interval.high,
         "n_strata": found.n_strata,
         "n_adjusted": found.n_items,
-        "adjusted_reason": "" if is_defined else "no items of both kinds are equally hard for the other systems",
+        "adjusted_reason": reason,
     }
 
 
