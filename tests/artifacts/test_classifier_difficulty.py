@@ -6,6 +6,7 @@ from sklearn.metrics import jaccard_score
 
 from goldassay.artifacts import assign_by_classifier, compare_difficulty
 from goldassay.core.errors import InputError
+from tests.stated import in_order
 
 
 class TestAssign:
@@ -64,5 +65,5 @@ class TestCompare:
         assert found.to_dict()["agreement"] is None
 
     def test_lengths(self):
-        with pytest.raises(InputError, match="2 examples have a class by patterns, 1 by classifier"):
+        with pytest.raises(InputError, match=in_order(2, "by patterns", 1, "by classifier")):
             compare_difficulty(["easy", "hard"], ["easy"])

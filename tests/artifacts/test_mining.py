@@ -14,6 +14,7 @@ from goldassay.artifacts.mining import count_findings
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
+from tests.stated import in_order
 
 
 @st.composite
@@ -202,7 +203,7 @@ class TestEdges:
         assert len(mine_patterns(["", "a", " "], ["x", "y", "x"], min_count=1)) == 1
 
     def test_counts_too_high_for_the_corpus(self):
-        with pytest.warns(UserWarning, match="the most frequent occurs in 7, so min_count=7 or less would give some"):
+        with pytest.warns(UserWarning, match=in_order("most frequent", 7, "min_count=7")):
             mined = mine_patterns(SENTENCES, LABELS, min_count=8)
         assert len(mined) == 0
         assert len(mined.select(0.5)) == len(mined.select(0.1)) == 0
@@ -291,7 +292,7 @@ class TestOfACorpus:
         assert mine_quietly(tokenize(sentences, "whitespace"), labels, 3, 2, 2).to_frame().equals(whole.to_frame())
 
     def test_another_tokenizer_is_refused(self):
-        with pytest.raises(InputError, match="made by the tokenizer treebank, not whitespace; use the same"):
+        with pytest.raises(InputError, match=in_order("tokenizer treebank", "whitespace")):
             mine_patterns(tokenize(SENTENCES), LABELS, tokenizer="whitespace")
 
 

@@ -12,6 +12,7 @@ from benchmarks.verdicts.commands import cells_of as audited
 from benchmarks.verdicts.commands import words_of
 from benchmarks.verdicts.instability import LIMIT, QUESTIONS, QUIET, TWICE, SpreadWorld, measure
 from goldassay.instability import decompose_variance
+from tests.stated import says
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 50), (3, 50), (50, 50), (1999, 2000)])
@@ -39,7 +40,7 @@ def test_pooled_cells_have_less_room() -> None:
         "x: sound in 75.0 %, at least 80 %", "all 5: sound in 77.8 %, at least 80 %",
     ]  # fmt: skip
     table = markdown([*high[:1], Cell("y", "caution", 0, 100)]).splitlines()
-    assert table[2] == "| w0 | sound | 3.2 | 2.4 to 4.2 | at most 2.5 % | yes |"
+    assert table[2] == says("w0", "sound", "3.2", "2.4", "4.2", "2.5 %", "yes")
     assert table[3].endswith("|  |  |")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import goldassay as package
 from tests.cli.run_files import goldassay, refused
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def test_instability_measures_each_configuration(goldassay: Command, tmp_path: P
     assert max(spreads(apart).values()) < 0.12
     done = goldassay("instability", "runs.csv", "-o", "pooled", "--pool-configurations")
     assert done.status == 0, done.err
-    assert "Runs of different configurations are pooled as asked for: the spread is over these, too." in done.out
+    assert states(done.out, "different configurations", "pooled", "spread")
     assert "report means over many runs" in done.out
     page = (tmp_path / "pooled/report.md").read_text()
     assert "depend on the run." in page
@@ -84,7 +85,7 @@ def test_configurations_are_compared_as_models_are(goldassay: Command, refused: 
 def test_the_name_of_the_model_alone_is_refused(refused: Callable[..., str], tmp_path: Path, command: Any) -> None:
     table(tmp_path / "runs.csv")
     said = refused(*command, "runs.csv", "--model", "mock")
-    assert "the runs of mock have 2 configurations, which differ in prompt" in said
+    assert states(said, "runs of mock", "2 configurations", "prompt")
     assert "mock [prompt=cot], mock [prompt=plain]" in said
     assert "--pool-configurations" in said
 
@@ -97,7 +98,7 @@ def test_a_pattern_pools_no_configurations(refused: Callable[..., str], tmp_path
 def test_list_and_import_keep_them_apart(goldassay: Command, tmp_path: Path) -> None:
     table(tmp_path / "runs.csv")
     listed = goldassay("runs", "list", "runs.csv")
-    assert "mock was run in 2 configurations, which differ in prompt" in listed.out
+    assert states(listed.out, "mock", "2 configurations", "prompt")
     done = goldassay("runs", "import", "runs.csv", "-o", "store")
     assert done.status == 0, done.err
     assert len(list((tmp_path / "store").glob("*.parquet"))) == 6

@@ -14,6 +14,7 @@ from goldassay.instability import score_one_run
 from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
+from tests.stated import Fact, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ def test_the_published_hans_runs(goldassay: Command, data_dir: Path, tmp_path: P
     )  # fmt: skip
     assert done.status == 0, done.err
     assert "UNSOUND" in done.out
-    assert "its 30,000 examples carry as much information as 137 independent ones" in done.out
+    assert states(done.out, "30,000 examples", "137 independent")
     assert "58 % of the variance is between subcases" in done.out
     assert done.out.splitlines()[-1] == "report/report.html"
     document = json.loads((tmp_path / "copy.json").read_text())
@@ -111,17 +112,17 @@ def test_texts_of_pairs_from_the_dataset(goldassay: Command, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--reference", "x"), "there are no runs on the reference 'x'; there are toy"),
-        (("--groups", "x"), "no runs have the group column 'x'; give the dataset that has it with --test"),
+        (("--reference", "x"), ("reference 'x'", "toy")),
+        (("--groups", "x"), ("group column 'x'", "--test")),
         (("--checkpoint", "7"), "there is no checkpoint '7'"),
         (("--test", "nowhere.jsonl"), "nowhere.jsonl: there is no such file"),
     ],
 )
 def test_options_that_do_not_fit(
-    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: str
+    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: Fact
 ) -> None:
     long_table().write_csv(tmp_path / "mine.csv")
-    assert said in refused("instability", "mine.csv", *options)
+    assert states(refused("instability", "mine.csv", *options), said)
     assert not (tmp_path / "goldassay-instability").exists()
 
 
@@ -143,7 +144,7 @@ def test_one_run_has_a_score_with_an_interval_and_no_spread(goldassay: Command, 
     (figure,) = [each for each in report["figures"] if each["id"].startswith("instability.mean")]
     assert (figure["low"], figure["high"]) == pytest.approx((alone.interval.low, alone.interval.high))
     assert f"scores {100 * right:.2f} points" in report["verdicts"]["instability"]["evidence"]
-    assert "One run: its score, with the interval over other examples" in (tmp_path / "report/report.html").read_text()
+    assert states((tmp_path / "report/report.html").read_text(), "One run: its score", "other examples")
 
 
 def test_examples_of_one_premise_count_together(goldassay: Command, tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_figures_without_what_draws_them_are_refused_at_once(
 
     monkeypatch.setattr(paper, "find_spec", lambda name: None)
     line = refused("instability", "nowhere.csv", "--figures", "pdf")
-    assert "matplotlib, which is not installed; pip install 'goldassay[figures]'" in line
+    assert states(line, "matplotlib", "not installed", "pip install 'goldassay[figures]'")
 
 
 def test_an_interruption_keeps_what_is_finished(
@@ -215,7 +216,7 @@ def test_an_interruption_keeps_what_is_finished(
         spread = measuring.measure_spread
         patch.setattr(measuring, "measure_spread", once)
         assert run(("instability", "two.csv", "-o", "half")) == 130
-    assert "the report on the 1 of 2 sets of runs that were finished is in half" in capsys.readouterr().err
+    assert states(capsys.readouterr().err, "1 of 2", "half")
     assert (tmp_path / "half/report.html").exists()
     with monkeypatch.context() as patch:
         patch.setattr(paper, "paper_files", interrupted)

@@ -24,6 +24,7 @@ from goldassay.questions.run_choice import RunFormat, RunReading
 from goldassay.questions.sensitivity.question import SensitivityReading
 from goldassay.questions.shift.detected import DetectionReading
 from tests.cli.run_files import refused
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -346,7 +347,7 @@ def test_an_old_spelling_is_refused_with_the_new_one(command: str, old: str, ref
     value = _VALUES.get(f"{command} {old}", "x")
     for arguments in ((old, value), (f"{old}={value}",)):
         line = refused(*command.split(), *arguments)
-        assert line.endswith(f"is spelled {new} in this command; write {new} in its place")
+        assert states(line, f"is spelled {new}", f"write {new}")
 
 
 def test_a_folder_may_have_an_equals_sign_in_its_name(refused: Callable[..., str]) -> None:

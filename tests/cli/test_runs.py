@@ -14,6 +14,7 @@ from goldassay.runs import read_runs
 from tests.cli.run_files import LABELS, goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
+from tests.stated import Fact, says, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +52,9 @@ def test_list_says_that_a_run_is_there_twice(goldassay: Command, tmp_path: Path)
     listed = goldassay("runs", "list", "runs")
     assert listed.status == 0, listed.err
     where = "(in runs/a.csv and runs/b.csv): remove one of the two."
-    assert listed.out.splitlines()[-1] == f"2 runs of m on d are there twice, first that with seed 3 {where}"
+    assert listed.out.splitlines()[-1] == says("2 runs of m on d", "twice", f"seed 3 {where}")
     (tmp_path / "runs" / "b.csv").write_text(table.replace("m,d,3", "m,d,5"))
-    said = f"A run of m on d is there twice, that with seed 4 {where}"
+    said = says("run of m on d", "twice", f"seed 4 {where}")
     assert goldassay("runs", "list", "runs").out.splitlines()[-1] == said
     (tmp_path / "runs" / "b.csv").unlink()
     assert "twice" not in goldassay("runs", "list", "runs").out
@@ -184,21 +185,21 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path, name: str,
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", "x"), "there are no runs with model 'x'; there are m on toy"),
-        (("--format", "x"), "there is no format 'x' of runs; known are goldassay"),
-        (("--labels", "a=b,c"), "does not say what each prediction stands for; write --labels 0=entailment"),
-        (("--labels", "b,c"), "or name the classes in their order with --label-names"),
+        (("--model", "x"), ("no runs with model 'x'", "m on toy")),
+        (("--format", "x"), ("no format 'x'", "goldassay")),
+        (("--labels", "a=b,c"), ("each prediction stands for", "--labels 0=entailment")),
+        (("--labels", "b,c"), ("classes in their order", "--label-names")),
         (("--label-names", "b,,c"), "names a label twice, or none"),
         (("--test", "other=mine.csv"), "the dataset 'other', of which there are no runs"),
-        (("--test", "mine.csv", "--test", "mine.csv"), "two files of right labels are given for all datasets"),
+        (("--test", "mine.csv", "--test", "mine.csv"), ("two files of right labels",)),
         (("--columns", "prediction"), "is not ROLE=NAME"),
     ],
 )
 def test_options_that_do_not_fit(
-    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: str
+    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: Fact
 ) -> None:
     long_table().write_csv(tmp_path / "mine.csv")
-    assert said in refused("runs", "show", "mine.csv", *options)
+    assert states(refused("runs", "show", "mine.csv", *options), said)
 
 
 def test_several_broken_files_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

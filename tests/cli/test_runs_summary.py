@@ -10,6 +10,7 @@ import polars as pl
 from goldassay.cli.main import run
 from goldassay.runs import read_runs
 from tests.cli.run_files import refused, write_checkpoints
+from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +28,12 @@ def test_prints_the_last_checkpoint_and_writes_all(tmp_path: Path, capsys: pytes
     runs = read_runs(store, model="bert", dataset="standard")
     last = runs.final().scores.mean(axis=1)
     said = capsys.readouterr().out.splitlines()
-    assert said[4] == f"bert on standard, paired: 5 runs x 4 checkpoints x {runs.n_examples} examples"
+    assert said[4] == says("bert on standard, paired:", "5 runs x 4 checkpoints", runs.n_examples, "examples")
     assert said[5].startswith(
         f"  at {runs.checkpoints[-1]}: mean {100 * last.mean():.2f} points, SD {100 * last.std(ddof=1):.2f} ["
     )
     (note,) = [line for line in said if line.startswith("note: ")]
-    assert note.startswith("note: With 5 runs the spread over runs is a rough guess: the true one may be 0.6 to 2.9 ")
+    assert states(note, "note: With 5 runs the spread", "0.6 to 2.9")
     assert said[-1] == f"{2 * runs.scores.size:,} predictions read"
     table = pl.read_parquet(out / "checkpoints.parquet")
     assert table.height == 8

@@ -14,6 +14,7 @@ import goldassay as package
 from goldassay.core.errors import InputError
 from goldassay.instability import configuration_spread
 from tests.cli.run_files import goldassay, refused
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def test_prompts_that_move_the_score(goldassay: Command, tmp_path: Path) -> None
     write(tmp_path / "runs.csv", made)
     done = goldassay("sensitivity", "runs.csv", "--claim", "1.2", "--json", "found.json")
     assert word(done) == "UNSOUND"
-    assert "claim      1.2 points: no more than another configuration does" in done.out
+    assert states(done.out, "claim", "1.2 points", "no more than", "another configuration")
     found = json.loads((tmp_path / "found.json").read_text())
     wanted = configuration_spread(list(made.values()))
     (one,) = found["models"]
@@ -90,7 +91,7 @@ def test_copies_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", {name: np.repeat(run, 2, axis=0) for name in FLAT})
     done = goldassay("sensitivity", "runs.csv")
     assert word(done) == "NOT MEASURABLE"
-    assert "The 12 configurations differ so little, if at all, that they count as one: one counts" in done.out
+    assert states(done.out, "12 configurations", "differ so little", "one counts")
     assert "more than 5 % of the examples that both get wrong" in done.out
 
 
@@ -121,7 +122,7 @@ def test_a_claim_exceeds_nothing_of_a_model_that_may_know_nothing(goldassay: Com
     assert done.status == 0, done.err
     (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
     assert one["claim"] == "undecided"
-    assert "The examples form 12.0 effective clusters, and 20 are needed." in one["claim_open"]
+    assert states(one["claim_open"], "12.0 effective clusters", 20)
 
 
 def test_a_model_that_knows_nothing_is_not_sound(goldassay: Command, tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="claim is inf; give a finite number, more than 0"):
         package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=float("inf"))
     table.filter(pl.col("config_prompt") == "a").write_csv(tmp_path / "one.csv")
-    assert "one configuration, and sensitivity needs at least two" in refused("sensitivity", "one.csv")
+    assert states(refused("sensitivity", "one.csv"), "one configuration", "at least two")
     table.filter((pl.col("config_prompt") == "a") | (pl.col("id") != "e3")).write_csv(tmp_path / "uneven.csv")
     assert "cover different examples, 19 in common" in refused("sensitivity", "uneven.csv")
 
@@ -297,7 +298,7 @@ def test_an_audit_names_configurations_that_do_not_fit(
     made.filter(~odd).write_csv(tmp_path / "runs.csv")
     verdict = audited(goldassay, tmp_path, "runs.csv")["verdicts"]["sensitivity"]
     assert verdict["verdict"] == "not measurable"
-    assert "mock on test cover different examples, 200 in common" in verdict["evidence"]
+    assert states(verdict["evidence"], "mock on test", "different examples", "200 in common")
 
 
 def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Command, tmp_path: Path) -> None:
@@ -316,7 +317,7 @@ def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "few.csv", failed)
     done = goldassay("sensitivity", "few.csv")
     assert word(done) == "NOT MEASURABLE"
-    assert "The examples form 12.0 effective clusters, and 20 are needed." in done.out
+    assert states(done.out, "12.0 effective clusters", 20)
     more = {prompt: np.tile(np.arange(200) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
     write(tmp_path / "more.csv", more)
     assert word(goldassay("sensitivity", "more.csv")) == "SOUND"
@@ -353,7 +354,7 @@ def test_limits_of_the_settings_decide_and_are_named(goldassay: Command, tmp_pat
     (tmp_path / "loose.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\nunsound_sd = 0.6\n")
     done = goldassay("sensitivity", "runs.csv", "--config", "loose.toml", "-o", "out")
     assert "Sensitivity  SOUND" in done.out.splitlines()
-    assert "Limits set by loose.toml: caution_sd = 0.5 (default 0.01), unsound_sd = 0.6 (default 0.03)." in done.out
+    assert states(done.out, "loose.toml", "caution_sd = 0.5", "0.01", "unsound_sd = 0.6", "0.03")
     verdict = json.loads((tmp_path / "out" / "report.json").read_text())["verdicts"]["sensitivity"]
     assert "unsound_sd = 0.6 (default 0.03)" in verdict["limits"]
     (tmp_path / "mixed.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\n")
@@ -379,7 +380,7 @@ def test_prompts_that_differ_in_spaces_alone_are_refused(
     """They are one configuration, so that the second one's runs are those of the first once more."""
     write(tmp_path / "runs.csv", scores_of({**FLAT, second: 0.2}, 3))
     line = refused("sensitivity", "runs.csv")
-    assert "runs.csv: the run with seed 0 is there twice; both stand in this file" in line
+    assert states(line, "runs.csv", "seed 0", "twice", "this file")
 
 
 def test_numbers_that_are_written_in_two_ways_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from goldassay.runs.specimen import write_specimen
 from tests.cli.run_files import goldassay
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
+from tests.stated import Fact, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,10 +63,10 @@ def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Pat
     [
         (["--disjoint", "context"], "there is no text 'context'"),
         (["--disjoint", ""], "there is no text ''"),
-        (["--share", "1"], "--share: it must be below 1, not 1.0; give more than 0 and less than 1"),
+        (["--share", "1"], ("--share:", "below", 1, "1.0", 0, 1)),
         (
             ["--repeats", "100000000"],
-            "--repeats: it must be 1000 or less, not 100000000; give at least 1 and at most 1000",
+            ("--repeats:", 1000, 100_000_000, 1, 1000),
         ),
         (
             ["--repeats", "0"],
@@ -74,10 +75,10 @@ def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Pat
         (["--seed", "-1"], "--seed: it must be 0 or more, not -1"),
     ],
 )
-def test_refusals_are_one_line(goldassay: Command, data: Path, tmp_path: Path, arguments: list[str], message: str):
+def test_refusals_are_one_line(goldassay: Command, data: Path, tmp_path: Path, arguments: list[str], message: Fact):
     outcome = goldassay("split", data, *arguments, "-o", "out")
     assert outcome.status == 2
-    assert message in outcome.err
+    assert states(outcome.err, message)
     assert len([line for line in outcome.err.splitlines() if not line.endswith("done")]) == 1
     assert not (tmp_path / "out").exists()
 
@@ -93,7 +94,7 @@ def test_rows_that_hang_together_are_not_sent_to_an_option_that_is_not_there(gol
     (tmp_path / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     outcome = goldassay("split", "same.jsonl")
     assert outcome.status == 2
-    assert "hang together by shared sentences; let some texts be in both parts" in outcome.err
+    assert states(outcome.err, "shared sentences", "both parts")
     assert "--test" not in outcome.err
 
 
@@ -102,7 +103,7 @@ def test_columns_of_the_split_are_named(goldassay: Command, tmp_path: Path):
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     outcome = goldassay("split", "rows.jsonl", "--split-by", "writer", "-o", "out")
     assert outcome.status == 0, outcome.err
-    assert "kept together: rows with the same sentence, rows with the same writer" in outcome.out
+    assert states(outcome.out, "kept together:", "same sentence", "same writer")
     parts = [read_dataset(tmp_path / f"out/{name}.jsonl").examples["writer"] for name in ("train", "test")]
     assert not set(parts[0]) & set(parts[1])
     assert json.loads((tmp_path / "out/split.json").read_text())["split_by"] == ["writer"]

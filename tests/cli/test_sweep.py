@@ -14,6 +14,7 @@ from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import Outcome, goldassay
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def test_prices_runs_and_goes_on(
     assert json.loads((tmp_path / "price.json").read_text())["n_jobs"] == 2
     first = sweep("sweep", plan, "--workers", "1")
     assert first.status == 0, first.err
-    assert "ngram_average on made, paired, tested on test: accuracy" in first.out
+    assert states(first.out, "ngram_average on made, paired", "test", "accuracy")
     assert "over 2 runs, " in first.out
     assert list_runs(tmp_path / "runs")["n_runs"].sum() == 2
     plan.write_text(PLAN.replace("seeds = 2", "seeds = 3"))

@@ -13,6 +13,7 @@ from goldassay.runs import list_runs
 from tests.cli.run_files import goldassay
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def test_a_bias_run_then_an_objective_that_takes_it(goldassay: Command, data: Pa
     )
     assert told.status == 0, told.err
     assert "over 1 run, " in told.out
-    assert "The bias model ngram_average/hypothesis_only, runs trained on the same rows, has accuracy" in told.out
+    assert states(told.out, "bias model ngram_average/hypothesis_only", "accuracy")
     rows = json.loads((data / "r.json").read_text())["beside"]
     assert {row["part"] for row in rows} == {"train", "test"}
     assert list_runs(data / "runs")["model"].to_list() == ["ngram_average+learned_mixin"]

@@ -23,6 +23,7 @@ from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
 from goldassay.view.opening import open_workbench
 from tests.cli.run_files import refused
+from tests.stated import states
 from tests.view.made import HOSTILE, save_both
 
 if TYPE_CHECKING:
@@ -92,27 +93,27 @@ def test_named_decisions_of_another_dataset_are_refused(
 ) -> None:
     (tmp_path / "other.jsonl").write_text(OTHER)
     said = refused("view", str(made[1]), "--decisions", str(tmp_path / "other.jsonl"))
-    assert "its decision fits no row of this report: it is about another dataset" in said
+    assert states(said, "decision", "no row of this report", "another dataset")
 
 
 def test_own_decisions_whose_rows_are_mended_are_counted(made: tuple[Path, Path], tmp_path: Path) -> None:
     made[0].with_name("made.decisions.jsonl").write_text(OTHER)
     assert run(["view", str(made[1]), "--export", str(tmp_path / "page.html"), "-q"]) == 0
-    said = "The decision in made.decisions.jsonl fits no row of this report"
-    assert said in (tmp_path / "page.html").read_text("utf-8")
+    said = ("made.decisions.jsonl", "no row of this report")
+    assert states((tmp_path / "page.html").read_text("utf-8"), said)
 
 
 def test_an_unfinished_last_line_is_said_and_kept(made: tuple[Path, Path], tmp_path: Path) -> None:
     file = made[0].with_name("made.decisions.jsonl")
     file.write_text(OTHER + '{"key": "half')
     assert run(["view", str(made[1]), "--export", str(tmp_path / "page.html"), "-q"]) == 0
-    assert "The last line of made.decisions.jsonl is unfinished" in (tmp_path / "page.html").read_text("utf-8")
+    assert states((tmp_path / "page.html").read_text("utf-8"), "last line", "made.decisions.jsonl", "unfinished")
     assert file.read_text() == OTHER + '{"key": "half'
 
 
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert f"{tmp_path}: the folder has no report.json; name the folder that" in refused("view", str(tmp_path))
-    assert f"{tmp_path}/no: there is no such report; name a report.json or its" in refused("view", str(tmp_path / "no"))
+    assert states(refused("view", str(tmp_path)), f"{tmp_path}:", "no report.json")
+    assert states(refused("view", str(tmp_path / "no")), f"{tmp_path}/no:", "no such report", "report.json")
 
 
 def test_an_export_refuses_the_pages_that_the_server_refuses(
@@ -134,13 +135,11 @@ def test_mend_names_the_line_of_a_decision_and_what_to_do(
     line = {"key": key, "id": first["example_id"], "decision": "relabel", "label": "natural"}
     file.write_text(OTHER + json.dumps(line) + "\n")
     said = refused("mend", str(dataset), "-o", str(tmp_path / "out"))
-    assert f"{file}, line 2: the line relabels a row to 'natural', which is the label of no row of made.jsonl" in said
-    assert "correct or remove the line; its labels are entailment, neutral, contradiction" in said
+    assert states(said, f"{file}, line 2:", "'natural'", "no row of made.jsonl")
+    assert states(said, "correct or remove", "entailment, neutral, contradiction")
     file.write_text(json.dumps({**line, "label": "neutral"}) + '\n{"key": "half')
     assert run(["mend", str(dataset), "-o", str(tmp_path / "out")]) == 0
-    assert (
-        "- 1 unfinished last line of made.decisions.jsonl is left out: correct or remove it" in capsys.readouterr().out
-    )
+    assert states(capsys.readouterr().out, "- 1 unfinished last line", "made.decisions.jsonl", "left out")
 
 
 def test_a_report_on_judgments_has_no_texts_to_show(tmp_path: Path, refused: Callable[..., str]) -> None:
@@ -193,17 +192,13 @@ def test_another_dataset_is_refused(
     _write_rows(other, found)
     page = tmp_path / "page.html"
     said = refused("view", str(report), "--test", str(other), "--export", str(page))
-    assert said.endswith(
-        f"{other}: has {n_own} of the 230 rows of this report: it is another dataset; name the file that was evaluated"
-    )
+    assert states(said, f"{other}: has {n_own} of the 230 rows", "another dataset")
     assert not page.exists()
     # Where the dataset was, the report is still shown, and nothing can be decided.
     _write_rows(dataset, found)
     assert run(["view", str(report), "--export", str(page), "-q"]) == 0
-    said = (
-        f"made.jsonl, where the dataset was, has {n_own} of the 230 rows of this report: it is another dataset by now"
-    )
-    assert said in page.read_text("utf-8")
+    there = page.read_text("utf-8")
+    assert states(there, "made.jsonl", f"has {n_own} of the 230 rows", "another dataset")
     assert open_workbench(report).decisions is None
 
 
@@ -213,7 +208,7 @@ def test_a_file_that_is_no_dataset_is_refused(made: tuple[Path, Path], refused: 
     assert "x.jsonl" in refused("view", str(report), "--test", str(dataset.parent / "x.jsonl"), "--export", "p.html")
     dataset.write_bytes(b"\x00\x01")
     bench = open_workbench(report)
-    assert "made.jsonl, where the dataset was, cannot be read by now (" in bench.notes[0]
+    assert states(bench.notes[0], "made.jsonl", "cannot be read", "(")
     assert bench.decisions is None
 
 
@@ -233,7 +228,7 @@ def test_a_changed_file_is_read_with_the_columns_of_the_audit(tmp_path: Path) ->
     table.filter(~pl.col("one").is_in(gone)).write_csv(place)
     (note, *_) = open_workbench(report).notes
     n = shown.height
-    assert f"it has {n - 3} of the {n} rows of this report, and 3 changed or are gone." in note
+    assert states(note, f"has {n - 3} of the {n} rows", 3, "changed or are gone")
 
 
 @pytest.mark.parametrize("how", ["changed", "subset", "reordered", "more"])
@@ -330,18 +325,14 @@ def test_an_export_replaces_nothing_that_was_read(
     place = report / target.removeprefix("report/") if "/" in target else dataset.with_name(target)
     before = place.read_bytes() if place.exists() else None
     said = refused("view", str(report), "--export", str(place))
-    assert said.endswith(
-        "is within the report; name a place outside of it with --export"
-        if "/" in target
-        else "is a file that was read; name another place with --export"
-    )
+    assert states(said, place.name, "within the report" if "/" in target else "was read", "--export")
     assert (place.read_bytes() if place.exists() else None) == before
     assert run(["view", str(report), "--export", str(tmp_path / "page.html"), "-q"]) == 0
 
 
 def test_decisions_are_never_within_a_report(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
     said = refused("view", str(made[1]), "--decisions", str(made[1] / "new.jsonl"), "--export", "page.html")
-    assert said.endswith("decisions inside a report are lost with it; move the file beside the dataset")
+    assert states(said, "inside a report", "lost", "dataset")
 
 
 def test_mending_replaces_nothing_that_was_read(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
@@ -352,13 +343,13 @@ def test_mending_replaces_nothing_that_was_read(made: tuple[Path, Path], refused
     file.write_text(json.dumps({"key": key, "id": row["example_id"], "decision": "drop"}) + "\n")
     before = dataset.read_bytes()
     said = refused("mend", str(dataset), "-o", str(dataset.parent))
-    assert said.endswith(f"{dataset.name}: is a file that was read; name another place with -o")
+    assert states(said, f"{dataset.name}:", "was read", "-o")
     assert dataset.read_bytes() == before
     assert not (dataset.parent / "changes.jsonl").exists()
     with pytest.raises(InputError, match="is a file that was read"):
         mend_dataset(dataset).save(dataset.parent)
     said = refused("mend", str(dataset), "-o", str(dataset.parent / "out"), "--json", str(file))
-    assert said.endswith(f"{file.name}: is a file that was read; name another place with --json")
+    assert states(said, f"{file.name}:", "was read", "--json")
     assert not (dataset.parent / "out").exists()
 
 
@@ -377,8 +368,8 @@ def test_an_export_says_that_it_has_all_pages(
 def test_texts_inside_of_objects_are_said_to_have_no_name(tmp_path: Path, refused: Callable[..., str]) -> None:
     file = tmp_path / "nested.jsonl"
     file.write_text('{"data": {"text": "a"}, "label": "x"}\n{"data": {"text": "b"}, "label": "y"}\n', "utf-8")
-    inside = "what is inside of objects ('data') cannot be named: give it a column of its own"
-    assert inside in refused("audit", str(file), "-o", str(tmp_path / "out"))
-    assert inside in refused("audit", str(file), "--columns", "text=data.text", "-o", str(tmp_path / "out"))
+    inside = ("inside of objects", "'data'", "cannot be named", "column")
+    assert states(refused("audit", str(file), "-o", str(tmp_path / "out")), inside)
+    assert states(refused("audit", str(file), "--columns", "text=data.text", "-o", str(tmp_path / "out")), inside)
     file.write_text('{"foo": 1, "label": "x"}\n{"foo": 2, "label": "y"}\n', "utf-8")
     assert "inside of objects" not in refused("audit", str(file), "-o", str(tmp_path / "out"))

@@ -25,6 +25,7 @@ from goldassay.core.effects import (
 )
 from goldassay.core.errors import InputError
 from goldassay.core.planting import filling_word, planted_rows, planted_word
+from tests.stated import says
 
 LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
 
@@ -179,7 +180,7 @@ def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
     assert found.value == pytest.approx((balanced_accuracy_score(*merged) - 1 / 3) / (2 / 3))
     gold = np.repeat(np.arange(3), [400, 300, LEAST_ROWS - 1])
     effects = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
-    assert effects.skipped == ("49 test rows of 1 label with fewer than 50 rows are left out of the balanced skill.",)
+    assert effects.skipped == (says("49 test rows of 1 label", 50, "left out"),)
     assert by_measure(effects)[BALANCED].value == pytest.approx(1)
 
 

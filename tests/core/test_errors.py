@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from goldassay import GoldassayError, InputError
+from tests.stated import says
 
 
 def test_the_line_holds_place_problem_and_mend() -> None:
     error = InputError(
         "is missing", file="a/train.csv", row=7, column="label", mend="name it with --columns label=NAME"
     )
-    assert str(error) == "a/train.csv, line 7, column 'label': is missing; name it with --columns label=NAME"
+    assert str(error) == says("a/train.csv, line 7, column 'label': is missing", "--columns label=NAME")
     assert isinstance(error, GoldassayError)
     assert isinstance(error, ValueError)
     assert error.exit_status == 2

@@ -12,6 +12,7 @@ import pytest
 from goldassay.core.errors import OutputError
 from goldassay.core.files import written_together
 from goldassay.core.folder_lock import locked_folder, locks_kept
+from tests.stated import says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +43,7 @@ def writer(tmp_path: Path) -> subprocess.Popen[str]:
 def test_a_second_writer_is_refused_until_the_first_is_killed(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
     with pytest.raises(OutputError) as refused, written_together(tmp_path):
         pass
-    assert str(refused.value) == (
-        f"{tmp_path}: another command is writing into this folder; wait for it, or choose another with -o"
-    )
+    assert str(refused.value) == says(f"{tmp_path}: another command", "-o")
     writer.kill()
     writer.wait()
     with written_together(tmp_path) as folder:

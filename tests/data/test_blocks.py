@@ -9,6 +9,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import blocks
 from goldassay.data.blocks import read_blocks
 from goldassay.data.reading import read_table
+from tests.stated import in_order
 
 ROWS = [
     {"premise": f"A man is {word}.", "hypothesis": text, "label": "neutral"}
@@ -114,7 +115,7 @@ def test_errors_count_lines_from_the_start(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("rows.json", b'[{"text": "a", "label": "b"}]', "format json cannot be read part by part; convert it"),
+        ("rows.json", b'[{"text": "a", "label": "b"}]', in_order("format json", "part by part", "convert")),
         ("rows.jsonl.gz", gzip.compress(CONTENTS["rows.jsonl"])[:-9], "gzip file is damaged or cut short"),
         ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"])[:-9], "zstandard file is cut short"),
         ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"]) + skipped(9)[:-1], "zstandard file is cut short"),

@@ -8,6 +8,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
+from tests.stated import says
 
 COLUMNS = {"premise": ["a", "b", "c"], "hypothesis": ["x", "y", "z"], "label": ["n", "e", "c"], "split": list("uvu")}
 
@@ -62,8 +63,8 @@ def test_html_is_escaped():
 
 
 def test_repr():
-    assert repr(Dataset.from_frame(COLUMNS, name="d")) == (
-        "Dataset('d': 3 examples, premise + hypothesis; entailment, neutral, contradiction)"
+    assert repr(Dataset.from_frame(COLUMNS, name="d")) == says(
+        "Dataset('d'", "3 examples", "premise + hypothesis", "entailment, neutral, contradiction"
     )
 
 

@@ -20,6 +20,7 @@ import pytest
 from goldassay import InputError, read_dataset
 from goldassay.cli.main import run
 from tests.cli.test_leakage import leaky_rows
+from tests.stated import in_order, says
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,19 +149,19 @@ def test_the_conversion_of_the_hub_with_all_its_parts(hub: Hub) -> None:
     assert read_dataset("someone/pairs").name == "someone/pairs"
     (note,) = [each for each in read_dataset("someone/pairs").provenance.decisions if each.startswith("Read from")]
     commit = hub.commit("someone/pairs", CONVERTED)
-    assert note == f"Read from the hub: someone/pairs, configuration default, commit {commit} of {CONVERTED}."
+    assert note == says("someone/pairs", "configuration default", f"commit {commit} of {CONVERTED}")
 
 
 def test_one_part_is_named_after_its_configuration(hub: Hub) -> None:
     hub.put("a/glue", rte__train__0000_dot_parquet=parquet(), rte__validation__0000_dot_parquet=parquet(ROWS[:3]))
     assert len(read_dataset("a/glue:rte/validation")) == 3
-    with pytest.raises(InputError, match="there is no part 'dev' of rte; choose from train, validation"):
+    with pytest.raises(InputError, match=in_order("no part 'dev' of rte", "train, validation")):
         read_dataset("a/glue:rte/dev")
 
 
 def test_configurations_must_be_chosen(hub: Hub) -> None:
     hub.put("a/glue", mnli__train__0000_dot_parquet=parquet(), rte__train__0000_dot_parquet=parquet(ROWS[:3]))
-    with pytest.raises(InputError, match="choose one of its configurations: mnli, rte; write a/glue:CONFIGURATION"):
+    with pytest.raises(InputError, match=in_order("configurations: mnli, rte", "a/glue:CONFIGURATION")):
         read_dataset("a/glue")
     assert len(read_dataset("a/glue:rte")) == 3
     assert hub.fetched == ["a/glue/rte/train/0000.parquet"]
@@ -172,7 +173,7 @@ def test_a_revision_is_read_as_its_files_are(hub: Hub) -> None:
     hub.put("a/b", "refs/pr/7", train_dot_jsonl=ROWS[:2].write_ndjson().encode())
     assert len(read_dataset("a/b@v1")) == 3
     assert len(read_dataset("a/b@refs/pr/7")) == 2
-    with pytest.raises(InputError, match=r"a/b@v9: the hub has no such revision of it; check what follows the @"):
+    with pytest.raises(InputError, match=in_order("a/b@v9:", "no such revision", "@")):
         read_dataset("a/b@v9")
 
 
@@ -230,10 +231,10 @@ def test_the_token_goes_with_every_question(hub: Hub) -> None:
 
 
 def test_what_the_hub_refuses_is_one_line(hub: Hub) -> None:
-    with pytest.raises(InputError, match="the hub knows no dataset of that name, or does not show it to you; check"):
+    with pytest.raises(InputError, match=in_order("hub knows no dataset", "check")):
         read_dataset("no/such")
     hub.refused["a/gated"] = "GatedRepo"
-    with pytest.raises(InputError, match="only to those who accepted its terms; accept them on its page, and log in"):
+    with pytest.raises(InputError, match=in_order("accepted", "terms", "log in")):
         read_dataset("a/gated")
     hub.put("a/empty", "main", README_dot_md=b"about")
     with pytest.raises(InputError, match="the hub has no data files of it that can be read"):
@@ -243,7 +244,7 @@ def test_what_the_hub_refuses_is_one_line(hub: Hub) -> None:
 @pytest.mark.parametrize("name", ["user/dataset", "user/dataset@v1:plain/train", "hf://datasets/a/b/x.csv"])
 def test_without_a_connection_one_line_says_so(offline: None, name: str) -> None:
     started = time.monotonic()
-    with pytest.raises(InputError, match="no such file or folder, the hub cannot be reached, and the cache holds no"):
+    with pytest.raises(InputError, match=in_order("hub cannot be reached", "cache")):
         read_dataset(name)
     assert time.monotonic() - started < 15
 
@@ -269,9 +270,8 @@ def test_offline_mode_asks_nobody(tmp_path: Path) -> None:
         env={**os.environ, **environment}, cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
-        "goldassay: user/dataset: there is no such file or folder, HF_HUB_OFFLINE is set, and the cache holds no whole "
-        "dataset of that name; check the path, or unset HF_HUB_OFFLINE"
+    assert done.stderr.splitlines()[-1] == says(
+        "goldassay: user/dataset:", "HF_HUB_OFFLINE", "cache", "unset HF_HUB_OFFLINE"
     )
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "report").exists()

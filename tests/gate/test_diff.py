@@ -22,6 +22,7 @@ from goldassay.gate.diff.matching import match_figures
 from goldassay.questions.figures import figures_of
 from goldassay.questions.report_diff import ReportDiff, diff_reports
 from tests.gate.test_check import classes, condition, gap, result, stored, verdict
+from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -241,7 +242,7 @@ class TestWhatIsTold:
         assert "<strong>10.0 → 10.0</strong>" in page
         assert '<span class="interval">after: [10.0, 10.0] points</span> l' in page
         # What supports a verdict is said of the second report, also where the verdict stays.
-        assert "The verdict is as before; what follows is of the second report. " in page
+        assert states(page, "verdict is as before", "second report")
         assert "| l: 10.0 → 10.0 points |" in diff_reports(*audits).to_markdown()
 
     def test_of_many_patterns_each_label_has_its_first(self, tmp_path: Path) -> None:
@@ -273,7 +274,7 @@ class TestFolders:
     @pytest.mark.parametrize("which", [0, 1])
     def test_the_folder_of_a_report_is_refused(self, audits: tuple[Path, Path], which: int) -> None:
         content = {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()}
-        with pytest.raises(InputError, match=r"is the folder of .*report\.json; choose another with -o"):
+        with pytest.raises(InputError, match=in_order("folder of", "report.json", "-o")):
             diff_reports(*audits).save(audits[which] / "tables" / "..")
         assert {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()} == content
 
@@ -326,9 +327,9 @@ class TestStanding:
         (audits[1] / "report.json").write_text(json.dumps(sealed(document)))
         warnings = diff_reports(*audits).document["warnings"]
         assert warnings == [
-            "The reports are of two versions of goldassay, 0.1.0 and 9.9: a change may be one of method.",
-            "The training data differ: train1 (100 rows, sha256 11111111…) and train2 (100 rows, sha256 22222222…).",
-            "The settings differ: artifacts.min_count 10 and 20.",
+            says("two versions of goldassay", "0.1.0 and 9.9"),
+            says("training data differ", "train1 (100 rows, sha256 11111111…)", "train2 (100 rows, sha256 22222222…)"),
+            says("settings differ:", "artifacts.min_count", "10 and 20"),
         ]
 
     def test_versions_of_one_name_are_told_apart(self, audits: tuple[Path, Path]) -> None:
@@ -340,9 +341,9 @@ class TestStanding:
             (folder / "report.json").write_text(json.dumps(sealed(document)))
         found = diff_reports(*audits)
         assert found.document["warnings"][:3] == [
-            "The training data differ: train (100 rows, sha256 77777777…) and train (100 rows, sha256 88888888…).",
-            "The test data differ: test (100 rows, sha256 22222222…) and test (100 rows, sha256 33333333…).",
-            "No file is the same: are these two versions of one dataset, or two datasets?",
+            says("training data differ", "train (100 rows, sha256 77777777…)", "train (100 rows, sha256 88888888…)"),
+            says("test data differ", "test (100 rows, sha256 22222222…)", "test (100 rows, sha256 33333333…)"),
+            says("No file is the same"),
         ]
         names = [f"Audit of train ({folder / 'report.json'})" for folder in audits]
         assert found.summary().splitlines()[:2] == [f"before  {names[0]}", f"after   {names[1]}"]
@@ -354,25 +355,25 @@ class TestStanding:
     @pytest.mark.parametrize(
         ("before", "after", "said"),
         [
-            ([], ["a"], ["Only the second report names test data: test (100 rows, sha256 aaaaaaaa…)."]),
-            (["a"], [], ["Only the first report names test data: test (100 rows, sha256 aaaaaaaa…)."]),
+            ([], ["a"], [says("Only the second report", "test (100 rows, sha256 aaaaaaaa…)")]),
+            (["a"], [], [says("Only the first report", "test (100 rows, sha256 aaaaaaaa…)")]),
             (
                 [None],
                 [None],
-                ["The test data are test (100 rows, in memory) in both reports; " + UNKNOWN],
+                [says("test (100 rows, in memory)", "both reports", UNKNOWN)],
             ),
             (
                 ["a"],
                 [None],
                 [
-                    "The test data are test (100 rows, sha256 aaaaaaaa…) and test (100 rows, in memory); " + UNKNOWN,
+                    says("test (100 rows, sha256 aaaaaaaa…)", "test (100 rows, in memory)", UNKNOWN),
                 ],
             ),
             ([], [], []),
         ],
     )
     def test_data_without_a_file_are_no_files(
-        self, tmp_path: Path, before: list[str | None], after: list[str | None], said: list[str]
+        self, tmp_path: Path, before: list[str | None], after: list[str | None], said: list[says]
     ) -> None:
         part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
         folders = []
@@ -393,7 +394,7 @@ class TestStanding:
             for digit in "23"
         ]
         assert diff_reports(*folders).document["warnings"] == [
-            "The gold labels differ: g (100 rows, sha256 22222222…) and g (100 rows, sha256 33333333…)."
+            says("gold labels differ", "g (100 rows, sha256 22222222…)", "g (100 rows, sha256 33333333…)")
         ]
 
     def test_reports_of_two_commands_are_named(self, tmp_path: Path) -> None:
@@ -402,15 +403,16 @@ class TestStanding:
             write(stored("a", **part), tmp_path / "a"),
             write(stored("b", **part, command="leakage measure"), tmp_path / "b"),
         ]
-        assert (
-            diff_reports(*folders)
-            .document["warnings"][0]
-            .startswith("The reports are of two commands, goldassay audit and goldassay leakage measure: ")
+        assert states(
+            diff_reports(*folders).document["warnings"][0],
+            "two commands",
+            "goldassay audit",
+            "goldassay leakage measure",
         )
 
     def test_the_same_twice(self, audits: tuple[Path, Path]) -> None:
         found = diff_reports(audits[0], audits[0])
-        assert found.document["warnings"] == ["Both reports say the same: their digests are equal."]
+        assert found.document["warnings"] == [says("say the same", "digests are equal")]
         assert {row["change"] for row in found.document["measures"]} == {"same"}
         assert "no measure is shown to have changed" in found.summary()
 
@@ -425,7 +427,7 @@ class TestStanding:
             ),
             ({"artifacts": {"n_mined": 3}, "leakage": {"source": "suggestion"}}, "no measure in common"),
             ({"schema_version": 7}, "schema version 7"),
-            ({"schema_version": 1}, "schema version 1, and this goldassay reads 2; run the command that made it again"),
+            ({"schema_version": 1}, in_order("schema version 1", "reads 2", "again")),
         ],
     )
     def test_what_is_not_comparable_is_refused(

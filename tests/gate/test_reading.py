@@ -11,6 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.gate.reading import read_report
 from tests.gate.test_check import AUDIT
 from tests.gate.test_diff import write
+from tests.stated import says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,10 +44,7 @@ def test_version_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(json.dumps({"schema": "goldassay.report", "schema_version": 1}))
     with pytest.raises(InputError) as refused:
         read_report(tmp_path)
-    assert str(refused.value) == (
-        f"{tmp_path / 'report.json'}: is a report of schema version 1, and this goldassay reads 2; "
-        "run the command that made it again"
-    )
+    assert str(refused.value) == says(f"{tmp_path / 'report.json'}:", "schema version 1", "reads 2", "again")
 
 
 @pytest.mark.parametrize("content", ["", "text,label\n"])

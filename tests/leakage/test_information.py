@@ -12,6 +12,7 @@ from scipy import stats
 
 from goldassay.core.errors import InputError
 from goldassay.leakage import label_shares, pvi, usable_information
+from tests.stated import in_order
 
 
 def read(path):
@@ -115,7 +116,7 @@ def test_refuses_correctness_of_other_examples():
     [
         ({"gold": [0.2, 1]}, "labels must be whole numbers"),
         ({"gold": [-1, 1]}, "labels has negative codes"),
-        ({"gold": [0, 1], "train_gold": []}, "labels must be whole numbers, one an example, and at least one"),
+        ({"gold": [0, 1], "train_gold": []}, in_order("labels", "whole numbers", "at least one")),
         ({"gold": [0, 1], "n_draws": 0}, "n_draws is 0"),
         ({"gold": [0, 1], "seed": -1}, "seed is -1"),
         ({"gold": [0, 1], "level": 2}, "level is 2; choose a number between 0 and 1"),

@@ -18,6 +18,7 @@ from goldassay.data.specimen import make_specimen
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
 from tests.lab.training.in_place import in_place
+from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,16 +65,14 @@ def test_a_network_judges_and_the_report_says_so(
     assert done.status == 0, done.err
     document = json.loads((specimen / "report" / "report.json").read_text())
     leakage = document["leakage"]
-    assert (
-        "The network ngram_average judged in place of the quick probe. It was trained on the 2,000" in leakage["probe"]
-    )
+    assert states(leakage["probe"], "network ngram_average", "quick probe", ..., 2000)
     assert leakage["seeds"] == ["0", "1"]
     rows = {row["condition"]: row for row in leakage["conditions"]}
     assert set(rows) == {"paired", "premise_only", "hypothesis_only"}
     assert {row["n_runs"] for row in rows.values()} == {2}
     # What is planted in the hypotheses is found there.
     assert rows["hypothesis_only"]["accuracy"] > rows["premise_only"]["accuracy"]
-    assert "A ngram_average model that sees only the hypothesis" in document["verdicts"]["leakage"]["evidence"]
+    assert states(document["verdicts"]["leakage"]["evidence"], "ngram_average model", "only the hypothesis")
     assert document["settings"]["leakage"]["model"] == "ngram_average"
     assert "ngram_average" in (specimen / "report" / "report.html").read_text()
     # The same command again does not train again, and says the same.
@@ -113,9 +112,7 @@ def test_without_the_extra_it_says_what_to_install(specimen: Path) -> None:
         cwd=specimen, capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": str(specimen)},
     )  # fmt: skip
     assert process.returncode == 2
-    assert process.stderr.rstrip("\n").split("\n") == [
-        "goldassay: training networks needs torch; install it with: pip install 'goldassay[train]'"
-    ]
+    assert process.stderr.rstrip("\n").split("\n") == [says("goldassay:", "torch", "pip install 'goldassay[train]'")]
 
 
 def test_the_function_takes_a_model_too(made: Specimen) -> None:

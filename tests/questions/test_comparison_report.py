@@ -32,6 +32,7 @@ from goldassay.questions.run_sets import find_runs, read_rivals
 from goldassay.report.charts import draw_pictures
 from goldassay.runs import Runs, write_runs
 from tests.report.test_report import every_form, paths_of, replaced
+from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,7 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
     assert verdict["verdict"] == "told apart"
     assert verdict["evidence"].startswith("m2 is better than all others")
     said = say_comparison(found)
-    assert said[0].startswith("Of 3 pairs of models 2 can be told apart on 120 examples of d")
+    assert states(said[0], "3 pairs of models", "2 can be told apart", "120 examples of d")
     assert any("m0" in sentence and "cannot be told apart" in sentence for sentence in said)
 
 
@@ -110,7 +111,7 @@ def test_labels_of_other_rows_give_a_warning() -> None:
     )
     assert compare_sides((one, other)).notes == ()
     first, second = compare_sides((one, other), by_position=True).notes
-    assert first.startswith("m on dataset: runs and right labels were put together by their position")
+    assert states(first, "m on dataset:", "by their position")
     assert second.startswith("o on dataset")
     report, _ = written_up((one, other), RunChoice(align="position"))
     assert "The labels may belong to other rows" in report.to_html()
@@ -123,7 +124,7 @@ def test_examples_that_only_some_cover() -> None:
         compare_sides((one, part, third))
     found = compare_sides((one, part, third), intersect=True)
     assert {runs.n_examples for runs in found.models} == {110}
-    assert found.notes == ("Compared on the 110 examples that all cover; left out are 20.",)
+    assert found.notes == (says("110 examples", "left out", 20),)
     straight = compare_runs(one.take(np.arange(10, 120)), third.take(np.arange(10, 120)))
     (pair,) = [pair for pair in found.pairs if {pair.a, pair.b} == {"m0", "m2"}]
     assert abs(pair.comparison.difference) == pytest.approx(abs(straight.comparison.difference))
@@ -309,8 +310,8 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
     verdict = report.verdicts["comparison"]
     assert verdict["verdict"] == "not told apart"
     assert verdict["evidence"].startswith("The runs of low and high differ by ")
-    assert (
-        f"high scores higher on {found.n_higher_b} and low on {found.n_higher_a} of 120 examples" in verdict["evidence"]
+    assert states(
+        verdict["evidence"], "high scores higher", found.n_higher_b, "low on", found.n_higher_a, "of 120 examples"
     )
     assert "at least 5 runs of each model" in verdict["next_step"]
     shown = "\n".join([report.to_html(), report.to_markdown(), *_lines(pair), *say_comparison(compared)])
@@ -329,10 +330,7 @@ def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
     assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")
     said = say_comparison(compared)
     assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")
-    assert said[1] == (
-        "There is one run of each model. Give at least 5 runs of each model: one run is not enough to say which model "
-        "is better."
-    )
+    assert said[1] == says("one run of each", ..., "5 runs of each model")
     page = report.to_html()
     assert "runs that cannot be told apart" in page
     assert "run ahead of" in page

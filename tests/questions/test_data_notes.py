@@ -12,6 +12,7 @@ from goldassay.data import Dataset
 from goldassay.questions.data_notes import data_notes
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.inputs import load_inputs
+from tests.stated import in_order, says, states
 
 ROWS = {"text": [f"a text of some words, number {i}" for i in range(60)], "label": ["a", "b"] * 30}
 
@@ -26,7 +27,7 @@ def test_notes_say_what_counts_as_one_row_and_what_was_not_read() -> None:
     assert notes == [
         "12 rows were set apart.",
         "Each row counts by itself.",
-        "Not read: the column 'title', which has no role. --columns gives one, or ignore=title.",
+        says("Not read:", "'title'", "--columns", "ignore=title"),
     ]
 
 
@@ -34,8 +35,8 @@ def test_rare_labels_and_a_single_one_are_named() -> None:
     rare = dataset(label=["a"] * 30 + ["b"] * 21 + ["c"] * 9)
     same = dataset(label=["a"] * 60)
     assert data_notes(rare, same, None) == [
-        "In the training part 1 label has fewer than 10 rows, too few to be measured: 'c' (9).",
-        "In the evaluation part all rows have the label 'a': nothing can be measured on it.",
+        says("training part", "1 label", "10 rows", "'c' (9)"),
+        says("evaluation part", "label 'a'", "nothing"),
     ]
     assert data_notes(dataset(label=["a"] * 30 + ["b"] * 20 + ["c"] * 10), None, None) == []
 
@@ -46,14 +47,12 @@ def load(source: Any, columns: str | None = None) -> tuple[Dataset, Dataset | No
 
 def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
     columns = {**ROWS, "ans1": ROWS["text"], "ans2": ROWS["text"]}
-    message = (
-        "'ans1', 'ans2' look like choices, responses or answers and have no role; .*columns={'ignore': 'ans1\\+ans2'}"
-    )
+    message = in_order("'ans1', 'ans2'", "no role", "columns={'ignore': 'ans1+ans2'}")
     with pytest.raises(InputError, match=message):
         load(columns)
     with pytest.raises(InputError, match=message):
         load(Dataset.from_frame(columns))
-    with pytest.raises(InputError, match="a list of texts in each row, or a column for each choice"):
+    with pytest.raises(InputError, match=in_order("list of texts", "column for each choice")):
         load({**ROWS, "choices": ["one; two; three; four"] * 60})
     with pytest.raises(InputError, match="'answer' looks like choices"):
         load({**ROWS, "answer": ROWS["text"]})
@@ -69,7 +68,7 @@ def test_the_audits_own_split_keeps_groups_together() -> None:
     train, test, decisions = load(writers, "group=writer")
     assert test is not None
     assert not set(train.examples["writer"]) & set(test.examples["writer"])
-    assert decisions[-1].endswith("no sentence stands in both parts; rows with the same writer were kept together.")
+    assert states(decisions[-1], "no sentence", "both parts", "same writer")
     settings = Settings.model_validate({"data": {"split_by": "none", "clusters": "writer"}})
     evidence = Evidence(writers, columns="group=writer", settings=settings, steps=Steps(quiet=True))
     assert set(evidence.train.examples["writer"]) & set(evidence.test.examples["writer"])

@@ -24,6 +24,7 @@ from goldassay.questions.shift.check import CHECK as SHIFT
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.readers.probes import train_probes
 from goldassay.runs import Runs, write_runs
+from tests.stated import Fact, in_order, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,27 +131,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "said"),
     [
         (["--elsewhere", "bare.jsonl"], "--elsewhere bare.jsonl: there are no labels"),
-        (["--elsewhere", "x=other.jsonl"], "--elsewhere x=other.jsonl: it has labels that the training data lack"),
-        (["--elsewhere", "graded.jsonl"], "--elsewhere graded.jsonl: there are scores, not classes"),
+        (["--elsewhere", "x=other.jsonl"], ("--elsewhere x=other.jsonl:", "labels", "training data lack")),
+        (["--elsewhere", "graded.jsonl"], ("--elsewhere graded.jsonl:", "scores")),
         (["--elsewhere", "single.jsonl"], "--elsewhere single.jsonl: its texts are text"),
         (["--elsewhere", "missing.jsonl"], "--elsewhere missing.jsonl: "),
-        (["--elsewhere", "test.jsonl"], "--elsewhere names a set 'test', as the test part is called"),
-        (["--elsewhere", "x=test.jsonl"], "every text of the set 'x' of --elsewhere stands in the test part"),
-        (["--elsewhere", "copy.jsonl"], "every text of the set 'copy' of --elsewhere stands in the test part"),
-        (["--elsewhere", "known.jsonl"], "every text of the set 'known' of --elsewhere stands in the training part"),
+        (["--elsewhere", "test.jsonl"], ("--elsewhere", "'test'")),
+        (["--elsewhere", "x=test.jsonl"], ("every text", "set 'x' of --elsewhere", "test part")),
+        (["--elsewhere", "copy.jsonl"], ("every text", "set 'copy' of --elsewhere", "test part")),
+        (["--elsewhere", "known.jsonl"], ("every text", "set 'known' of --elsewhere", "training part")),
         (["--elsewhere", "far.jsonl", "--elsewhere", "far=one.jsonl"], "--elsewhere names a set 'far', as another set"),
         (["--elsewhere", "far.jsonl", "--runs", "stray"], "to --runs"),
         (["--runs", "stray"], "to --runs"),
         (["--elsewhere", "one.jsonl", "--elsewhere", "two.jsonl", "--runs", "numbered.csv"], "--runs one=PATH"),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_line_that_names_the_option(folder: Path, arguments: list[str], said: str) -> None:
+def test_bad_input_is_one_line_that_names_the_option(folder: Path, arguments: list[str], said: Fact) -> None:
     warned = io.StringIO()
     with chdir(folder), redirect_stderr(warned):
         status = run(["audit", "train.jsonl", "--test", "test.jsonl", *arguments, "-o", "out", "--quiet"])
     assert status == 2
     (line,) = warned.getvalue().splitlines()
-    assert said in line
+    assert states(line, said)
     assert not (folder / "out").exists()
 
 
@@ -232,7 +233,7 @@ def test_runs_with_labels_of_two_kinds_are_counted_by_the_sets_own(tmp_path: Pat
     assert gap_of(results, "away")["value"] == pytest.approx(right.mean())
     turned = gold.with_columns(pl.col("label").replace({"entailment": "neutral", "neutral": "entailment"}))
     table.join(turned, on="example_id", maintain_order="left").write_csv(place / "m-away.csv")
-    with pytest.raises(InputError, match=r"the labels of m on away differ from those of away in"):
+    with pytest.raises(InputError, match=in_order("labels of m on away", "those of away")):
         known(TRAIN, frame(HOME, "home"), [place], {"away": away}).load()
 
 
@@ -293,7 +294,7 @@ def test_known_texts_are_left_out_and_many_of_them_forbid_the_word_sound(tmp_pat
         assert found == word
         assert gap_of(results, "away")["n_known"] == n
         assert gap_of(results, "away")["n"] == len(AWAY) - n
-        assert ("More than a fifth of the texts of away stand in the training data" in evidence) is (share > 0.2)
+        assert ("a fifth of the texts of away" in evidence) is (share > 0.2)
 
 
 def test_a_set_with_one_label_is_never_sound(tmp_path: Path) -> None:
@@ -321,10 +322,7 @@ def test_each_set_is_judged_by_the_runs_that_answer_it(tmp_path: Path) -> None:
     assert [each.dataset for each in evidence.run_sets] == ["home"]
     found = SHIFT.run(evidence)
     assert [(row["model"], row["test"]) for row in found.results["generalization"]] == [("m", "dev"), ("m", "away")]
-    assert (
-        "The runs of m on stray were left out: 60 of their 60 examples are not in any one of dev, away."
-        in (found.results["notes"])
-    )
+    assert states(found.results["notes"], "runs of m on stray", "left out", "60 of their 60 examples", "dev, away")
     (spread,) = INSTABILITY.run(evidence).results["results"]
     assert (spread["dataset"], spread["n_examples"]) == ("home", len(HOME))
 
@@ -506,7 +504,4 @@ def test_runs_may_answer_rows_that_were_dropped_for_want_of_a_label(tmp_path: Pa
     own = gap_of(results, "home")
     gold = np.array([LABELS.index(row["label"]) for row in HOME])
     assert (own["n"], own["value"]) == (len(HOME) - 50, pytest.approx((codes == gold)[:, 50:].mean()))
-    assert (
-        "50 of the 2,500 examples of m on home were dropped from home when it was read, and are left out."
-        in (results["notes"])
-    )
+    assert states(results["notes"], "50 of the 2,500 examples", "m on home", "dropped", "left out")

@@ -9,6 +9,7 @@ import numpy as np
 import goldassay
 from tests.questions.leakage.test_choices import items_with
 from tests.questions.test_item_patterns import made
+from tests.stated import states
 
 _BY_LENGTH = "Picking by the rule: longest (no training) finds the right choice."
 _BY_PATTERN = "Patterns mined from other items pick the right choice."
@@ -54,7 +55,7 @@ def test_a_rule_that_hits_in_one_subject_is_said() -> None:
             item["choices"][item["answer"]] += " and much more than that"
     report = goldassay.measure_leakage(items, seeds=2)
     sentences = " ".join(report.to_dict()["leakage"]["sentences"])
-    assert "In 1 of 10 subjects a rule without training hits beyond chance" in sentences
+    assert states(sentences, "1 of 10 subjects", "beyond chance")
     assert "s3" in sentences
     table = report.tables["choice_subjects"]
     assert set(table.filter(table["q"] < 0.05)["subject"]) == {"s3"}

@@ -13,6 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.settings import parse_settings
 from tests.questions.test_overlap import other_texts, written
 from tests.scanning.corpora import sentence
+from tests.stated import states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +144,7 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert report.verdicts["overlap"]["verdict"] == "sound"
     said = report.verdicts["overlap"]["evidence"]
-    assert "stands in the training part and the 50 documents of the corpus" in said
+    assert states(said, "training part", "50 documents", "corpus")
     # Lines without text are so many of the corpus' documents, whatever the training part has.
     corpus.write_bytes(corpus.read_bytes() + b'{"text": ""}\n' * 4)
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)

@@ -11,6 +11,7 @@ import goldassay
 from goldassay.core.settings import parse_settings
 from goldassay.report.html import arranged
 from goldassay.runs.specimen import write_specimen
+from tests.stated import states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def test_what_the_evidence_says_is_not_said_again(report: goldassay.Report, ques
 
 def test_the_cards_say_what_their_intervals_are(report: goldassay.Report) -> None:
     said = report.intervals
-    assert said.startswith("In brackets: 95 % intervals. Of Artifacts and Leakage the lower end holds for all figures")
+    assert states(said, "95 % intervals", ..., "Artifacts and Leakage", "lower end")
     for shown in (report.to_html(), report.to_markdown(), report._repr_html_()):
         assert shown.count(said) == 1
 

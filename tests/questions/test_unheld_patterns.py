@@ -7,6 +7,7 @@ import random
 import pytest
 
 from goldassay.questions.audit import audit
+from tests.stated import states
 
 WORDS = [f"w{number}" for number in range(200)]
 
@@ -50,6 +51,6 @@ def test_a_label_too_rare_to_be_judged_is_named(n_rare: int) -> None:
 
     for verdict in words_of(with_rare(100, 0), with_rare(n_rare, 1)).values():
         if n_rare < 50:
-            assert "49 test rows of 1 label with fewer than 50 rows are left out" in verdict["evidence"]
+            assert states(verdict["evidence"], "49 test rows of 1 label", "50 rows", "left out")
         else:
             assert verdict["verdict"] == "unsound"

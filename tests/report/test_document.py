@@ -23,6 +23,7 @@ from goldassay.questions.report_frame import compose_report
 from goldassay.runs import write_runs
 from tests.cli.shift.toys import answers
 from tests.questions.test_comparison_report import models
+from tests.stated import Fact, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,22 +190,22 @@ def changed(document: dict[str, Any], path: str, value: Any) -> str:
         ("figures.0.n", -1, "at figures.0.n: it must be 0 or more, not -1"),
         ("figures.0.unit", "miles", "at figures.0.unit: it may be 'points', 'share'"),
         ("figures.0.another", 1, "at figures.0.another"),
-        ("verdicts.leakage.verdict", "fine", "at verdicts.leakage.verdict: it may be 'sound', 'caution'"),
+        ("verdicts.leakage.verdict", "fine", ("at verdicts.leakage.verdict:", "'sound', 'caution'")),
         ("figures.0.value", "0.1", "at figures.0.value: a number is needed, not '0.1'"),
-        ("inputs", {}, "does not fit the schema of a report at inputs: a list is needed"),
+        ("inputs", {}, ("schema of a report at inputs:", "list")),
         ("schema", "other", "is no report"),
-        ("schema_version", 1, "schema version 1, and this goldassay reads 2; run the command that made it again"),
+        ("schema_version", 1, ("schema version 1", "reads 2", "again")),
         ("digest", "sha256:0", "at digest: it must match ^sha256:"),
     ],
 )
 def test_what_was_edited_is_refused(
-    stored: Callable[[str], Path], tmp_path: Path, path: str, value: Any, expected: str
+    stored: Callable[[str], Path], tmp_path: Path, path: str, value: Any, expected: Fact
 ) -> None:
     document = json.loads((stored("audit") / "report.json").read_bytes())
     (tmp_path / "report.json").write_text(changed(document, path, value))
     with pytest.raises(InputError) as refused:
         read_report(tmp_path)
-    assert expected in str(refused.value)
+    assert states(str(refused.value), expected)
     assert "\n" not in str(refused.value)
 
 

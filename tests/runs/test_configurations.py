@@ -24,6 +24,7 @@ from goldassay.runs.configurations import canonical, differing, digest, flat
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.long_export import write_long
 from goldassay.runs.slices import Request
+from tests.stated import states
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PROMPTS = {"plain": 0.25, "cot": 0.5, "fewshot": 0.75}
@@ -315,12 +316,12 @@ def test_models_that_were_asked_in_different_ways_are_said_to_be_so(tmp_path: Pa
 
     for at, (model, prompt) in enumerate((("a", "plain"), ("b", "cot"), ("c", "cot"))):
         inspect_log(tmp_path, f"log-{at}", at, model=model, task_args={"prompt": prompt})
-    said = "The models were asked in different ways: task_args.prompt differs. What sets them apart may be that."
+    said = "asked in different ways: task_args.prompt"
     for models in (["a", "b"], ["b", "c"]):
         compared = goldassay.compare_models(tmp_path, model=models, quiet=True).to_dict()["comparison"]
-        assert (compared["sentences"][1] == said) == ("a" in models)
-        assert said not in compared["notes"]
-    assert goldassay.rank_systems(tmp_path).to_dict()["board"]["sentences"][1] == said
+        assert states(compared["sentences"][1], said) == ("a" in models)
+        assert not states(compared["notes"], said)
+    assert states(goldassay.rank_systems(tmp_path).to_dict()["board"]["sentences"][1], said)
 
 
 def test_white_space_around_a_name_makes_no_other_model(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.grades import parse_grades, write_grades
 from goldassay.runs.long_export import write_long
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +119,7 @@ def test_shares_beside_points_are_no_grades(tmp_path: Path) -> None:
         )
     with pytest.raises(InputError, match=r"beta\.csv: 20 scores lie outside \[0, 1\]"):
         compare_models(tmp_path)
-    with pytest.raises(InputError, match=r"alpha\.csv: all 30 scores lie from 0 to 1, of a scale from 0 to 100"):
+    with pytest.raises(InputError, match=in_order("alpha.csv:", "all 30 scores", "from 0 to 1", "from 0 to 100")):
         compare_models(tmp_path, grades="0:100")
     found = read_runs(tmp_path / "beta.csv", grades="0:100")
     assert found.scores.max() == 1

@@ -18,6 +18,7 @@ from goldassay.runs import Runs, list_runs
 from goldassay.runs.adapters import long_table, numpy_arrays, squad
 from goldassay.runs.key_columns import key_columns
 from goldassay.runs.store import METADATA_KEY, write_runs
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,7 +211,7 @@ def test_metadata_that_name_no_run_are_refused(tmp_path: Path, name: str, value:
     (path,) = write_runs(runs, tmp_path)
     metadata = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY])
     pl.read_parquet(path).write_parquet(path, metadata={METADATA_KEY: json.dumps({**metadata, name: value})})
-    with pytest.raises(InputError, match=rf"the {name} of a run is .*, which it cannot be; write or copy it again"):
+    with pytest.raises(InputError, match=in_order(f"the {name} of a run", "cannot be")):
         list_runs(tmp_path)
 
 

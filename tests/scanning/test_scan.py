@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.scanning import find_corpus, kept_shards, reading, scan, scan_corpus, shards
 from goldassay.scanning.confirmation import Confirmation
 from tests.scanning.corpora import sentence, sought
+from tests.stated import in_order, says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,7 +206,7 @@ class TestBroken:
 
     def test_a_missing_field_is_named_with_those_that_are_there(self, tmp_path: Path) -> None:
         (tmp_path / "a.jsonl").write_text('{"content": "a", "id": 1}\n')
-        with pytest.raises(InputError, match=r"no line has text in 'text'; the fields are 'content', 'id'.*field"):
+        with pytest.raises(InputError, match=in_order("text in 'text'", "'content', 'id'", "field")):
             found_by(sought(ITEMS), tmp_path / "a.jsonl")
         # Nobody looks at what is in fields that are not asked for, until they are named.
         (tmp_path / "a.jsonl").write_bytes(b'{"content": "\xff"}\n')
@@ -217,7 +218,7 @@ class TestBroken:
         pl.DataFrame(
             {"text": [None], "content": ["a"]}, schema={"text": pl.String, "content": pl.String}
         ).write_parquet(tmp_path / "a.parquet")
-        with pytest.raises(InputError, match="no line has text in 'text'; the fields are 'text', 'content'"):
+        with pytest.raises(InputError, match=in_order("text in 'text'", "'text', 'content'")):
             found_by(sought(ITEMS), tmp_path / "a.parquet")
         pl.DataFrame({"text": [[1]]}).write_parquet(tmp_path / "a.parquet")
         with pytest.raises(InputError, match=r"the column 'text' holds list\(int64\), and no text"):
@@ -240,7 +241,7 @@ class TestBroken:
         with pytest.raises(InputError, match="a table is not read as a corpus"):
             found_by(sought(ITEMS), tmp_path / "a.csv")
         (tmp_path / "b.json").write_text("[1]")
-        said = "the file is a JSON array, not JSON lines: jq -c '.[]' makes lines of it"
+        said = says("JSON array", "jq -c '.[]'")
         assert find_corpus([tmp_path]).broken[0][1] == said
 
     def test_the_test_set_itself_is_left_out(self, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from goldassay.questions.shift.benchmarks import Rows, load_recipe, parse_recipe
 from goldassay.questions.shift.building import build_benchmark, build_by_column, split_rows
 from tests.cli.run_files import refused
 from tests.shift import benchmark_layouts
+from tests.stated import says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,9 +270,7 @@ def test_a_benchmark_takes_the_place_of_the_one_before(
     (tmp_path / "out/benchmark.json").write_text(json.dumps(told))
     assert run([*command, "kind"]) == 0
     assert (tmp_path / "a.jsonl").exists()
-    assert refused(*command[:-2], "a.jsonl", "--by", "kind") == (
-        "goldassay: a.jsonl: cannot be written (Not a directory); choose another with -o"
-    )
+    assert refused(*command[:-2], "a.jsonl", "--by", "kind") == says("goldassay: a.jsonl:", "Not a directory", "-o")
 
 
 def test_the_column_may_be_one_that_was_taken_for_a_role(tmp_path: Path) -> None:

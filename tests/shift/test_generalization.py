@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from goldassay.core.errors import InputError
 from goldassay.shift import generalization_gap, label_constants
+from tests.stated import says
 
 
 def test_accuracy_of_one_run() -> None:
@@ -85,7 +86,7 @@ def test_a_constant_correlates_with_nothing(metric) -> None:
     assert math.isnan(constant.value)
     assert math.isnan(constant.gap)
     assert math.isnan(constant.low)
-    assert constant.reason == "the predictions on 'b' are all equal, and a constant correlates with nothing"
+    assert constant.reason == says("predictions on 'b'", "equal", "constant")
     assert "targets of 'c'" in found["c"].reason
     assert sum(found.skipped.values()) == 2
     assert found["a"].reason == ""

@@ -15,6 +15,7 @@ from markupsafe import escape
 from goldassay.view.details import Word
 from goldassay.view.marking import pieces
 from goldassay.view.opening import open_workbench
+from tests.stated import states
 from tests.view.made import HOSTILE, ask, items, rows, save_report, served
 
 if TYPE_CHECKING:
@@ -106,9 +107,9 @@ def test_words_shade_choices_by_whether_they_are_right(tmp_path: Path) -> None:
     ).write_parquet(folder / "tables" / "words.parquet")  # fmt: skip
     with served(open_workbench(folder)) as address:
         page = ask(address)[1]
-    assert '<span class="word own" title="two: right in 90\N{NO-BREAK SPACE}% of 20 texts">two</span>' in page
+    assert states(page, '<span class="word own"', "two: right in 90\N{NO-BREAK SPACE}% of 20 texts", ">two</span>")
     # It is the right choice, and its word leans to wrong ones.
-    assert '<span class="word" title="three: wrong in 90\N{NO-BREAK SPACE}% of 20 texts">three</span>' in page
+    assert states(page, '<span class="word"', "three: wrong in 90\N{NO-BREAK SPACE}% of 20 texts", ">three</span>")
 
 
 def test_passages_that_no_item_has_are_no_column(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.stated import says
+
 pytest.importorskip("resource", reason="only where the system tells the peak")
 
 # The peak is asked of a grandchild: a process that was just started counts what its parent held as its own.
@@ -67,7 +69,7 @@ def test_too_small_a_bound_is_refused_at_once(tmp_path):
     file = write(tmp_path / "train.jsonl", 100, 20)
     status, _, error = mine(file, "-o", tmp_path / "out", "--memory", "200MB")
     assert status == 2
-    assert error == "goldassay: a memory of 200 MB is too small to start with; give at least 580 MB\n"
+    assert error == says("goldassay:", "200 MB", "too small", "580 MB")
     assert not (tmp_path / "out").exists()
 
 

@@ -17,6 +17,7 @@ from goldassay.runs.beside import Embeddings, Origin, read_embeddings, write_emb
 from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
 from tests.cli.run_files import goldassay, refused
 from tests.cli.shift.toys import answers, as_probabilities, texts
+from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,9 +102,8 @@ def test_files_that_name_no_dataset_are_called_after_themselves(
     for value in ("nan", "inf", "one"):
         spoilt = frame.with_columns(pl.lit(f"[{value}, 1.0]").alias("logits"))
         pl.concat([frame.with_columns(as_text.alias("logits")).head(3), spoilt.tail(-3)]).write_csv("spoilt.csv")
-        assert refused(*arguments, "spoilt.csv", "-o", "none") == (
-            f"goldassay: spoilt.csv, column 'logits': '[{value}, 1.0]' is no list of finite numbers; write them as "
-            "[0.5, -1.2]"
+        assert refused(*arguments, "spoilt.csv", "-o", "none") == says(
+            "goldassay: spoilt.csv, column 'logits'", f"'[{value}, 1.0]'", "finite numbers", "[0.5, -1.2]"
         )
 
 
@@ -126,12 +126,9 @@ def test_probabilities_in_the_place_of_logits(sides: str, tmp_path: Path, monkey
             assert row[figure] == pytest.approx(rows[0][score][figure])
     names = ["own", "far"] if sides == "both" else [sides]
     for name in names:
-        assert (
-            f"The logits of toy on {name} are probabilities, from 0 to 1 and with a sum of 1: their logarithms were "
-            "taken."
-        ) in found["notes"]
-    missing = f"toy: max logit and energy need logits, and there are probabilities on {' and '.join(names)}."
-    assert missing in found["notes"]
+        assert states(found["notes"], "logits of toy on", name, "probabilities", "0 to 1", "sum of 1", "logarithms")
+    missing = ("toy:", "max logit and energy", "logits", "probabilities", " and ".join(names))
+    assert states(found["notes"], missing)
 
 
 def store(folder: Path, dataset: str, n: int, center: float, d: int = 6, model: str = "net") -> None:
@@ -165,9 +162,11 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     assert scores["knn"]["auroc"] == pytest.approx(auroc(score_knn(own, train), score_knn(far, train)))
     assert any("covariance is singular" in note and "shrunk" in note for note in found["notes"])
     for side in ("own", "far"):
-        assert refused(*arguments[:-3], "--train", f"{side}=runs", "-q", "-o", "none").endswith(
-            f"the runs on training data are those on {side}, which are to be judged by them; give runs on the training "
-            "data with --train NAME=RUNS"
+        assert states(
+            refused(*arguments[:-3], "--train", f"{side}=runs", "-q", "-o", "none"),
+            "on training data",
+            side,
+            "--train NAME=RUNS",
         )
     # A folder's other runs are those on far alone.
     whole = [
@@ -187,9 +186,9 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     again = json.loads((tmp_path / "whole/report.json").read_text())["shift"]
     assert [row["dataset"] for row in again["detection"]] == ["far"] * 6
     assert again["detection"] == found["detection"]
-    assert "train is the training data, and was not taken for another set." in again["notes"]
+    assert states(again["notes"], "train is the training data")
     line = refused(*arguments, "--k", "81", "-o", "none")
-    assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
+    assert line == says("goldassay: k is", 81, 80, "training features", 1)
 
 
 def test_texts_of_other_examples_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
@@ -197,9 +196,8 @@ def test_texts_of_other_examples_are_refused(tmp_path: Path, refused: Callable[.
         answers(name).write_parquet(tmp_path / f"{name}.parquet")
     texts(tmp_path / "gold.jsonl", answers("else"), "king and ship")
     sides = ("shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-q", "-o", "none")
-    assert refused(*sides, "--test", "own=gold.jsonl") == (
-        "goldassay: gold.jsonl: 80 of the 80 examples of own are not in it, the first is 'own-0'; give the file that "
-        "was predicted with --test own=FILE"
+    assert refused(*sides, "--test", "own=gold.jsonl") == says(
+        "goldassay: gold.jsonl", "80 of the 80", "own", "'own-0'", "--test own=FILE"
     )
 
 
@@ -242,16 +240,15 @@ def test_features_made_elsewhere(
     for score, (inside, outside) in plain.items():
         assert found[score] == pytest.approx(roc_auc_score(np.repeat([0, 1], [60, 50]), np.r_[inside, outside]))
     line = refused(*arguments, "--train", f"own.{kind}")
-    assert "the runs on training data are those on own, which are to be judged by them" in line
+    assert states(line, "on training data", "own", "judged")
 
 
 def test_what_is_called_features_and_holds_none_is_passed_over(tmp_path: Path, refused: Callable[..., str]) -> None:
     for name in ("own", "far", "train"):
         answers(name).with_columns(features=pl.lit("long, negated")).write_parquet(tmp_path / f"{name}.parquet")
     sides = ("shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-q")
-    assert refused(*sides, "--train", "train.parquet", "-o", "none") == (
-        "goldassay: train.parquet: there are no features; give them as lists in a column, or as an array, called "
-        "features"
+    assert refused(*sides, "--train", "train.parquet", "-o", "none") == says(
+        "goldassay: train.parquet", "no features", "column", "array", "features"
     )
 
 
@@ -269,11 +266,10 @@ def test_models_that_lie_in_different_places(
     found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
     assert {row["model"] for row in found["detection"] if row["score"] == "knn"} == {"net"}
     assert {row["model"] for row in found["detection"]} == {"net", "bare"}
-    assert "bare: there are no runs on its training data, and so no distances from them." in found["notes"]
+    assert states(found["notes"], "bare:", "no runs on its training data", "no distances")
     store(tmp_path / "c", "train", 80, 0.0, model="other")
-    assert refused(*arguments, "train=c", "-o", "none") == (
-        "goldassay: c: the runs on training data are of other, and none of bare, net; give those of the same models "
-        "with --train"
+    assert refused(*arguments, "train=c", "-o", "none") == says(
+        "goldassay: c:", "training data", "of other", "none of bare, net", "--train"
     )
 
 

@@ -19,6 +19,7 @@ from goldassay.data.items.reading import read_items
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import pick_all
+from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -263,8 +264,8 @@ def test_a_kind_of_question_is_not_what_is_asked(column: str) -> None:
     assert set(items.passages) == {""}
     assert items.subjects is not None
     assert set(items.subjects) == {"cause", "effect", "Effect "}
-    said = f"The column {column!r} is taken for the question; 'question' says what is wanted of it."
-    assert said in items.decisions
+    said = (f"column {column!r}", "for the question", "'question'")
+    assert states(items.decisions, said)
     assert items.unread == ()
 
 
@@ -273,7 +274,7 @@ def test_what_is_wanted_is_a_part_of_the_question() -> None:
     apart = _asked(question=["cause", "effect"] * 12, premise=["It rained on that day."] * 24)
     assert apart.problems.is_empty()
     one = _asked(question=["cause", "cause"] * 12, premise=["It rained on that day."] * 24)
-    assert set(one.problems["reason"]) == {"the same question has another answer in another row"}
+    assert one.problems["reason"].unique().to_list() == [says("same question", "another answer")]
 
 
 def test_other_questions_are_what_is_asked() -> None:
@@ -341,7 +342,7 @@ def test_what_cannot_be_right_is_listed_by_row_and_reason() -> None:
         ("two choices are the same", True),
         ("the right choice's text is also a wrong choice", True),
         ("two choices are the same", True),
-        ("the same question has another answer in another row", True),
+        (says("same question", "another answer"), True),
     ]
     assert items.rows.tolist() == [1, 5, 6, 7, 8, 9]
     with pytest.raises(InputError, match="no item has an answer among its choices"):
@@ -479,7 +480,7 @@ def test_columns_that_name_different_choices_are_doubtful() -> None:
     assert not read_rows(choices, answer=letters, label=["easy", "hard"] * 20).doubtful
     wrong = [*letters[:37], "A", "A", "A"]
     said = read_rows(choices, answer=wrong, answer_index=places).doubtful
-    assert said == "The columns 'answer_index' and 'answer' name different choices in 3 of 40 items."
+    assert said == says("'answer_index' and 'answer'", "different choices", "3 of 40 items")
     frame = pl.DataFrame({"question": ["q"] * 40, "choices": [choices] * 40, "answer": wrong, "answer_index": places})
     for roles in ({"answer": "answer"}, {"ignore": "answer"}):
         chosen = read_choices(Table(frame, ""), "items", roles=roles)
@@ -567,9 +568,9 @@ def test_a_list_of_0_and_1_for_each_choice_marks_the_right_one() -> None:
     answers = [[0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1], [2], [0, 1, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
     items = read_frame(choices=[["w", "x", "y", "z"]] * 8, labels=answers)
     assert as_gold(items) == [["y"], ["w"], ["x", "z"], ["z"]]
-    unlike = "some answers mark each choice by 0 or 1, and this one is not written as most are"
+    unlike = says("some answers", "by 0 or 1", "not written as most")
     assert reasons(items) == [(5, unlike), (6, unlike), (7, "there is no answer"), (8, unlike)]
-    assert items.decisions[0] == "The column 'labels' marks each choice, by 1 or true where it is right."
+    assert items.decisions[0] == says("column 'labels'", "marks each choice", "1 or true")
 
 
 def test_a_list_of_0_and_1_among_positions_is_no_set_of_positions() -> None:
@@ -609,7 +610,7 @@ def test_empty_choices_at_the_end_are_none_and_in_the_middle_a_problem() -> None
     assert reasons(items) == [
         (3, "a choice is empty"), (4, "the answer is not among the choices"), (5, "there are fewer than two choices"),
     ]  # fmt: skip
-    assert "Empty choices at the end count as none, in 1 of 3 items." in items.decisions
+    assert states(items.decisions, "Empty choices", "none", "1 of 3 items")
 
 
 def test_an_empty_choice_is_never_right() -> None:
@@ -665,7 +666,7 @@ def test_an_answer_that_names_several_choices_is_said_to() -> None:
     items = read_frame(choices=[["w", "x", "y", "z"]] * 7, answer=answers)
     several, unknown = "the answer names several choices in one text", "the answer is not among the choices"
     assert reasons(items) == [(3, several), (4, several), (5, several), (6, unknown), (7, unknown)]
-    with pytest.raises(InputError, match="names several choices in one text; give several right choices as a list"):
+    with pytest.raises(InputError, match=in_order("several choices in one text", "list")):
         read_frame(choices=[["w", "x", "y", "z"]] * 2, answer=["A,C", "BD"])
 
 
@@ -679,8 +680,8 @@ def test_lists_in_a_column_that_was_named_are_spread() -> None:
         assert as_gold(items) == [["a"], ["2"], ["[0, 1]"]]
         assert not items.ordered
         assert len(reasons(items)) == 1
-        own = "The right choice has a column of its own: positions are drawn at random and not read."
-        assert own in items.decisions
+        own = ("right choice", "column of its own", "not read")
+        assert states(items.decisions, own)
     texts = {"right": ["a"] * 2, "wrong": ['["b", "c"]'] * 2}
     assert read_frame({"choices": "right+wrong", "answer": "right"}, **texts).sizes.tolist() == [3, 3]
     assert read_frame({"choices": "right+wrong"}, right=["a"] * 2, wrong=[["b"]] * 2, answer=[0, 1]).ordered
@@ -712,9 +713,9 @@ def test_a_second_answer_is_named_wherever_it_disagrees() -> None:
 def test_a_column_of_choices_that_is_not_there_is_named() -> None:
     frame = pl.DataFrame({"question": ["a", "b"], "choices": [["x", "y"]] * 2, "answer": [0, 1]})
     for named in ("nope", "choices+nope"):
-        with pytest.raises(InputError, match="there is no column 'nope'; the columns are 'question', 'choices'"):
+        with pytest.raises(InputError, match=in_order("no column 'nope'", "'question', 'choices'")):
             read_items(Table(frame, ""), "items", {"choices": named})
-    with pytest.raises(InputError, match="the column 'question' holds neither lists nor objects of choices"):
+    with pytest.raises(InputError, match=in_order("column 'question'", "neither lists nor objects")):
         read_items(Table(frame, ""), "items", {"choices": "question"})
 
 

@@ -12,6 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.items.judgments import Judgments, read_judgments
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +125,7 @@ def test_most_people_decide_and_whether_all_agree_is_kept() -> None:
 
 def test_an_order_has_two_values() -> None:
     rows = [{"item": "q", "judge": "j", "order": order, "verdict": "A"} for order in ("ab", "ba", "cd")]
-    with pytest.raises(InputError, match="an order has two values, and this column has 3: 'ab', 'ba', 'cd'") as caught:
+    with pytest.raises(InputError, match=in_order("two values", "3: 'ab', 'ba', 'cd'")) as caught:
         read(rows)
     assert "\n" not in str(caught.value)
 
@@ -202,7 +203,7 @@ def test_names_of_seats_beside_verdicts_on_columns_are_refused() -> None:
         {**row, "first": one, "second": other}
         for row, (one, other) in zip(pairs_judged_twice(30, turned=False), [("x", "y"), ("y", "x")] * 30, strict=True)
     ]
-    with pytest.raises(InputError, match="'first' and 'second' say which side was shown first, and nothing says"):
+    with pytest.raises(InputError, match=in_order("'first' and 'second'", "shown first")):
         read(rows)
 
 

@@ -12,6 +12,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.items.mixed import check_one_kind
+from tests.stated import in_order, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def test_two_kinds_in_one_file_are_one_line(tmp_path: Path, kinds: tuple[str, st
         with pytest.raises(InputError) as caught:
             ask(path)
         line = str(caught.value)
-        assert f"rows of two kinds: {kinds[0]} in {N}, {kinds[1]} in {N}; give the rows of each kind in a file" in line
+        assert states(line, "rows of two kinds:", f"{kinds[0]} in {N}, {kinds[1]} in {N}", "file")
         assert "mixed.jsonl" in line
         assert "\n" not in line
 
@@ -77,9 +78,7 @@ def test_texts_that_were_judged_are_one_kind() -> None:
 def test_judgments_have_no_part_to_measure(tmp_path: Path) -> None:
     path = write(tmp_path / "judged.jsonl", KINDS["judgments"])
     for ask in (goldassay.measure_leakage, goldassay.suggest_rewrites):
-        with pytest.raises(
-            InputError, match="holds judgments of pairs, of which no part gives a label away; ask"
-        ) as caught:
+        with pytest.raises(InputError, match=in_order("judgments of pairs", "label")) as caught:
             ask(path)
         assert "\n" not in str(caught.value)
     assert goldassay.audit(path).verdicts["judgments"]["verdict"] != "sound"

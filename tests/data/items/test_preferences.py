@@ -18,6 +18,7 @@ from goldassay.data.items import PREFERENCES, ChoiceItems, read_choices, read_pr
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.preference_rules import traits
+from tests.stated import says
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"
 
@@ -139,10 +140,10 @@ def test_what_cannot_be_used_is_listed_by_row_and_reason() -> None:
     assert len(items) == 3
     assert items.n_unused == 2
     assert items.problems.select("row", "reason", "used").rows() == [
-        (2, "the preferred response and a rejected one are the same", False),
+        (2, says("preferred", "rejected", "same"), False),
         (3, "a response is missing", False),
         (4, "a response is empty", True),
-        (5, "the same pair is preferred the other way round in another row", True),
+        (5, says("same pair", "the other way round"), True),
     ]
     other = read(
         [
@@ -163,7 +164,7 @@ def test_ties_are_left_out_and_are_no_flaw() -> None:
     assert items.n_unused == 2
     assert items.problems["reason"].to_list() == [
         "neither response was preferred",
-        "what names the preferred response names neither side",
+        says("names the preferred", "neither side"),
         "nothing says which response was preferred",
     ]
 

@@ -10,6 +10,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.runs.answers import score_answer
 from tests.lab.models.made_reading import PEOPLE, made_record, write_record
+from tests.stated import in_order
 
 
 def test_queries_have_their_answers_and_all_mentions_of_entities(tmp_path):
@@ -63,13 +64,13 @@ def damaged(change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a: a["qas"][0].update(query="who"), "the query q1 has no @placeholder; correct it or drop the query"),
-        (lambda a: a["qas"][0]["answers"][0].update(start=1), r"the answer '\w+ \w+' to q1 does not stand at 1 in its"),
+        (lambda a: a["qas"][0].update(query="who"), in_order("query q1", "@placeholder")),
+        (lambda a: a["qas"][0]["answers"][0].update(start=1), in_order("answer '", "' to q1", "at 1")),
         (
             lambda a: a["passage"]["entities"][0].update(end=9999),
-            r"an entity from \d+ to 9999 lies outside of its passage",
+            in_order("entity from", "to 9999", "outside"),
         ),
-        (lambda a: a["qas"][0].pop("answers"), r"the file lacks ReCoRD's field 'answers'; give data\[\]"),
+        (lambda a: a["qas"][0].pop("answers"), in_order("ReCoRD's field 'answers'", "data[]")),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, message):

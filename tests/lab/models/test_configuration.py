@@ -9,6 +9,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.lab.models.registry import NETWORKS, load_network
+from tests.stated import in_order
 
 pytest.importorskip("torch")
 
@@ -56,5 +57,5 @@ def test_what_may_be_none_can_be_taken_away():
 
 
 def test_filters_have_lengths():
-    with pytest.raises(InputError, match="shortest is 6, and longest is 5; give a longest that is no less"):
+    with pytest.raises(InputError, match=in_order("shortest is 6", "longest is 5")):
         dict(DESK)["convnet"].replaced({"shortest": 6})

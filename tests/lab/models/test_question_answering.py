@@ -27,6 +27,7 @@ from goldassay.lab.training.span_target import SpanTarget
 from goldassay.lab.training.state import restore_weights, weights_of
 from goldassay.lab.training.targets import EvaluationSet
 from tests.lab.models.network_cases import tiny_checkpoint
+from tests.stated import in_order
 
 NAMES = ("ada", "bob", "cy", "dee", "eve", "fay")
 THINGS = ("a red door", "the old mill", "seven keys", "one boat", "blue glass", "salt")
@@ -257,9 +258,9 @@ def test_a_question_that_is_not_shown_is_empty(folder):
 
 
 def test_windows_without_room_are_refused(folder):
-    with pytest.raises(InputError, match="windows of 40 tokens leave 25 to the context, and are to share 30 of these"):
+    with pytest.raises(InputError, match=in_order("windows of 40 tokens", 25, 30)):
         network_of(folder, made_questions(), stride=30)
-    with pytest.raises(InputError, match=r"windows of \d+ tokens, all that the checkpoint takes, leave"):
+    with pytest.raises(InputError, match=in_order("windows of", "checkpoint", "leave")):
         network_of(folder, made_questions(), max_tokens=10_000, stride=9_000)
 
 
@@ -268,9 +269,7 @@ def test_a_checkpoint_answers_questions_where_the_data_ask_for_it(folder):
     assert (find_network(place), find_network(place, "span")) == ("transformer", "question_answering")
     assert find_network("any/name", "span") == "question_answering"
     assert load_network(place, "span") is Network
-    with pytest.raises(
-        InputError, match="bilstm cannot name a stretch of a text; give docqa, or a transformers checkpoint"
-    ):
+    with pytest.raises(InputError, match=in_order("bilstm", "docqa", "transformers")):
         find_network("bilstm", "span")
 
 

@@ -26,6 +26,7 @@ from goldassay.lab.papers.recipe import (
 )
 from goldassay.lab.papers.running import find_recipe, list_recipes, open_study, run_study
 from goldassay.lab.papers.sources import with_reasons
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,9 +67,7 @@ def test_trainings_that_are_asked_for(choice: Choice, left: set[tuple[str, str, 
 
 @pytest.mark.parametrize("key", ["only", "without"])
 def test_unknown_names_are_refused_with_those_that_exist(key: str):
-    with pytest.raises(
-        InputError, match=f"{key}.*Aa: the study has no such set or model.*it has A train, A, B, C, Glo"
-    ):
+    with pytest.raises(InputError, match=in_order(key, "Aa", "A train, A, B, C, Glo")):
         Choice(**{key: ("A", "Aa")}).check(SCALE)
 
 
@@ -177,7 +176,7 @@ def test_nothing_is_measured_of_nothing(tmp_path: Path):
     trained = tuple(each.train for each in find_recipe("leakage").SCALES["smoke"].trainings)
     study = open_study("leakage", "smoke", tmp_path, Steps(), choice=Choice(without=trained))
     assert not study.jobs
-    with pytest.raises(InputError, match=r"without .* nothing of the study leakage can be measured"):
+    with pytest.raises(InputError, match=in_order("without", "study leakage")):
         run_study(study)
 
 

@@ -12,6 +12,7 @@ from scipy import stats
 from goldassay.core.pooling import pool_estimates
 from goldassay.lab.papers.pooling import Figure, hold_together, p_of, pool_claim
 from goldassay.lab.papers.recipe import Conclusion
+from tests.stated import says, states
 
 if TYPE_CHECKING:
     from goldassay.lab.papers.pooling import Scale
@@ -59,17 +60,14 @@ def test_what_has_no_interval_is_left_out_and_counted():
     found = pool_claim(figures, {"sets": "abcde"}, what="parts", unit="difference")
     assert found is not None
     assert found.pooled.n_estimates == 2
-    assert "Pooled over 2 parts (3 without an interval left out) in 2 sets" in found.said
+    assert states(found.said, "2 parts", "3 without an interval", "2 sets")
     assert pool_claim(figures[1:3], {"sets": "ab"}, what="parts", unit="difference") is None
 
 
 def test_one_family_says_nothing_of_others():
     found = pool_claim([(0.1, 0.05, 0.15)] * 3, {"sets": "aaa"}, what="parts", unit="difference")
     assert found is not None
-    assert (
-        found.said
-        == "Pooled over 3 parts, which are not independent of each other; how far others differ is not known."
-    )
+    assert found.said == says("Pooled over 3 parts", "not independent", "not known")
     assert (found.low, found.high) == pytest.approx((0.05, 0.15))
 
 

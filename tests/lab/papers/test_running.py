@@ -17,6 +17,7 @@ from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale,
 from goldassay.lab.papers.running import find_recipe, list_recipes, open_study, price_study, run_study
 from tests.lab.models.network_cases import tiny_checkpoint
 from tests.lab.training.made_data import made_pairs
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ def test_a_checkpoint_is_refused_where_nothing_is_fine_tuned(
 ):
     small = replace(FEW, models={"small": "ngram_average"})
     monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(small,))})
-    with pytest.raises(InputError, match="fine-tunes nothing at smoke scale; leave out --pretrained"):
+    with pytest.raises(InputError, match=in_order("smoke scale", "--pretrained")):
         open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained="bilstm")
     assert not (tmp_path / "out").exists()
 
@@ -87,7 +88,7 @@ def test_a_checkpoint_is_refused_where_nothing_is_fine_tuned(
 def test_what_is_no_checkpoint_is_refused_before_sets_are_read(recipe: Recipe, tmp_path: Path, name: str):
     (tmp_path / "here").mkdir()
     given = str(tmp_path / name) if name == "here" else name
-    with pytest.raises(InputError, match=rf"--pretrained .*{name} is no checkpoint: .*name a folder that holds config"):
+    with pytest.raises(InputError, match=in_order("--pretrained", f"{name} is no checkpoint:", "config")):
         open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=given)
     assert not (tmp_path / "out").exists()
 
@@ -96,7 +97,7 @@ def test_a_checkpoint_without_a_tokenizer_is_refused_before_sets_are_read(recipe
     """Such as one for images: it would else be refused when the other networks are trained."""
     (tmp_path / "vision").mkdir()
     (tmp_path / "vision" / "config.json").write_text('{"model_type": "vit"}')
-    with pytest.raises(InputError, match=r"--pretrained .*vision is no checkpoint: the checkpoint has no tokenizer; "):
+    with pytest.raises(InputError, match=in_order("--pretrained", "vision is no checkpoint:", "no tokenizer")):
         open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=str(tmp_path / "vision"))
     assert not (tmp_path / "out").exists()
 
@@ -109,7 +110,7 @@ def test_a_checkpoint_of_another_kind_is_refused_before_sets_are_read(
     place = tmp_path / reads
     tiny_checkpoint(tmp_path, made_pairs(12)).rename(place)
     (place / "config.json").write_text(f'{{"model_type": "{kind}"}}')
-    wanted = rf"--pretrained .*{reads} is no checkpoint: checkpoints of the kind '{kind}' cannot classify texts; "
+    wanted = in_order("--pretrained", f"{reads} is no checkpoint:", f"kind '{kind}'", "cannot classify")
     with pytest.raises(InputError, match=wanted):
         open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=str(place))
     assert not (tmp_path / "out").exists()
@@ -208,7 +209,7 @@ def test_a_gpu_decides_the_precision_of_what_the_recipe_leaves_open(
     assert precisions("a processor", True) == usual
     assert precisions("a GPU", False) == precisions("asked", False) == sixteen
     assert precisions("a processor", False, precision="float32") == usual
-    with pytest.raises(InputError, match='precision was "bfloat16", is "float32"; precision of all else was'):
+    with pytest.raises(InputError, match=in_order('precision was "bfloat16", is "float32"', "precision of all else")):
         precisions("a GPU", True, precision="float32")
 
 

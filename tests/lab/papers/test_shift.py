@@ -262,10 +262,10 @@ def test_messages_lose_quotations_and_signatures():
             "In article <1@x> someone@x writes:\n> a quoted line\nwhat I say myself\nand more\n--\nName of the sender",
             "what I say myself\nand more",
             "too short",
-            "---\nall of it is below the rule\nand stays where it is",
+            "---\nall of it is below\nand stays where it is",
         )
     )
-    assert kept.texts("text") == ["what I say myself and more", "--- all of it is below the rule and stays where it is"]
+    assert kept.texts("text") == ["what I say myself and more", "--- all of it is below and stays where it is"]
 
 
 def test_domains_name_their_own_test_set_first():

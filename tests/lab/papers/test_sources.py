@@ -17,6 +17,7 @@ from goldassay.lab.papers.recipe import SCALES, Scale
 from goldassay.lab.papers.running import find_recipe, list_recipes
 from goldassay.lab.papers.sources import is_made_up, known_sources, lacking_sets, read_sets
 from goldassay.questions.shift.benchmarks import find_files, load_recipe
+from tests.stated import Fact, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,16 +101,16 @@ CHINESE = ["一个男人站在门口。", "我们昨天没有看到那只狗。"
     ("name", "texts", "n", "said"),
     [
         ("snli_dev", ENGLISH, 9842, None),
-        ("snli_dev", ENGLISH, 2000, "it has 2,000 rows, the published one 10,000 or 9,842"),
-        ("snli_dev", GERMAN, 9842, "the texts of its premise are not English, where they should be 'en'"),
+        ("snli_dev", ENGLISH, 2000, ("2,000 rows", "10,000 or 9,842")),
+        ("snli_dev", GERMAN, 9842, ("premise", "not English", "'en'")),
         ("ocnli_dev", CHINESE, 2950, None),
         ("ocnli_dev", ENGLISH, 2950, "are in another script, where they should be 'zh'"),
         ("ocnli_dev", CHINESE, 500, "it has 500 rows, the published one about 3,000"),
     ],
 )
-def test_what_is_not_the_published_set_is_told(name: str, texts: list[str], n: int, said: str | None):
+def test_what_is_not_the_published_set_is_told(name: str, texts: list[str], n: int, said: Fact | None):
     unfit = known_sources()[name].unfit(_pairs(texts, n))
-    assert (unfit is None) if said is None else (unfit is not None and said in unfit)
+    assert (unfit is None) if said is None else (unfit is not None and states(unfit, said))
 
 
 def test_english_is_not_read_for_fourteen_other_languages():

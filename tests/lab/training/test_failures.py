@@ -16,6 +16,7 @@ from goldassay.lab.training.state import read_state
 from goldassay.runs import list_runs, read_runs
 from tests.cli.run_files import goldassay
 from tests.lab.training.made_data import made_pairs
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,8 +145,8 @@ def test_texts_that_are_too_long_are_cut_and_counted(
     settings = ("--set", "epochs=1", "--seeds", "1")
     assert run(("train", "train.jsonl", "--model", str(place), "--test", "test.jsonl", *settings)) == 0
     told = capsys.readouterr().out
-    assert f"Of the training rows of train, 64 are longer than {place.name} takes and were cut." in told
-    assert f"Of the 64 examples of test, 64 are longer than {place.name} takes and were cut." in told
+    assert states(told, "training rows of train", 64, place.name, "cut")
+    assert states(told, "64 examples of test", 64, place.name, "cut")
 
 
 @pytest.mark.parametrize("command", [train("--model", "bilstm"), ("sweep", "plan.toml")])
@@ -155,4 +156,4 @@ def test_without_the_extra_what_to_install_is_said(
     monkeypatch.chdir(data)
     (data / "plan.toml").write_text(PLAN)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert "needs torch; install it with: pip install 'goldassay[train]'" in say(capsys, *command)
+    assert states(say(capsys, *command), "torch", "pip install 'goldassay[train]'")

@@ -22,6 +22,7 @@ from goldassay.runs import read_runs
 from tests.lab.models.network_cases import tiny_checkpoint
 from tests.lab.models.test_question_answering import made_questions, words_of
 from tests.lab.training.made_data import made_pairs
+from tests.stated import in_order
 
 
 def as_squad(data):
@@ -87,11 +88,11 @@ def test_a_dev_set_chooses_the_epoch_and_the_question_may_be_withheld(place, tmp
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"conditions": ["question_only"]}, "under the condition question_only no answer stands in what is shown"),
+        ({"conditions": ["question_only"]}, in_order("condition question_only", "no answer")),
         ({"conditions": ["shuffled"]}, "choose paired or context_only"),
-        ({"record": ("predictions", "embeddings")}, "embeddings cannot be recorded: a question has no one vector"),
-        ({"objective": "cross_entropy"}, "learns classes, and the labels are spans of a text; leave it out"),
-        ({"changes": {"strides": 3}}, "there is no setting 'strides'; did you mean 'stride'"),
+        ({"record": ("predictions", "embeddings")}, in_order("embeddings", "question", "no one vector")),
+        ({"objective": "cross_entropy"}, in_order("classes", "labels are spans")),
+        ({"changes": {"strides": 3}}, in_order("no setting 'strides'", "'stride'")),
     ],
 )
 def test_what_does_not_fit_questions_is_refused_before_anything_is_trained(place, tmp_path, options, message):
@@ -140,7 +141,7 @@ def test_answers_are_found_in_their_contexts():
 def test_what_cannot_be_learnt_is_refused():
     data = made_questions(3)
     nowhere = pl.Series("answers", [["a red door"], ["gold"], ["salt"]])
-    with pytest.raises(InputError, match="the answer 'gold' to 1 question, first q1, does not stand in the context"):
+    with pytest.raises(InputError, match=in_order("answer 'gold'", "1 question", "q1", "context")):
         SpanTarget.check(replace(data, examples=data.examples.with_columns(nowhere)))
     none = pl.Series("answers", [[], [], []], dtype=pl.List(pl.String))
     with pytest.raises(InputError, match="no question has an answer"):

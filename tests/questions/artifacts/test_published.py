@@ -9,6 +9,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.questions.artifacts.published import classes_by_text
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,14 +45,12 @@ def test_by_label_and_texts_however_tokenized(test_set: Path, tmp_path: Path) ->
 
 def test_refusals(test_set: Path, tmp_path: Path) -> None:
     dog = ("It's a dog.", "A dog.", "neutral")
-    with pytest.raises(
-        InputError, match=r"easy.csv: 1 of 1 rows are not in .*test.csv with the same label, first 'A d"
-    ):
+    with pytest.raises(InputError, match=in_order("easy.csv:", "1 of 1 rows", "test.csv", "label", "'A d")):
         classes_by_text({"easy": subset(tmp_path / "easy.csv", (*dog[:2], "contradiction"))}, test_set)
     cat = ("A cat", "No cat.", "contradiction")
     both = {name: subset(tmp_path / f"{name}.csv", cat) for name in ("easy", "hard")}
-    with pytest.raises(InputError, match="2 rows are in several classes, first example 'r2' in easy and hard"):
+    with pytest.raises(InputError, match=in_order("2 rows", "several classes", "'r2' in easy and hard")):
         classes_by_text(both, test_set)
     pl.DataFrame({"text": ["A cat"], "label": ["x"]}).write_csv(tmp_path / "text.csv")
-    with pytest.raises(InputError, match=r"its texts are text, those of .* premise, hypothesis"):
+    with pytest.raises(InputError, match=in_order("texts are text", "premise, hypothesis")):
         classes_by_text({"easy": tmp_path / "text.csv"}, test_set)

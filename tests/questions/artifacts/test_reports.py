@@ -20,6 +20,7 @@ from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.artifacts.subsets import assign
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report
+from tests.stated import states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,10 +80,10 @@ class TestMining:
             note for part in compose_report(document).sections for note in part.notes if "stand for themselves" in note
         )
         assert f"{n_standing} of the strongest 5 stand for themselves" in note
-        assert f"{n_left} weaker ones were not folded: they are only in the table." in note
+        assert states(note, n_left, "weaker ones", "not folded")
         _tell(result, None)
         first = capsys.readouterr().out.splitlines()[0]
-        assert first.endswith(f"{n_standing} that stand for themselves ({n_left} weaker ones were not folded)")
+        assert states(first, n_standing, "stand for themselves", n_left, "weaker ones")
 
     def test_everything_is_there(self, sets: tuple[Dataset, Dataset], tmp_path: Path) -> None:
         train, test = sets

@@ -12,6 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset, read_patterns, texts_for
 from goldassay.questions.artifacts.segmenters import EachText, resolve_tokenizer
+from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,14 +63,14 @@ class TestResolve:
     @pytest.mark.parametrize(
         ("name", "says"),
         [
-            ("spacy", "there is no tokenizer 'spacy'; choose auto, treebank"),
+            ("spacy", in_order("no tokenizer 'spacy'", "auto, treebank")),
             ("own_segmenter.py:", "there is no tokenizer"),
             ("own_segmenter.py:cut", "own_segmenter.py has no cut"),
             ("own_segmenter.py:VALUE", "VALUE is int, not a function"),
             ("absent.py:cut", "absent.py: there is no such file"),
             (
                 "absent_module:cut",
-                "cannot be imported \\(ModuleNotFoundError: .*'absent_module'\\); install what is missing",
+                in_order("ModuleNotFoundError:", "'absent_module'", "install"),
             ),
             ("leaves.py:cut", "cannot be imported \\(SystemExit: 0\\)"),
         ],
@@ -85,7 +86,7 @@ class TestPatternsOfAFunction:
         assert mined.settings["tokenizer"] == "own_segmenter.words"
         assert {"New York", "yes", "New York yes"} <= set(mined.to_frame()["pattern"])
         mined.write(here / "p.parquet")
-        with pytest.raises(InputError, match=r"mined with the function own_segmenter.words; name it with tokenizer"):
+        with pytest.raises(InputError, match=in_order("own_segmenter.words", "tokenizer")):
             read_patterns(here / "p.parquet", dataset)
         with pytest.raises(InputError, match=r"with the tokenizer own_segmenter.words, not treebank"):
             read_patterns(here / "p.parquet", dataset, "treebank")
@@ -104,9 +105,7 @@ class TestPatternsOfAFunction:
         )
 
     def test_a_failure_inside_is_one_line(self, dataset: Dataset) -> None:
-        with pytest.raises(
-            InputError, match=r"own_segmenter.fails failed on sentence 1 \(RuntimeError: no model is there"
-        ):
+        with pytest.raises(InputError, match=in_order("own_segmenter.fails", "sentence 1", "RuntimeError: no model")):
             mine_dataset(dataset, Bounds(tokenizer="own_segmenter.py:fails"))
 
     def test_what_is_no_list_is_handed_on(self) -> None:

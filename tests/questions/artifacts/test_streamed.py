@@ -15,6 +15,7 @@ from goldassay.questions.artifacts.mining import mine
 from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.artifacts.streamed import mine_files
 from goldassay.questions.evidence import Evidence
+from tests.stated import in_order, states
 
 STREAMING = "goldassay.artifacts.streaming"
 
@@ -105,7 +106,7 @@ class TestSameAsInMemory:
                 row["label"] = "-"
         figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
         assert figures["n_findings"] == 0
-        assert figures["settings"][CLUSTERS].endswith("Near copies of the text that is mined count as one too.")
+        assert states(figures["settings"][CLUSTERS], "Near copies", "count as one")
 
     def test_near_copies_count_by_themselves_where_the_memory_does_not_suffice(self, tmp_path, rows, monkeypatch):
         monkeypatch.setattr("goldassay.questions.artifacts.dependence.BYTES_A_SENTENCE", 1 << 40)
@@ -213,7 +214,7 @@ class TestRefusals:
         refused("there is only the label 'neutral'", [row | {"label": "neutral"} for row in rows])
 
     def test_no_labels(self, refused, rows):
-        refused(r"there are no labels \(columns: 'premise', 'hypothesis'\)", [{"premise": "a", "hypothesis": "b"}])
+        refused(in_order("no labels", "columns: 'premise', 'hypothesis'"), [{"premise": "a", "hypothesis": "b"}])
 
     def test_scores(self, refused, rows):
         refused("there are scores, not classes", [row | {"label": 0.5} for row in rows])
@@ -230,7 +231,7 @@ class TestRefusals:
     def test_kinds_that_change(self, refused, rows):
         for row in rows[600:]:
             row["label"] = 1
-        refused("column 'label': its values are here numbers, there texts", rows)
+        refused(in_order("column 'label':", "numbers", "texts"), rows)
 
     def test_columns_that_change(self, refused, rows):
         for row in rows[600:]:

@@ -5,6 +5,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.unseen import predict_unseen
+from tests.stated import says
 
 
 def dataset(n=300, repeats=3):
@@ -36,7 +37,7 @@ def test_training_rows_that_are_in_the_test_set_are_left_out():
     found = predict_unseen(data.take(of_test), data, None, [0, 1])
     assert found.predictions.shape == (2, 300)
     assert accuracy(found) < 0.5
-    assert found.how == "trained on the 600 training rows, without the 300 that are in the test set too"
+    assert found.how == says("600 training rows", "without the 300", "test set")
 
 
 def test_other_texts_are_refused():

@@ -10,6 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
+from tests.stated import in_order, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ def test_embeddings_are_finite_and_the_example_that_is_not_is_named(tmp_path: Pa
     values = VECTORS.astype(np.float64)
     values[1, 0] = bad
     said = refusal(tmp_path, "v.npy", values)
-    assert "v.npy: 1 of the 3 embeddings hold NaN or infinity, first that of 'b'" in said
+    assert states(said, "v.npy:", "1 of the 3 embeddings", "NaN or infinity", "'b'")
     assert "no column holds numbers" in refusal(tmp_path, "none.npy", np.zeros((3, 0)))
     assert "no real numbers" in refusal(tmp_path, "complex.npy", VECTORS + 1j)
     assert "no array of numbers" in refusal(tmp_path, "empty.npy", b"")
@@ -77,8 +78,8 @@ def test_embeddings_are_finite_and_the_example_that_is_not_is_named(tmp_path: Pa
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([[0.5, 0.5], [0.9, 0.9], [1.0, 0.0]], "1 of the 3 rows are no probabilities of all labels, first that of 'b'"),
-        ([[0.5, 0.5], [0.5, np.nan], [-0.1, 1.1]], "2 of the 3 rows are no probabilities of all labels, first that"),
+        ([[0.5, 0.5], [0.9, 0.9], [1.0, 0.0]], in_order("1 of the 3 rows", "no probabilities", "'b'")),
+        ([[0.5, 0.5], [0.5, np.nan], [-0.1, 1.1]], in_order("2 of the 3 rows", "no probabilities")),
     ],
 )
 def test_probabilities_of_all_labels_add_up_to_1(tmp_path: Path, values: list[list[float]], said: str) -> None:
@@ -93,7 +94,7 @@ def test_probabilities_of_all_labels_add_up_to_1(tmp_path: Path, values: list[li
 @pytest.mark.parametrize("row", [[np.nan, 0.0], [np.inf, 0.0], [-np.inf, -np.inf]])
 def test_logits_are_numbers(tmp_path: Path, row: list[float]) -> None:
     np.savez(tmp_path / "l.npz", logits=[[0.0, 1.0], [-np.inf, 2.0], row])
-    with pytest.raises(InputError, match=r"l\.npz: the logits of 1 of the 3 examples are not numbers, first of 'c'"):
+    with pytest.raises(InputError, match=in_order("l.npz:", "logits of 1 of the 3 examples", "'c'")):
         read_distribution(f"{tmp_path}/l.npz", IDS, ("x", "y"), ordered=True)
 
 

@@ -24,6 +24,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
 from goldassay.questions.leakage.verdict import limits_of
 from goldassay.runs import Runs
+from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +200,7 @@ def test_items_that_cannot_be_right_are_listed(tmp_path: Path) -> None:
         (62, "there are fewer than two choices", False),
     ]
     remarks = " ".join(report.to_dict()["leakage"]["remarks"])
-    assert "1 item of items is left out: there are fewer than two choices." in remarks
+    assert states(remarks, "1 item of items", "left out", "fewer than two choices")
     assert report.to_dict()["inputs"][0]["dropped"] == {
         reason: 1 for _, reason, _ in problems.select("row", "reason", "used").rows()
     }
@@ -237,7 +238,7 @@ def test_what_may_be_choices_and_is_not_read_forbids_sound() -> None:
     posed = load_items(frame, None, ItemReading())
     assert posed is not None
     (doubt,) = reading_doubts(posed)
-    assert doubt.why == "The column 'more' of train looks like choices, responses or answers and is not read."
+    assert doubt.why == says("column 'more' of train", "choices", "not read")
     assert "columns={'ignore': 'more'}" in doubt.mend
     ignored = load_items(frame, None, ItemReading(columns={"ignore": "more"}))
     assert ignored is not None
@@ -278,7 +279,7 @@ def test_options_of_labelled_texts_are_refused_or_work(tmp_path: Path) -> None:
     path = write(tmp_path / "items.jsonl", rows(60, True, 0))
     for given, said in (
         ({"label_names": ["A", "B"]}, "label_names: items with choices have no labels"),
-        ({"split_by": "question"}, "split_by: no part of items with choices is set apart"),
+        ({"split_by": "question"}, in_order("split_by:", "choices", "set apart")),
         ({"format": "csv"}, "."),
         ({"columns": "premise=question,label=answer"}, "none is known to be the hypothesis"),
         ({"columns": "answer=nothing"}, "there is no column 'nothing'"),

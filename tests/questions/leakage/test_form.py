@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.questions.audit import audit
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,14 +57,14 @@ def test_rows_of_few_passages_are_never_sound() -> None:
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
         assert verdict["verdict"] == "not measurable"
-        assert "More than a fifth of the test rows share one premise" in verdict["evidence"]
+        assert states(verdict["evidence"], "a fifth", "test rows", "one premise")
 
 
 def test_what_could_not_have_found_planted_words_is_never_sound() -> None:
     plain = [rows(n, seed, lambda words, _: " ".join(words)) for n, seed in ((150, 0), (3000, 1))]
     verdict = audit(*plain).verdicts["artifacts"]
     assert verdict["verdict"] == "not measurable"
-    assert "10 words a label, planted in 15.0\N{NO-BREAK SPACE}% of the hypothesis texts" in verdict["evidence"]
+    assert states(verdict["evidence"], "10 words a label", "15.0\N{NO-BREAK SPACE}%", "hypothesis texts")
 
 
 def test_a_test_part_of_one_label_is_never_sound() -> None:

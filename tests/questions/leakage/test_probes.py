@@ -15,6 +15,7 @@ from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
+from tests.stated import states
 
 LABELS = ("no", "maybe", "yes")
 EVEN, ONE_WAY, OTHER_WAY = (1 / 3, 1 / 3, 1 / 3), (0.7, 0.2, 0.1), (0.1, 0.2, 0.7)
@@ -42,9 +43,8 @@ def pairs(n: int, shares: tuple[float, ...], telling: float, seed: int) -> Datas
 def bits_of(train: Dataset, test: Dataset) -> dict[str, dict[str, Any]]:
     choice = LeakageChoice(n_clusters=4, n_repetitions=1, map=False)
     found = study_leakage(train, test, conditions=("hypothesis_only",), seeds=2, choice=choice).to_dict()["leakage"]
-    assert {row["null"] for row in found["information"]} == {
-        "label shares of the other half of the test examples, on which the probes' scores are scaled, too"
-    }
+    assert states([row["null"] for row in found["information"]], "label shares", "other half", "scaled")
+    assert len({row["null"] for row in found["information"]}) == 1
     return {row["condition"]: row for row in found["information"]}
 
 
@@ -95,7 +95,7 @@ def test_what_no_text_has_is_left_out_unless_it_was_asked_for() -> None:
     choice = LeakageChoice(n_clusters=2, n_repetitions=1, map=False)
     found = study_leakage(part(60), part(30), seeds=1, choice=choice).to_dict()["leakage"]
     assert "overlap" not in {row["condition"] for row in found["conditions"]}
-    assert "The condition 'overlap' was left out: it leaves no word of any text." in found["remarks"]
+    assert states(found["remarks"], "'overlap'", "left out", "no word")
     with pytest.raises(InputError, match="'overlap' leaves no word"):
         study_leakage(part(60), part(30), conditions=("overlap",), seeds=1, choice=choice)
 

@@ -9,6 +9,7 @@ import pytest
 
 from goldassay.lab.papers.artifacts.conclusions import of_debiasing, of_models, standing
 from goldassay.lab.papers.artifacts.protocol import EASY, FULL, HARD, Accuracies, Trained
+from tests.stated import says
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +114,7 @@ def test_a_handful_of_hard_examples_says_nothing(n_hard: int, standing: str):
     (adversary, *_) = of_debiasing("SNLI", Accuracies({PLAIN: right[None], Trained("dInferSent"): right[None]}, masks))
     assert (adversary.standing == "not measured") == (n_hard < 10)
     if n_hard < 10:
-        assert gap.evidence == "Of the test examples 500 are easy and 9 hard; it takes 10 of each."
+        assert gap.evidence == says("500 are easy", "9 hard", "10 of each")
 
 
 def test_no_runs_at_all():
