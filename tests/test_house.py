@@ -1,13 +1,18 @@
-"""The rules of the house, held over the syntax trees: which room imports which, and what renderers may know."""
+"""The rules of the house, held over the syntax trees: which room imports which, what renderers and tests may know."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(goldassay.__file__).parent
 MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments", "overlap", "suspect")
@@ -164,3 +169,130 @@ def test_a_figure_computed_by_an_output_is_noticed(line: str) -> None:
 
 def test_the_type_of_an_interval_computes_nothing() -> None:
     assert computed(ast.parse("from goldassay.core.intervals import Interval\nhalf = width / 2")) == []
+
+
+TESTS = Path(__file__).parent
+PROSE = 50
+# What a text that is asserted is handed to; an argument of another function is its input.
+_ASKING = {"startswith", "endswith", "count", "find", "index", "search", "match", "fullmatch", "findall", "any", "all",
+           "compile", "escape", "join", "list", "set", "sorted", "says", "states", "in_order"}  # fmt: skip
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _text(node: ast.AST) -> str | None:
+    """The text of a string; of one with fields, what stands between them."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else " " for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _compared(node: ast.AST) -> Iterator[ast.AST]:
+    """Strings and names that an expression compares."""
+    if _text(node) is not None or isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, ast.Call):
+        of = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        for part in (*node.args, *of) if _called(node) in _ASKING else ():
+            yield from _compared(part)
+    else:
+        for part in [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node):
+            yield from _compared(part)
+
+
+def _expected(tree: ast.AST) -> Iterator[ast.expr]:
+    """What assertions compare, and what errors and warnings are to match."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield node.test
+        elif isinstance(node, ast.Call) and _called(node) in ("raises", "warns"):
+            yield from (given.value for given in node.keywords if given.arg == "match")
+
+
+def _bound(scope: ast.Module | ast.FunctionDef, calls: list[ast.Call]) -> Iterator[tuple[str, ast.AST]]:
+    """Each name that a function or a module binds, with what it is bound to, as far as this module tells."""
+    for node in ast.walk(scope) if isinstance(scope, ast.FunctionDef) else scope.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.For):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = node.iter if isinstance(node, ast.For) else node.value
+            names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            yield from ((name, value) for name in names if value is not None)
+    if isinstance(scope, ast.FunctionDef):
+        names = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args)]
+        for call in (call for call in calls if _called(call) == scope.name):
+            yield from zip(names, call.args, strict=False)
+            yield from ((each.arg, each.value) for each in call.keywords if each.arg)
+        for call in scope.decorator_list:
+            if isinstance(call, ast.Call) and _called(call) == "parametrize" and isinstance(call.args[1], ast.List):
+                first = ast.literal_eval(call.args[0])
+                names = [first] if isinstance(first, str) else list(first)
+                for case in call.args[1].elts:
+                    several = getattr(case, "elts", [case]) if len(names) > 1 else [case]
+                    yield from zip(names, case.args if isinstance(case, ast.Call) else several, strict=False)
+
+
+def asserted_prose(module: ast.Module) -> list[str]:
+    """Sentences that a test file asserts, in its assertions or by names that serve assertions alone.
+
+    A sentence is a string of more than 50 characters, at least five words among them.
+    """
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    found = {id(each): each for test in _expected(module) for each in _compared(test)}
+    for scope in (module, *(node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))):
+        loads = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        names = {load.id for load in loads if id(load) in found} - {load.id for load in loads if id(load) not in found}
+        bound = [value for name, value in _bound(scope, calls) if name in names] if names else []
+        found |= {id(each): each for value in bound for each in _compared(value)}
+    texts = [text for each in found.values() if (text := _text(each)) is not None]
+    return [
+        text for text in texts if len(text) > PROSE and len(re.findall(r"(?<![\w./-])[A-Za-z']+(?=[ ,.:;])", text)) >= 5
+    ]
+
+
+def test_tests_assert_facts_and_no_prose() -> None:
+    """Words may change where figures, names and commands may not: tests.stated reads these out of a sentence."""
+    wrong = {
+        str(file.relative_to(TESTS)): found
+        for file in sorted(TESTS.rglob("*.py"))
+        if (found := asserted_prose(ast.parse(file.read_text("utf-8"))))
+    }
+    assert wrong == {}
+
+
+_LONG = "The 12 rows of a.csv are left out, since each of them stands twice."
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert 'LONG' in text",
+        "assert notes == ['another', 'LONG']",
+        "assert f'LONG {name}' in text",
+        "assert text.startswith('LONG')",
+        "assert says('LONG') == text",
+        "with pytest.raises(InputError, match='LONG'):\n    run()",
+        "SAID = 'LONG'\ndef test_it():\n    assert SAID in text\nassert SAID in text",
+        "def test_it():\n    said = 'LONG'\n    assert said in text",
+        "def test_it():\n    for given, said in ((1, 'LONG'),):\n        assert said in run(given)",
+        "def check(text, said):\n    assert said in text\ncheck(run(), 'LONG')",
+        "@pytest.mark.parametrize(('a', 'said'), [(1, 'LONG')])\ndef test_it(a, said):\n    assert said in run(a)",
+    ],
+)
+def test_a_sentence_that_is_asserted_is_noticed(test: str) -> None:
+    (found,) = asserted_prose(ast.parse(test.replace("LONG", _LONG)))
+    assert found.strip() == _LONG
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert 'a short stem' in text",
+        "assert run('LONG') == 3",
+        "def test_it():\n    given = 'LONG'\n    assert given in run(given)",
+        "assert text in '/a/long/path/of/folders/to/a/file/that/lies/very/deep.jsonl'",
+    ],
+)
+def test_input_and_stems_are_no_asserted_prose(test: str) -> None:
+    assert asserted_prose(ast.parse(test.replace("LONG", _LONG))) == []

@@ -9,7 +9,7 @@ import pytest
 
 from goldassay import InputError
 from goldassay.core.settings import Settings, known_keys, load_settings, parse_settings
-from tests.stated import in_order
+from tests.stated import Fact, in_order
 
 GUIDE = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -34,14 +34,14 @@ def test_a_file_in_the_working_directory_is_read(tmp_path: Path, monkeypatch: py
         ({"artifacts": {"min_cuont": 1}}, "did you mean 'artifacts.min_count'"),
         ({"verdicts": {"leakage": {"unsoud": 1}}}, "did you mean 'verdicts.leakage.unsound'"),
         ({"zzzzqqq": 1}, "known are seed"),
-        ({"policy": 3}, in_order("policy:", "table", 3)),
+        ({"policy": 3}, ("policy:", "table", 3)),
         ({"artifacts": {"q": 3}}, "artifacts.q"),
         ({"seed": "0"}, "seed"),
         ({"verdicts": {"leakage": {"caution": 0.9}}}, "above that for unsound"),
     ],
 )
-def test_what_is_wrong_is_named(content: dict[str, object], expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
+def test_what_is_wrong_is_named(content: dict[str, object], expected: Fact) -> None:
+    with pytest.raises(InputError, match=in_order(expected)):
         parse_settings(content)
 
 

@@ -115,7 +115,7 @@ def test_errors_count_lines_from_the_start(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("rows.json", b'[{"text": "a", "label": "b"}]', in_order("format json", "part by part", "convert")),
+        ("rows.json", b'[{"text": "a", "label": "b"}]', ("format json", "part by part", "convert")),
         ("rows.jsonl.gz", gzip.compress(CONTENTS["rows.jsonl"])[:-9], "gzip file is damaged or cut short"),
         ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"])[:-9], "zstandard file is cut short"),
         ("rows.jsonl.zst", zstandard.compress(CONTENTS["rows.jsonl"]) + skipped(9)[:-1], "zstandard file is cut short"),
@@ -125,7 +125,7 @@ def test_errors_count_lines_from_the_start(tmp_path):
 )
 def test_refusals(tmp_path, name, content, problem):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(InputError, match=in_order(problem)):
         list(read_blocks(tmp_path / name))
 
 

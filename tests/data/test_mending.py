@@ -21,7 +21,7 @@ from goldassay.data.mending import mend_dataset
 from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.reading import read_table
 from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, copies_of, item_frame, keys_of
-from tests.stated import in_order, says
+from tests.stated import Fact, in_order, says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,14 +240,14 @@ def test_what_no_longer_fits_is_counted(data: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "more", "said"),
     [
-        ("relabel", {"label": "entailed"}, in_order("no row of set.jsonl", "labels")),
-        ("rewrite", {"texts": {"premise": ""}}, in_order("line 1:", "'premise'", "empty text")),
+        ("relabel", {"label": "entailed"}, ("no row of set.jsonl", "labels")),
+        ("rewrite", {"texts": {"premise": ""}}, ("line 1:", "'premise'", "empty text")),
         ("rewrite", {"texts": {"text": "x"}}, "'text', which is no text of set.jsonl"),
     ],
 )
-def test_an_unknown_label_or_text_is_refused(data: Path, word: str, more: dict[str, Any], said: str) -> None:
+def test_an_unknown_label_or_text_is_refused(data: Path, word: str, more: dict[str, Any], said: Fact) -> None:
     decide(data, "u0", word, **more)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=in_order(said)):
         mend_dataset(data)
 
 

@@ -12,7 +12,7 @@ from goldassay.runs import list_runs
 from goldassay.runs.naming import condition_of, condition_within, renamed
 from goldassay.runs.reading import find_slices
 from goldassay.runs.slices import Request, Slice
-from tests.stated import in_order
+from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,12 +72,12 @@ def test_groups_replace_what_the_runs_had(tmp_path: Path) -> None:
     ("expression", "says"),
     [
         ("(?P<model>", "is no regular expression"),
-        ("(.+)", in_order("where the model stands", "(?P<model>")),
-        ("(?P<model>a+)", in_order("1 of 2 names of runs", ": b;", "expression")),
+        ("(.+)", ("where the model stands", "(?P<model>")),
+        ("(?P<model>a+)", ("1 of 2 names of runs", ": b;", "expression")),
     ],
 )
-def test_refusals(tmp_path: Path, expression: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_refusals(tmp_path: Path, expression: str, says: Fact) -> None:
+    with pytest.raises(InputError, match=in_order(says)):
         renamed(slices(tmp_path, "a", "b"), expression)
 
 

@@ -15,7 +15,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.runs import read_runs, write_runs
 from goldassay.runs.no_answer import best_threshold
-from tests.stated import in_order
+from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +156,7 @@ def test_without_them_and_where_each_question_has_an_answer(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("odds", "said"),
     [
-        ({"a": 0.1, "b": 0.2}, in_order("2 of 4 questions", "no-answer probability", "c, d")),
+        ({"a": 0.1, "b": 0.2}, ("2 of 4 questions", "no-answer probability", "c, d")),
         ({**ODDS, "a": "high"}, "not an object of finite numbers"),
         ({**ODDS, "a": True}, "not an object of finite numbers"),
         ([0.1], "not an object of finite numbers"),
@@ -164,8 +164,8 @@ def test_without_them_and_where_each_question_has_an_answer(tmp_path: Path) -> N
         ('{"a": 0.1', "not whole JSON"),
     ],
 )
-def test_damage_is_one_line(tmp_path: Path, odds: Any, said: str) -> None:
+def test_damage_is_one_line(tmp_path: Path, odds: Any, said: Fact) -> None:
     gold = write(tmp_path / "runs", odds)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=in_order(said)) as caught:
         read_runs(tmp_path / "runs", gold=gold)
     assert "null_odds.json" in str(caught.value)

@@ -64,19 +64,19 @@ def damaged(change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a: a["qas"][0].update(query="who"), in_order("query q1", "@placeholder")),
-        (lambda a: a["qas"][0]["answers"][0].update(start=1), in_order("answer '", "' to q1", "at 1")),
+        (lambda a: a["qas"][0].update(query="who"), ("query q1", "@placeholder")),
+        (lambda a: a["qas"][0]["answers"][0].update(start=1), ("answer '", "' to q1", "at 1")),
         (
             lambda a: a["passage"]["entities"][0].update(end=9999),
-            in_order("entity from", "to 9999", "outside"),
+            ("entity from", "to 9999", "outside"),
         ),
-        (lambda a: a["qas"][0].pop("answers"), in_order("ReCoRD's field 'answers'", "data[]")),
+        (lambda a: a["qas"][0].pop("answers"), ("ReCoRD's field 'answers'", "data[]")),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, message):
     place = tmp_path / "dev.json"
     place.write_text(json.dumps(damaged(change)))
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=in_order(message)) as error:
         read_dataset(place)
     assert error.value.file == str(place) or str(place) in str(error.value)
 

@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
-from tests.stated import in_order, states
+from tests.stated import Fact, in_order, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,16 +78,16 @@ def test_embeddings_are_finite_and_the_example_that_is_not_is_named(tmp_path: Pa
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([[0.5, 0.5], [0.9, 0.9], [1.0, 0.0]], in_order("1 of the 3 rows", "no probabilities", "'b'")),
-        ([[0.5, 0.5], [0.5, np.nan], [-0.1, 1.1]], in_order("2 of the 3 rows", "no probabilities")),
+        ([[0.5, 0.5], [0.9, 0.9], [1.0, 0.0]], ("1 of the 3 rows", "no probabilities", "'b'")),
+        ([[0.5, 0.5], [0.5, np.nan], [-0.1, 1.1]], ("2 of the 3 rows", "no probabilities")),
     ],
 )
-def test_probabilities_of_all_labels_add_up_to_1(tmp_path: Path, values: list[list[float]], said: str) -> None:
+def test_probabilities_of_all_labels_add_up_to_1(tmp_path: Path, values: list[list[float]], said: Fact) -> None:
     np.save(tmp_path / "p.npy", values)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=in_order(said)):
         read_distribution(str(tmp_path / "p.npy"), IDS, ("x", "y"), ordered=True)
     pl.DataFrame(values, schema=["x", "y"], orient="row").write_csv(tmp_path / "p.csv")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=in_order(said)):
         read_distribution(str(tmp_path / "p.csv"), IDS, ("x", "y"), ordered=False)
 
 

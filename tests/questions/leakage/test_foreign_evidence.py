@@ -10,7 +10,7 @@ from goldassay import Dataset
 from goldassay.core.errors import InputError
 from goldassay.questions.leakage.foreign_evidence import GivenEvidence, _check_roles
 from goldassay.questions.run_choice import RunChoice
-from tests.stated import in_order
+from tests.stated import Fact, in_order
 
 PAIRS = Dataset.from_frame(
     [{"premise": f"p{i}", "hypothesis": f"h{i}", "label": name} for i, name in enumerate(("entailment", "neutral"))]
@@ -24,13 +24,13 @@ def given(**what: Any) -> GivenEvidence:
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ({"conditions": {"foo_only": "m"}}, in_order("condition 'foo_only':", "no foo", "premise")),
+        ({"conditions": {"foo_only": "m"}}, ("condition 'foo_only':", "no foo", "premise")),
         ({"conditions": {"hypotesis_only": "m"}}, "did you mean 'hypothesis'"),
         ({"embeddings": {"foo": "e.npy"}}, "embeddings of 'foo': the test set has no foo"),
     ],
 )
-def test_a_text_that_the_test_set_has_not_is_refused(what: dict[str, Any], said: str):
-    with pytest.raises(InputError, match=said):
+def test_a_text_that_the_test_set_has_not_is_refused(what: dict[str, Any], said: Fact):
+    with pytest.raises(InputError, match=in_order(said)):
         _check_roles(given(**what), PAIRS)
 
 

@@ -11,7 +11,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
-from tests.stated import in_order
+from tests.stated import Fact, in_order
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "inspect_ai"
 HEADER = {"version": 2, "status": "success", "eval": {"eval_id": "E1", "task": "trivia", "model": "mock/one"}}
@@ -83,16 +83,16 @@ def test_letters_of_choices_are_labels_and_predictions() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "n_scored"),
     [
-        ("holes", in_order("1 of 5 examples of seed", "-1 have no score", "q3"), 4),
-        ("error", in_order("2 of 5", "no score", "status 'error'", "q3, q4"), 3),
-        ("cancel", "1 of 5 .* 'cancelled'\\), first q4", 4),
-        ("kill", "3 of 5 .* 'started'\\), first q2, q3, q4", 2),
+        ("holes", ("1 of 5 examples of seed", "-1 have no score", "q3"), 4),
+        ("error", ("2 of 5", "no score", "status 'error'", "q3, q4"), 3),
+        ("cancel", ("1 of 5", "'cancelled'", "q4"), 4),
+        ("kill", ("3 of 5", "'started'", "q2, q3, q4"), 2),
     ],
 )
-def test_unfinished_evaluations_are_read_on_request(name: str, said: str, n_scored: int) -> None:
+def test_unfinished_evaluations_are_read_on_request(name: str, said: Fact, n_scored: int) -> None:
     path = LOGS / f"{name}.eval"
     assert list_runs(path)["n_examples"].to_list() == [5]
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=in_order(said)):
         read_runs(path)
     assert read_runs(path, align="intersect").n_examples == n_scored
 
