@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-# What differs from machine to machine, or by the clock; of these only the keys are kept.
-_VOLATILE = ("digest", "digests", "environment", "finished", "goldassay_version", "schema_version", "started")
-_ONLY_KEYS = ("timing.json",)
+# Keys and columns of what differs by the clock, or from machine to machine: of these only the names are kept.
+_VOLATILE = frozenset(
+    {"checksum", "cpu_seconds", "digest", "digests", "environment", "evaluation_id", "finished", "goldassay_version",
+     "retrieved_timestamp", "schema_version", "seconds", "started"}
+)  # fmt: skip
 _FILE = re.compile(
     r"[\w./~+=,-]*\w\.(?:jsonl|json|csv|tsv|txt|parquet|arrow|npz|npy|toml|eval|gz|zst|png|tar|html)\b[\w.]*"
 )
@@ -51,7 +53,9 @@ def table_record(frame: pl.DataFrame) -> dict[str, Any]:
 
     The last is the same for any order of rows and columns, and for any names of these.
     """
-    cells = {name: [_cell(value) for value in frame[name].to_list()] for name in frame.columns}
+    cells = {
+        name: [_cell(None if name in _VOLATILE else value) for value in frame[name].to_list()] for name in frame.columns
+    }
     values = {name: digest_of(sorted(own)) for name, own in cells.items()}
     ordered = [cells[name] for name in sorted(cells, key=values.__getitem__)]
     rows = sorted("\t".join(row) for row in zip(*ordered, strict=True))
@@ -129,7 +133,7 @@ def file_record(path: Path) -> Any:
             document = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(document, dict) and "figures" in document:
                 return report_record(document)
-            return {"keys": paths_of(document, names=True, numbers=path.name not in _ONLY_KEYS)}
+            return {"keys": paths_of(document, names=True)}
         case ".parquet":
             return table_record(pl.read_parquet(path))
         case ".jsonl":
