@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def tables_of(report: Report) -> dict[str, list[dict[str, str]]]:

@@ -38,7 +38,7 @@ MEASURE_FILES = sorted((*ROOT.glob("questions/*/measures/*.py"), *ROOT.glob("que
 BELOW_MEASURES = ("core", "data")
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))
 # The change between two reports is a figure of its own.
-COMPARING = {ROOT / "gate" / "diff" / name for name in ("comparing.py", "pairing.py")}
+COMPARING = {ROOT / "gate" / "comparing.py"}
 # What turns results into sections, charts, sentences and lines: it shows what was measured, and measures nothing.
 _SHOWING = ("sections", "section", "charts", "sentences", "latex")
 SHOWING = sorted(

@@ -15,7 +15,7 @@ from goldassay.questions.report_frame import compose_report
 if TYPE_CHECKING:
     import polars as pl
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 T = TypeVar("T")
 

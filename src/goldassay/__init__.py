@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goldassay.questions.shift.detected import detect_shift
     from goldassay.questions.shift.report import measure_shift
     from goldassay.questions.trained_runs import train
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
 
 _HOME = {

@@ -11,7 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.severity import WORDS, severity
 from goldassay.questions.leakage.dataset_comparison import compare_datasets
-from goldassay.report import Report
+from goldassay.report.report import Report
 
 SOURCE = Path(goldassay.__file__).parent
 

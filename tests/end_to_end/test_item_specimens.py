@@ -13,7 +13,7 @@ from goldassay.data.specimen import choice_specimen, preference_specimen
 from goldassay.data.specimen.item_kinds import USUAL_SIZE, make_item_specimen
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # The everyday specimens are small.
 SMALL = 1500

@@ -18,8 +18,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import not_asked
-from goldassay.gate.check import Check, check_reports
-from goldassay.gate.junit import to_junit
+from goldassay.gate.check import Check, check_reports, to_junit
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.figures import figures_of

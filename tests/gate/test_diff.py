@@ -16,9 +16,8 @@ from goldassay.core.digest import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure, Measure, measure_of
 from goldassay.core.results import to_plain
-from goldassay.gate.diff.comparing import PAIRED, SAME, UNPAIRED
-from goldassay.gate.diff.lines import changes_shown, left_open
-from goldassay.gate.diff.matching import match_figures
+from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
+from goldassay.gate.diff_page import changes_shown, left_open
 from goldassay.questions.figures import figures_of
 from goldassay.questions.report_diff import ReportDiff, diff_reports
 from tests.gate.test_check import classes, condition, gap, result, stored, verdict
@@ -191,7 +190,7 @@ class TestIntervals:
 
 @given(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.01, 0.1))
 def test_swapping_the_reports_turns_every_change_around(a: float, b: float, p: float, q: float) -> None:
-    from goldassay.gate.diff.comparing import _change
+    from goldassay.gate.comparing import _change
 
     measure = measure_of("leakage.improvement")
     assert measure is not None

@@ -8,18 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.gate.report_tables import (
-    NAME,
-    NUMBER,
-    NUMBERS,
-    TEXT,
-    TEXTS,
-    WHOLE,
-    WHOLES,
-    Kind,
-    read_table,
-    table_schema,
-)
+from goldassay.gate.reading import NAME, NUMBER, NUMBERS, TEXT, TEXTS, WHOLE, WHOLES, Kind, read_table, table_schema
 from goldassay.view.marking import Patterns
 from goldassay.view.rows import RowTable
 

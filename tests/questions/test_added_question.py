@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goldassay.questions.evidence import Evidence
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 SHORT = Measure("brevity.share", "short texts", "share", "lower", rule=Rule("max_short", "short texts", "at most"))
 

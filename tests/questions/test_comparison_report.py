@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.questions.comparison.comparing import ModelComparisons
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def models(*levels: float, n_runs: int = 4, n: int = 120) -> list[Runs]:

@@ -10,7 +10,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.questions.gating import load_policy, load_settings
-from goldassay.report import Report
+from goldassay.report.report import Report
 from tests.gate.test_check import AUDIT, RUNS
 from tests.gate.test_diff import audit, examples_of, write
 

@@ -50,7 +50,7 @@ from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import parse_gold, told_apart
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
-from goldassay.report.charts.png import png_address
+from goldassay.report.charts.svg import png_address
 from goldassay.runs import Runs, read_runs, write_runs
 from tests.cli.run_files import write_checkpoints
 from tests.markdown_tables import table_of, tables_of
@@ -58,7 +58,7 @@ from tests.report.test_report import every_form, paths_of, replaced
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -19,7 +19,7 @@ from tests.stated import in_order, states
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def made(n: int, seed: int, *, seat: float = 0.0, consistent: float = 1.0, judge: str = "j") -> pl.DataFrame:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 CORPORA = DATA / "corpora"
 N = 400

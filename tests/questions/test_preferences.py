@@ -15,7 +15,7 @@ from goldassay.gate.reading import read_report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 WORDS = [f"w{at}x" for at in range(300)]
 

@@ -11,7 +11,7 @@ from goldassay.core.digest import digest_of
 from goldassay.core.document import Document
 from goldassay.core.progress import Steps
 from goldassay.questions.report_frame import command_of, frame_findings
-from goldassay.report import Report
+from goldassay.report.report import Report
 from tests.gate.test_check import AUDIT, classes
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.report.example import example_report
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 HOSTILE = "<script>alert(1)</script>"
 LABELS = ("entailment", "neutral", 'contra"diction & <b>')

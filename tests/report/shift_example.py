@@ -11,7 +11,7 @@ from tests.cli.shift.toys import answers, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 HOSTILE = "<script>alert(1)</script>&\"'"
 

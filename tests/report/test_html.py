@@ -14,7 +14,7 @@ from goldassay.report.html import subject_line
 from tests.report.example import HOSTILE, example_document
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "path", "rect", "circle"}
 

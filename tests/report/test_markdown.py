@@ -14,7 +14,7 @@ from tests.report.example import HOSTILE, example_document
 from tests.stated import states
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def parse(source: str) -> list[Any]:

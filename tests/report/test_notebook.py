@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tests.report.example import HOSTILE
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def test_cards_are_escaped_and_self_contained(report: Report) -> None:

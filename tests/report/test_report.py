@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from goldassay.core.errors import OutputError
 from goldassay.core.files import sha256_of
 from goldassay.questions.report_frame import compose_report
-from goldassay.report.saving import flattened
+from goldassay.report.report import flattened
 from tests.report.example import example_document, example_report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 SMALL = example_document(n_scatter=60)
 

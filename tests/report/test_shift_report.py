@@ -18,7 +18,7 @@ from tests.report.shift_example import HOSTILE, shift_reports
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 @pytest.fixture(scope="module")

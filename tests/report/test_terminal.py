@@ -7,7 +7,7 @@ from goldassay.report.terminal import MAX_LINES
 from tests.report.example import example_document
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def test_summary_names_each_verdict_with_its_number(report: Report) -> None:

@@ -55,7 +55,7 @@ def check(
     found = check_reports(reports, config)
     inputs = [Path(report["path"]) for report in found.reports]
     if junit is not None:
-        from goldassay.gate.junit import to_junit
+        from goldassay.gate.check import to_junit
 
         write_json(junit, to_junit(found), "--junit", inputs)
     if json_file is not None:

@@ -12,7 +12,7 @@ from goldassay.core.errors import InterruptionError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def save_report(report: Report, out: Path, figures: str | None, latex: bool) -> Path:

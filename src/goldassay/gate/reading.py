@@ -1,16 +1,25 @@
-"""A report read back from disk: nothing that is no report of this schema, or was changed since, gets past."""
+"""A report read back from disk: nothing that is no report of this schema, or was changed since, gets past.
+
+Tables of a report read back from disk, with columns of the kinds that their writers give them.
+
+A report's seal says that a table is the one that was written with it. Another version, or another program, may have
+written both: a column of another kind is refused here by its name, so that nothing that is shown or computed later
+meets it.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import polars as pl
 from pydantic import ValidationError
 
-from goldassay.core.boundary import reason
+from goldassay.core.boundary import reading, reason
 from goldassay.core.digest import digest_of
 from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document
 from goldassay.core.errors import InputError
@@ -22,6 +31,7 @@ from goldassay.core.severity import NOT_ASKED
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Mapping
 
 _AGAIN = "run the command that made it again"
 
@@ -146,3 +156,67 @@ def _read_json(file: Path) -> Any:
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number that JSON knows")
+
+
+_WRITE_AGAIN = "run the command that made the report again"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a column may hold: in words, and as a test of its type."""
+
+    words: str
+    fits: Callable[[pl.DataType], bool]
+
+
+def _list_of(fits: Callable[[pl.DataType], bool]) -> Callable[[pl.DataType], bool]:
+    return lambda kind: isinstance(kind, pl.List) and isinstance(kind.inner, pl.DataType) and fits(kind.inner)
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return kind in (pl.String, pl.Null)
+
+
+def _is_number(kind: pl.DataType) -> bool:
+    return kind.is_float() or kind.is_integer() or kind == pl.Null
+
+
+TEXT = Kind("text", _is_text)
+NAME = Kind("text or whole numbers", lambda kind: kind == pl.String or kind.is_integer())
+NUMBER = Kind("numbers", _is_number)
+WHOLE = Kind("whole numbers", lambda kind: kind.is_integer())
+FLAG = Kind("true or false", lambda kind: kind == pl.Boolean)
+TEXTS = Kind("lists of texts", _list_of(_is_text))
+NUMBERS = Kind("lists of numbers", _list_of(_is_number))
+WHOLES = Kind("lists of whole numbers", _list_of(lambda kind: kind.is_integer() or kind == pl.Null))
+
+
+def table_schema(file: Path, kinds: Mapping[str, Kind]) -> Mapping[str, pl.DataType]:
+    """The columns of a table of a report.
+
+    Args:
+        file: The Parquet file.
+        kinds: {column: its kind}; a name may end in `*`. Columns that the table lacks, and those that it has besides,
+            are not looked at.
+
+    Raises:
+        InputError: The file cannot be read, or a column is of another kind.
+    """
+    with reading(file):
+        schema = pl.read_parquet_schema(file)
+    for name, kind in schema.items():
+        wanted = next((each for pattern, each in kinds.items() if fnmatchcase(name, pattern)), None)
+        if wanted is not None and not wanted.fits(kind):
+            raise InputError(f"the column {name!r} holds {kind}, not {wanted.words}", file=file, mend=_WRITE_AGAIN)
+    return schema
+
+
+def read_table(file: Path, kinds: Mapping[str, Kind]) -> pl.DataFrame:
+    """A table of a report, whole.
+
+    Raises:
+        InputError: As `table_schema`.
+    """
+    table_schema(file, kinds)
+    with reading(file):
+        return pl.read_parquet(file)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.finding import Finding
     from goldassay.data import Dataset
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
 
 __all__ = ["audit"]

@@ -17,7 +17,7 @@ from goldassay.gate.check import check_reports
 from goldassay.gate.policy import read_policy, require_demands
 from goldassay.gate.reading import StoredReport, read_report
 from goldassay.questions.report_diff import diff_reports
-from goldassay.report import Report
+from goldassay.report.report import Report
 
 if TYPE_CHECKING:
     from goldassay.core.settings import Settings

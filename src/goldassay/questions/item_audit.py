@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.posed_items import Posed
     from goldassay.questions.overlap.in_audit import CorpusChoice
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str, corpus: Any = None) -> None:

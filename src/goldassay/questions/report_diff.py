@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.visible import one_line
-from goldassay.gate.diff.charts import charts
-from goldassay.gate.diff.comparing import Changes, compare_reports, table_names
-from goldassay.gate.diff.lines import sides_named
-from goldassay.gate.diff.sections import cards, sections, summarize, verdict_section
+from goldassay.gate.comparing import Changes, compare_reports, table_names
+from goldassay.gate.diff_page import cards, charts, sections, sides_named, summarize, verdict_section
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
-from goldassay.report.saving import write_page
+from goldassay.report.report import write_page
 
 if TYPE_CHECKING:
     import os

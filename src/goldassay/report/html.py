@@ -17,7 +17,7 @@ from goldassay.core.numbers import count
 from goldassay.core.visible import visible
 from goldassay.report.cells import are_numeric, rows_of
 from goldassay.report.charts import draw_pictures
-from goldassay.report.charts.page_data import data_id
+from goldassay.report.charts.svg import data_id
 from goldassay.report.palette import DARK, LIGHT, variables
 
 if TYPE_CHECKING:

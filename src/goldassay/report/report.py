@@ -1,7 +1,13 @@
-"""The report: a plain document, the tables behind it, and the forms they can take."""
+"""What lies beside a page: its texts and pictures, and tables as Parquet that keeps everything and as CSV.
+
+The report as a few cards in a notebook.
+
+The report: a plain document, the tables behind it, and the forms they can take.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
-from goldassay.core.files import written_together
+from goldassay.core.files import write_parquet, written_together
 from goldassay.core.report_seal import DIGESTS, as_json
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Subject
-from goldassay.report.saving import write_page
+from goldassay.core.visible import inert_cells
+from goldassay.report.charts.svg import escape
+from goldassay.report.html import subject_line
+from goldassay.report.palette import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +34,101 @@ if TYPE_CHECKING:
     from goldassay.core.charts import Chart
     from goldassay.core.sections import Reproduction, Section, VerdictCard
     from goldassay.core.tables import Table
+
+
+def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write texts by their path, and tables into tables/, into an empty folder; figures/ is made for those in it."""
+    for name in ("figures", "tables"):
+        (folder / name).mkdir()
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode("utf-8", "replace"))
+    write_tables(tables, folder / "tables")
+
+
+def earlier_files(folder: Path) -> set[str]:
+    """What an earlier study left in its folder, by path: pictures of ours, and tables that lie there in both forms.
+
+    A page that is written over another must not have the other's tables beside it. What somebody else put there stays,
+    and all of it where no study.json of ours says that there was a page. A report lists its files itself.
+    """
+    from goldassay.report.charts.svg import is_standalone
+
+    try:
+        ours = "goldassay_version" in json.loads((folder / "study.json").read_bytes())
+    except (OSError, ValueError, TypeError):
+        return set()
+    if not ours:
+        return set()
+    tables = {path for path in folder.glob("tables/*.parquet") if path.with_suffix(".csv").is_file()}
+    pictures = {path for path in folder.glob("figures/*.svg") if is_standalone(path.read_bytes())}
+    found = tables | {path.with_suffix(".csv") for path in tables} | pictures
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write NAME.parquet and NAME.csv of each table into a folder that is there; see `flattened` for the CSV."""
+    for name, table in tables.items():
+        write_parquet(table, folder / f"{name}.parquet")
+        flattened(table).write_csv(folder / f"{name}.csv")
+
+
+def flattened(table: pl.DataFrame) -> pl.DataFrame:
+    """A table as its CSV has it, which people open in spreadsheets.
+
+    Lists of plain values are joined by "|"; anything deeper becomes JSON. Nothing in it is hidden, and no
+    spreadsheet executes any of it (`inert_cells`).
+    """
+    import polars as pl
+
+    numeric = {
+        name for name, kind in table.schema.items() if isinstance(kind, pl.List) and kind.inner.is_numeric()
+    }  # fmt: skip
+    columns: list[pl.Expr | pl.Series] = []
+    for name, kind in table.schema.items():
+        if isinstance(kind, pl.List) and not _is_nested(kind.inner):
+            columns.append(pl.col(name).cast(pl.List(pl.String)).list.join("|"))
+        elif kind.is_nested():
+            values = [
+                None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name].to_list()
+            ]
+            columns.append(pl.Series(name, values, dtype=pl.String))
+        else:
+            columns.append(pl.col(name))
+    return inert_cells(table.select(columns), exact=numeric)
+
+
+def _is_nested(kind: Any) -> bool:
+    return bool(kind.is_nested())
+
+
+# A notebook strips style sheets in many places, and keeps style attributes.
+_CARD = "flex:1 1 13em;padding:.7em .9em;border-radius:8px;border-left:5px solid {line};background:{wash};color:{ink}"
+
+
+def render_notebook(report: Report) -> str:
+    """A title, the dataset in a line, and a card for each question; neither script nor style sheet."""
+    shown = "".join(_card(card) for card in report.cards)
+    said = (each for each in (report.intervals, *report.unasked) if each)
+    beneath = "".join(f'<div style="opacity:.75;margin-top:.5em">{escape(each)}</div>' for each in said)
+    line = " · ".join(subject_line(report.subject))
+    return (
+        '<div style="font-family:system-ui,sans-serif;line-height:1.4">'
+        f'<div style="font-size:1.25em;font-weight:600">{escape(report.to_dict().get("title") or "Report")}</div>'
+        f'<div style="opacity:.75;margin:.1em 0 .7em">{escape(line)}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.7em">{shown}</div>{beneath}</div>'
+    )
+
+
+def _card(card: VerdictCard) -> str:
+    color = card.verdict if card.verdict in LIGHT else "unmeasured"
+    style = _CARD.format(line=LIGHT[color], wash=LIGHT[f"{color}-wash"], ink=LIGHT["ink"])
+    number = f"{card.value} {card.interval}".strip()
+    parts = [f'<b>{escape(card.title)}: <span style="color:{LIGHT[color]}">{escape(card.verdict)}</span></b>']
+    if number:
+        parts.append(f'<div style="font-size:1.15em">{escape(number)}</div><small>{escape(card.label)}</small>')
+    parts.append(f'<div style="margin-top:.3em">{escape(card.evidence)}</div>')
+    return f'<div style="{style}">{"".join(parts)}</div>'
+
 
 R = TypeVar("R", bound=Result)
 # Keys of every document; those of the questions stand between them, in the order in which they were measured.
@@ -131,7 +235,7 @@ class Report:
 
     def to_badge(self) -> str:
         """The verdicts as a small SVG for a README."""
-        from goldassay.report.badge import render_badge
+        from goldassay.report.card import render_badge
 
         return render_badge(self)
 
@@ -218,7 +322,6 @@ class Report:
         return Path(directory) / "report.html"
 
     def _repr_html_(self) -> str:
-        from goldassay.report.notebook import render_notebook
 
         return render_notebook(self)
 

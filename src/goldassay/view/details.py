@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.boundary import reading
 from goldassay.core.numbers import count, decimal, percent
-from goldassay.gate.report_tables import NAME, NUMBER, TEXT, WHOLES, read_table, table_schema
+from goldassay.gate.reading import NAME, NUMBER, TEXT, WHOLES, read_table, table_schema
 from goldassay.questions.leakage.measures.token_relevance import word_places
 
 if TYPE_CHECKING:

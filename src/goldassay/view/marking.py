@@ -12,7 +12,7 @@ from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.core.boundary import reading
 from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
-from goldassay.gate.report_tables import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
+from goldassay.gate.reading import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

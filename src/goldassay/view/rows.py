@@ -15,7 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, row_key
-from goldassay.gate.report_tables import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema
+from goldassay.gate.reading import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema
 from goldassay.view.run_filters import RunBits
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 HOSTILE = "<script>alert(1)</script>"
 LABELS = ("entailment", "neutral", "contradiction & <b>")

@@ -14,7 +14,7 @@ from goldassay.questions.charts import charts_of, paper_charts_of
 from goldassay.questions.leakage.dataset_comparison import compare_datasets, correlations, rows_of
 from goldassay.questions.report_frame import compose_report
 from goldassay.report.charts import draw_pictures
-from goldassay.report.paper.figures import draw_figures
+from goldassay.report.paper.drawing import draw_figures
 from tests.questions.leakage.example import example_leakage_report
 
 

@@ -45,8 +45,8 @@ from goldassay.core.charts import (
     numbered_series,
 )
 from goldassay.report.charts import _DRAWERS, NARROW, WIDE, draw_chart, draw_picture
-from goldassay.report.paper.figures import _DRAWERS as PAPER_DRAWERS
-from goldassay.report.paper.figures import draw_figure, draw_figures
+from goldassay.report.paper.drawing import _DRAWERS as PAPER_DRAWERS
+from goldassay.report.paper.drawing import draw_figure, draw_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

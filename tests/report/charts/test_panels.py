@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from goldassay.report.charts.panels import lay_out
+from goldassay.report.charts.plots import lay_out
 from goldassay.report.charts.svg import Canvas, text_width
 
 

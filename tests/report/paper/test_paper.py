@@ -29,14 +29,14 @@ from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.report_frame import compose_report
 from goldassay.report import paper
 from goldassay.report.paper import paper_files
-from goldassay.report.paper.figures import draw_figures
+from goldassay.report.paper.drawing import draw_figures
 from goldassay.report.paper.latex import escape, write_table
 from goldassay.runs import Runs
 from tests.cli.run_files import write_checkpoints
 from tests.report.test_report import paths_of, replaced
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def compare(models: list[Runs]) -> Report:

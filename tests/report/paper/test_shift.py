@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.questions.charts import paper_charts_of
-from goldassay.report.paper.figures import draw_figure
+from goldassay.report.paper.drawing import draw_figure
 from goldassay.report.paper.style import literal, rendered
 
 if TYPE_CHECKING:

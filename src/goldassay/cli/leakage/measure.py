@@ -40,7 +40,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 @leakage_app.command(short_help="Measure how much of the label a part of the input gives away, and where.")

@@ -25,7 +25,7 @@ from goldassay.cli.options import (
 from goldassay.cli.report_files import save_report
 
 if TYPE_CHECKING:
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 shift_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(shift_app, name="shift", short_help="Say whether a score holds elsewhere, and whether the model knows.")

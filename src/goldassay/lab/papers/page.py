@@ -322,7 +322,7 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
     Cell = Mapping[str, Any]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.data import Dataset
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 ScaleName = Literal["smoke", "desk", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "desk", "paper")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding
     from goldassay.questions.artifacts.inputs import Bounds
     from goldassay.questions.artifacts.mining import MinedArtifacts
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["ArtifactStudy", "measure_artifacts", "study_artifacts"]
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.discount.result import DiscountResult
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 _MOST_NAMES = 5
 # Items on the page that decide the first place, and such as strong systems fail and weak ones solve.

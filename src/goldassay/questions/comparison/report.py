@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["flat_equivalence", "flat_pair", "report_comparison"]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.run_choice import RunFormat
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["compare_models", "study_comparison"]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.measures.suites import TotalComparison
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["report_suite"]
 

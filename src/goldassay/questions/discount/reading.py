@@ -13,8 +13,7 @@ from goldassay.core.clusters import cluster_rows
 from goldassay.core.documents import mapping
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.gate.reading import read_report
-from goldassay.gate.report_tables import NAME, NUMBERS, read_table
+from goldassay.gate.reading import NAME, NUMBERS, read_report, read_table
 from goldassay.questions.leakage.condition_evidence import READER_BITS
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.curves import Curves
 
 _NOTE = (

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.run_choice import RunReading
     from goldassay.questions.run_sets import RunSet
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.curves import Curves
 
 __all__ = ["measure_instability", "study_instability"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
     from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.
 _MOST_UNUSED = 0.05

@@ -17,7 +17,7 @@ from goldassay.questions.report_frame import compose_report, frame_findings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # Two measures of a dataset's part, what the paper prints for them, and what its own tables give.
 PAIRS = (

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.leakage.network_evidence import Watched
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
 
 __all__ = ["GivenEvidence", "LeakageChoice", "measure_leakage", "study_leakage"]

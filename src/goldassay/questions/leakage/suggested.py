@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from goldassay.artifacts import PatternTable
     from goldassay.data import Dataset
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # Rows on the page; the table beside it has all.
 MOST_ROWS = 60

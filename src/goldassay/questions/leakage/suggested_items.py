@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.items import Kind
     from goldassay.questions.leakage.posed_items import Posed
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # Items on the page; the table beside it has all.
 MOST_ROWS = 60

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.items import TestItems
     from goldassay.questions.overlap.measuring import Overlap
     from goldassay.questions.overlap.study import SearchChoice
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.scanning import Sought
 
 # Items that the page shows beside the place where they stand, and files that it names.

@@ -24,7 +24,7 @@ from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
     from goldassay.scanning import ScanResult
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_sets import RunSet
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.slices import Slice
 
 __all__ = ["SensitivityReading", "measure_sensitivity", "study_sensitivity"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import Settings
     from goldassay.questions.shift.measures.false_alarms import Rule
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["detect_shift"]
 

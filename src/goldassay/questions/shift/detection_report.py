@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.groups import Group
     from goldassay.questions.shift.measures.false_alarms import Rule
-    from goldassay.report import Report
+    from goldassay.report.report import Report
     from goldassay.runs.slices import Slice
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.measures.set_metrics import Metric
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 
 def report_generalization(

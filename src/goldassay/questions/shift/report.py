@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_choice import RunFormat
     from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.questions.shift.training import Watched
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 __all__ = ["measure_shift", "study_shift"]
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.outcome import Done, Failure, Watcher
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 

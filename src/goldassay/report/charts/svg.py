@@ -2,20 +2,32 @@
 
 Colors come from classes, so that the page can show the same picture light and dark; the file that stands alone
 carries the light colors in it. Every text passes `escape`.
+
+Marks of series, and the CSS classes of their colors.
+
+A small PNG writer, for pictures of more points than shapes can be drawn for.
+
+Data that the page's script reads, as JSON inside a script element.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import struct
 import unicodedata
+import zlib
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.visible import visible
 from goldassay.report.palette import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goldassay.core.charts import Series
 
 FONT_SIZE, CODE_SIZE = 13, 12
 MARGIN = 14
@@ -180,3 +192,60 @@ def is_standalone(content: bytes) -> bool:
 
 def _opening(namespace: str) -> str:
     return f'<svg{namespace} class="figure"'
+
+
+def fill(series: Series) -> str:
+    """The class that fills with the color of a series."""
+    return f"f{series.color[1:]}" if series.color[1:].isdigit() else series.color
+
+
+def stroke(series: Series) -> str:
+    """The class that draws lines in the color of a series; other than numbered colors have none."""
+    return f"l{series.color[1:]}" if series.color[1:].isdigit() else "axis"
+
+
+def draw_mark(
+    canvas: Canvas, series: Series, x: float, y: float, radius: float, css: str, hover: str, *, hollow: bool = False
+) -> None:
+    """The marker of a series around a point; it answers to the pointer where it has a hover text."""
+    shown = f"sheet {stroke(series)} curve" if hollow else css
+    canvas.path(marker(series.marker, x, y, radius), shown, hover or None)
+
+
+def whisker(canvas: Canvas, low: float, high: float, y: float, half: float = 4.0) -> None:
+    """An interval as a horizontal line with caps, in pixels."""
+    canvas.path(f"M{low:.1f} {y - half:.1f}v{2 * half:g}m0 {-half:g}H{high:.1f}m0 {-half:g}v{2 * half:g}", "whisker")
+
+
+def png_address(rows: Sequence[bytes]) -> str:
+    """Rows of pixels, four bytes each (red, green, blue, opacity), as an address that holds the picture itself."""
+    width, height = len(rows[0]) // 4, len(rows)
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    # Each row starts with the number of its filter: none.
+    pixels = zlib.compress(b"".join(b"\0" + row for row in rows), 9)
+    chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + chunks).decode("ascii")
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def data_id(name: str) -> str:
+    """The id of the element that holds a chart's data."""
+    return f"{name}-data"
+
+
+def as_page_data(content: Mapping[str, Any]) -> str:
+    """JSON that is safe inside a script element."""
+    text = json.dumps(_shown(content), separators=(",", ":"), ensure_ascii=False)
+    # Inside a script element only these three could end it or be taken for markup.
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _shown(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _shown(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_shown(value) for value in content]
+    return visible(content) if isinstance(content, str) else content

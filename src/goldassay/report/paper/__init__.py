@@ -50,7 +50,7 @@ def paper_files(charts: Mapping[str, Chart], figures: str | None, tables: Sequen
     files: dict[str, bytes] = {}
     if figures is not None:
         check_figures(figures)
-        from goldassay.report.paper.figures import draw_figures
+        from goldassay.report.paper.drawing import draw_figures
 
         files |= {f"{FOLDER}/{name}.{figures}": content for name, content in draw_figures(charts, figures).items()}
     return files | {f"{FOLDER}/{table.name}.tex": write_table(table).encode("utf-8") for table in tables}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.lab.papers.recipe import Comparison, Workplace
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 REFERENCE = "MNLI-m"
 # Of reading comprehension.

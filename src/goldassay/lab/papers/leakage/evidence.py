@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.lab.papers.recipe import Comparison, Workplace
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 # Fewer examples a cluster than this on average, and its label shares are noise.
 LEAST_A_CLUSTER = 10

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.lab.papers.recipe import Comparison, Training, Workplace
-    from goldassay.report import Report
+    from goldassay.report.report import Report
 
 DETECTION = "detection"
 _COSINE = "bow"
