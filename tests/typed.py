@@ -46,11 +46,15 @@ def _value(hint: Any, value: Any) -> Any:
     return value
 
 
-def compose(document: Mapping[str, Any], tables: Mapping[str, pl.DataFrame] | None = None) -> Report:
-    """The report of a document that was written by hand, with the typed results of the questions that have one."""
-    findings = [
+def findings_of(document: Mapping[str, Any]) -> list[Finding]:
+    """What a document that was written by hand has of the questions with a typed result."""
+    return [
         Finding(question, None, result=result_of(page.result, document[question]))
         for question, page in question_pages().items()
         if document.get(question)
     ]
-    return compose_report(document, tables or {}, findings=findings)
+
+
+def compose(document: Mapping[str, Any], tables: Mapping[str, pl.DataFrame] | None = None, **more: Any) -> Report:
+    """The report of a document that was written by hand."""
+    return compose_report(document, tables or {}, findings=findings_of(document), **more)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.data import Dataset, describe, read_dataset
+from goldassay.data.facts import Duplicates
 
 row = st.tuples(st.sampled_from("pqr"), st.sampled_from(["u", "v w", "x y z"]), st.sampled_from("ab"))
 
@@ -21,29 +22,27 @@ def test_counts_against_brute_force(train_rows, test_rows):
     facts = describe(pairs(train_rows), pairs(test_rows))
     assert (facts.n_train, facts.n_test) == (len(train_rows), len(test_rows))
     for split, rows in (("train", train_rows), ("test", test_rows)):
-        assert facts.duplicates[split]["exact"] == len(rows) - len(set(rows))
+        assert facts.duplicates[split].exact == len(rows) - len(set(rows))
         conflicting = sum(len({c for a, b, c in rows if (a, b) == r[:2]}) > 1 for r in rows)
-        assert facts.duplicates[split]["conflicting"] == conflicting
+        assert facts.duplicates[split].conflicting == conflicting
         uses = Counter(p for p, _, _ in rows)
-        assert facts.premise_reuse[split] == {
-            "distinct": len(uses),
-            "mean": pytest.approx(len(rows) / len(uses)),
-            "max": max(uses.values()),
-        }
+        reuse = facts.premise_reuse[split]
+        assert (reuse.distinct, reuse.max) == (len(uses), max(uses.values()))
+        assert reuse.mean == pytest.approx(len(rows) / len(uses))
         assert facts.label_counts[split] == dict(sorted(Counter(c for *_, c in rows).items()))
     whole = {r[:2] for r in train_rows}
-    assert facts.overlap["rows"]["n"] == sum(r[:2] in whole for r in test_rows)
+    assert facts.overlap["rows"].n == sum(r[:2] in whole for r in test_rows)
     for k, role in enumerate(("premise", "hypothesis")):
         n = sum(r[k] in {t[k] for t in train_rows} for r in test_rows)
-        assert facts.overlap[role] == {"n": n, "share": pytest.approx(n / len(test_rows))}
+        assert (facts.overlap[role].n, facts.overlap[role].share) == (n, pytest.approx(n / len(test_rows)))
 
 
 def test_lengths():
     facts = describe(Dataset.from_frame({"text": ["a b", "a  b\tc d", "a"], "label": ["x", "x", "y"]}))
     first = facts.lengths[0]
-    assert (first["split"], first["role"], first["label"], first["n"]) == ("train", "text", "x", 2)
-    assert (first["mean"], first["median"]) == (3, 3)
-    assert first["p95"] == pytest.approx(np.percentile([2, 4], 95))
+    assert (first.split, first.role, first.label, first.n) == ("train", "text", "x", 2)
+    assert (first.mean, first.median) == (3, 3)
+    assert first.p95 == pytest.approx(np.percentile([2, 4], 95))
     assert facts.length_unit == "words"
     assert facts.n_test is None
     assert facts.overlap == {}
@@ -54,17 +53,17 @@ def test_lengths():
 def test_scripts_without_spaces_count_characters():
     facts = describe(Dataset.from_frame({"text": ["男人在睡觉。", "女人"], "label": ["x", "y"]}))
     assert facts.length_unit == "characters"
-    assert [row["mean"] for row in facts.lengths] == [6, 2]
+    assert [row.mean for row in facts.lengths] == [6, 2]
 
 
 def test_unlabelled_and_scores():
     facts = describe(Dataset.from_frame({"text": ["a", "a", "b"]}))
     assert facts.label_counts == {}
-    assert facts.duplicates == {"train": {"exact": 1, "conflicting": 0}}
-    assert facts.lengths[0]["label"] is None
+    assert facts.duplicates == {"train": Duplicates(1, 0)}
+    assert facts.lengths[0].label is None
     facts = describe(Dataset.from_frame({"text": ["a", "b"], "score": [0.5, 1.0]}))
     assert facts.label_counts == {}
-    assert facts.lengths[0]["n"] == 2
+    assert facts.lengths[0].n == 2
 
 
 def test_plain_data():
@@ -78,4 +77,4 @@ def test_snli(data_dir):
     )
     assert (facts.n_train, facts.n_test) == (18000, 9824)
     assert facts.dropped["test"] == {"gold label is '-'": 176}
-    assert facts.overlap["rows"]["n"] == 0
+    assert facts.overlap["rows"].n == 0

@@ -11,17 +11,18 @@ from typing import Any
 import pytest
 
 from goldassay.core.charts import Cloud
-from goldassay.questions.charts import charts_of, paper_charts_of
+from goldassay.questions.charts import charts_of
 from goldassay.report.charts import NARROW, WIDE, Picture, draw_chart, draw_pictures
 from goldassay.report.charts.svg import code_width, text_width
 from tests.report.example import HOSTILE, LABELS, example_document
+from tests.typed import compose
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def pictures() -> dict[str, Picture]:
-    return draw_pictures(charts_of(example_document(400)))
+    return draw_pictures(compose(example_document(400)).charts)
 
 
 def titles(picture: Picture) -> list[str]:
@@ -158,7 +159,8 @@ def test_a_few_labels_are_named_and_the_others_counted() -> None:
 
 def test_charts_are_plain_data() -> None:
     document = example_document(30)
-    charts = {**charts_of(document), **paper_charts_of(document)}
+    report = compose(document)
+    charts = {**report.charts, **report.paper_charts}
     assert charts.keys() > {"facts_labels", "scores"}
     for name, chart in charts.items():
         assert chart.name == name

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.questions.report_frame import compose_report
 from goldassay.report.cells import Cell, rows_of
 from tests.report.example import example_document
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from goldassay.core.sections import Section
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sections() -> dict[str, Section]:
-    return {section.key: section for section in compose_report(example_document(30)).sections}
+    return {section.key: section for section in compose(example_document(30)).sections}
 
 
 def table(section: Section, caption: str) -> Table:
@@ -82,5 +82,5 @@ def test_settings_are_flat() -> None:
 def test_several_fingerprints_are_listed() -> None:
     document = example_document(5)
     document["inputs"][0]["sha256"] = ["aa", "bb"]
-    section = next(each for each in compose_report(document).sections if each.key == "inputs")
+    section = next(each for each in compose(document).sections if each.key == "inputs")
     assert rows(section, "Inputs")[0][-1].text == "aa, bb"

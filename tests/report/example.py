@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.finding import RowToRead
 from goldassay.core.intervals import wilson_bounds
 from goldassay.questions.first_rows import table_of_rows
-from goldassay.questions.report_frame import compose_report
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -75,7 +75,7 @@ def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
         for label, rows in document["artifacts"]["strongest"].items()
         for row in rows
     ]
-    return compose_report(
+    return compose(
         document,
         {
             "patterns": pl.DataFrame(strongest),

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.settings import Settings, parse_settings
-from goldassay.questions.report_frame import compose_report
 from goldassay.questions.reproduction import changed_settings, command_of
 from goldassay.report.card import front_matter
 from tests.report.example import example_document
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +29,12 @@ SIZES = (
 
 @pytest.fixture
 def document() -> dict[str, Any]:
-    return compose_report(example_document(5)).to_dict()
+    return compose(example_document(5)).to_dict()
 
 
 def card_of(document: dict[str, Any]) -> Any:
     """The card as the hub's own library reads it."""
-    return DatasetCard(compose_report(document).to_card())
+    return DatasetCard(compose(document).to_card())
 
 
 def test_the_hub_reads_the_metadata(document: dict[str, Any]) -> None:
@@ -76,7 +76,7 @@ def test_a_single_text_is_no_inference(document: dict[str, Any]) -> None:
 @given(st.text(max_size=40))
 def test_any_name_is_read_back(name: str) -> None:
     document = {"dataset": {"name": name}, "facts": {"n_train": 1}, "verdicts": {}}
-    block = front_matter(compose_report(document))
+    block = front_matter(compose(document))
     assert block.count("\n---") == 1
     shown = yaml.safe_load(block.strip("-\n"))["pretty_name"]
     assert shown.isprintable()
@@ -85,7 +85,7 @@ def test_any_name_is_read_back(name: str) -> None:
 
 
 def test_the_badge_stands_under_the_title_and_beside_the_card(document: dict[str, Any], tmp_path: Path) -> None:
-    compose_report(document).save(tmp_path / "report")
+    compose(document).save(tmp_path / "report")
     card = (tmp_path / "report" / "report.md").read_text("utf-8")
     badge = (tmp_path / "report" / "badge.svg").read_text("utf-8")
     assert card.startswith("---\n")
@@ -98,10 +98,10 @@ def test_the_badge_stands_under_the_title_and_beside_the_card(document: dict[str
 
 def test_what_is_no_audit_is_no_card(document: dict[str, Any], tmp_path: Path) -> None:
     del document["facts"]
-    compose_report(document).save(tmp_path / "report")
+    compose(document).save(tmp_path / "report")
     assert (tmp_path / "report" / "report.md").read_text("utf-8").startswith("# ")
     assert not (tmp_path / "report" / "badge.svg").exists()
-    assert "How to reproduce" not in compose_report(document).to_markdown()
+    assert "How to reproduce" not in compose(document).to_markdown()
 
 
 def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
@@ -123,7 +123,7 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
         *("goldassay", "audit", "my train.jsonl", "--test", "test.jsonl", "--runs", "runs"),
         *("--columns", "premise=a,label=gold", "--seed", "7"),
     ]
-    card = compose_report(document).to_card()
+    card = compose(document).to_card()
     assert f"{one}  my train.jsonl" in card
     assert "with every setting at its default." in card
     # A part set apart of the training file comes with it.
@@ -131,7 +131,7 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
     assert "--test" not in (command_of(document) or "")
     document["inputs"] = [document["inputs"][0] | {"files": [], "sha256": []}]
     assert command_of(document) is None
-    assert "goldassay.audit(train, test, seed=7)" in compose_report(document).to_card()
+    assert "goldassay.audit(train, test, seed=7)" in compose(document).to_card()
 
 
 def test_changed_settings_are_a_settings_file(document: dict[str, Any]) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goldassay.questions.report_frame import compose_report
 from goldassay.report.html import subject_line
 from tests.report.example import HOSTILE, example_document
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -128,12 +128,12 @@ def test_every_heading_and_verdict_is_there(parsed: Page) -> None:
 
 
 def test_links_only_to_tables_that_are_there() -> None:
-    page = compose_report(example_document(60), {}).to_html()
+    page = compose(example_document(60), {}).to_html()
     assert "tables/" not in page
 
 
 def test_cards_show_points_and_intervals() -> None:
-    shown = {card.key: card for card in compose_report(example_document(10)).cards}
+    shown = {card.key: card for card in compose(example_document(10)).cards}
     assert (shown["leakage"].value, shown["leakage"].interval) == ("24.4 points", "[23.5, 25.3]")
     assert shown["artifacts"].value == "31.1\N{NO-BREAK SPACE}%"
     assert shown["instability"].value == "218 ×"
@@ -142,9 +142,9 @@ def test_cards_show_points_and_intervals() -> None:
 
 
 def test_dataset_line() -> None:
-    assert subject_line(compose_report(example_document(10)).subject)[:3] == [
+    assert subject_line(compose(example_document(10)).subject)[:3] == [
         "18,000 training examples",
         "9,824 test examples",
         "premise + hypothesis",
     ]
-    assert subject_line(compose_report({}).subject) == []
+    assert subject_line(compose({}).subject) == []

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from goldassay.core.visible import one_line
-from goldassay.questions.report_frame import compose_report
 from goldassay.report.markdown import _code, _plain
 from tests.report.example import HOSTILE, example_document
 from tests.stated import states
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -73,7 +73,7 @@ def test_texts_of_the_data_are_code(source: str) -> None:
 
 def test_verdicts_come_first(source: str) -> None:
     assert source.index("**unsound**") < source.index("## Facts")
-    assert "✅" in compose_report(example_document(5) | {"verdicts": {"shift": {"verdict": "sound"}}}).to_markdown()
+    assert "✅" in compose(example_document(5) | {"verdicts": {"shift": {"verdict": "sound"}}}).to_markdown()
 
 
 def test_long_tables_are_cut_and_say_so(source: str) -> None:

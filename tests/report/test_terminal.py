@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.questions.report_frame import compose_report
 from goldassay.report.terminal import MAX_LINES
 from tests.report.example import example_document
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -28,10 +28,10 @@ def test_at_most_fifteen_lines() -> None:
     document = example_document(5)
     for verdict in document["verdicts"].values():
         verdict.update(verdict="unsound", evidence="a\nb\r\nc", next_step="d\n\ne")
-    assert len(compose_report(document).summary().splitlines()) <= MAX_LINES
+    assert len(compose(document).summary().splitlines()) <= MAX_LINES
 
 
 def test_nothing_can_drive_the_terminal() -> None:
     document = example_document(5)
     document["title"] = "a\x1b]0;b\x07\u202ec"
-    assert compose_report(document).summary().splitlines()[0] == r"a\x1b]0;b\x07\u202ec"
+    assert compose(document).summary().splitlines()[0] == r"a\x1b]0;b\x07\u202ec"

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.results import Result
+from goldassay.core.figures import Figure, Measure, declare, result
+from goldassay.core.results import Result, frame_of_records
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from goldassay.data.dataset import Dataset
+
+_TRAIN = declare(Measure("facts.train_examples", "training examples", "examples", bounded=False, describes_data=True))
+_TEST = declare(Measure("facts.test_examples", "test examples", "examples", bounded=False, describes_data=True))
 
 # Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words.
 UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
 
 
-@dataclass(frozen=True)
+@result
+class TextLengths(Result):
+    """Lengths of the texts of one role and label in a split; `label` is None of data without classes."""
+
+    split: str
+    role: str
+    label: str | None
+    n: int
+    mean: float
+    median: float
+    p95: float
+
+
+@result
+class Duplicates(Result):
+    """Rows that repeat an earlier row's texts and label, and rows whose texts also occur with another label."""
+
+    exact: int
+    conflicting: int
+
+
+@result
+class Shared(Result):
+    """Test rows that stand in the training part, too, and their share of all test rows."""
+
+    n: int
+    share: float
+
+
+@result
+class PremiseReuse(Result):
+    """Distinct premises, and the mean and the largest number of rows of one."""
+
+    distinct: int
+    mean: float
+    max: int
+
+
+@result
 class DatasetFacts(Result):
     """Counts and shares of a training set and, where there is one, a test set.
 
@@ -28,29 +68,33 @@ class DatasetFacts(Result):
         n_train: Rows of the training set.
         n_test: Rows of the test set, or None.
         label_counts: Split to label to rows; empty for data without classes.
-        lengths: For each split, role and label: n, mean, median and 95th percentile of the length.
+        lengths: For each split, role and label.
         length_unit: "words" (between white space), or "characters" for scripts without spaces.
-        duplicates: Split to `exact`, rows that repeat an earlier row's texts and label, and `conflicting`, rows whose
-            texts also occur with another label.
+        duplicates: Of each split.
         overlap: `rows`, test rows whose texts all stand together in a training row; and for each role, test rows
-            whose text occurs in that role in training; each with n and share. Empty without a test set.
-        premise_reuse: For pairs, split to distinct premises and to the mean and largest number of rows of one.
+            whose text occurs in that role in training. Empty without a test set.
+        premise_reuse: Of each split of pairs.
         dropped: Split to reason to rows left out.
     """
 
     n_train: int
     n_test: int | None
     label_counts: Mapping[str, Mapping[str, int]]
-    lengths: list[dict[str, Any]]
+    lengths: tuple[TextLengths, ...]
     length_unit: str
-    duplicates: Mapping[str, Mapping[str, int]]
-    overlap: Mapping[str, Mapping[str, float]]
-    premise_reuse: Mapping[str, Mapping[str, float]]
+    duplicates: Mapping[str, Duplicates]
+    overlap: Mapping[str, Shared]
+    premise_reuse: Mapping[str, PremiseReuse]
     dropped: Mapping[str, Mapping[str, int]]
 
     def to_frame(self) -> pl.DataFrame:
         """The lengths, one row a split, role and label."""
-        return pl.DataFrame(self.lengths)
+        return frame_of_records(self.lengths, TextLengths)
+
+    def more_figures(self) -> tuple[Figure, ...]:
+        """How many training and test examples there are."""
+        sizes = ((_TRAIN, self.n_train), (_TEST, self.n_test))
+        return tuple(measure.figure(n, n=n) for measure, n in sizes if n is not None)
 
 
 def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
@@ -61,7 +105,7 @@ def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
         n_train=len(train),
         n_test=None if test is None else len(test),
         label_counts={split: _label_counts(part) for split, part in splits.items() if part.label_names},
-        lengths=[row for split, part in splits.items() for row in _lengths(part, split, unit)],
+        lengths=tuple(row for split, part in splits.items() for row in _lengths(part, split, unit)),
         length_unit=unit,
         duplicates={split: _duplicates(part) for split, part in splits.items()},
         overlap={} if test is None else _overlap(train, test),
@@ -82,8 +126,8 @@ def _label_counts(dataset: Dataset) -> dict[str, int]:
     return {name: int(counts.get(name, 0)) for name in dataset.label_names}
 
 
-def _lengths(dataset: Dataset, split: str, unit: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _lengths(dataset: Dataset, split: str, unit: str) -> list[TextLengths]:
+    rows: list[TextLengths] = []
     for role in dataset.text_columns:
         text = pl.col(role)
         length = text.str.len_chars() if unit == "characters" else text.str.count_matches(r"\S+")
@@ -100,20 +144,20 @@ def _lengths(dataset: Dataset, split: str, unit: str) -> list[dict[str, Any]]:
         )
         found = {row["label"]: row for row in table.to_dicts()}
         order = [name for name in dataset.label_names if name in found] or list(found)
-        rows.extend({"split": split, "role": role, **found[name]} for name in order)
+        rows.extend(TextLengths(split=split, role=role, **found[name]) for name in order)
     return rows
 
 
-def _duplicates(dataset: Dataset) -> dict[str, int]:
+def _duplicates(dataset: Dataset) -> Duplicates:
     texts = list(dataset.text_columns)
     labelled = "label" in dataset.examples.columns
     frame = _recurring(dataset.examples.select([*texts, *(["label"] if labelled else [])]), texts)
     exact = frame.height - frame.n_unique()
     if not labelled:
-        return {"exact": exact, "conflicting": 0}
+        return Duplicates(exact, 0)
     labels = frame.group_by(texts).agg(n=pl.len(), labels=pl.col("label").n_unique())
     conflicting = labels.filter(pl.col("labels") > 1)["n"].sum()
-    return {"exact": exact, "conflicting": int(conflicting)}
+    return Duplicates(exact, int(conflicting))
 
 
 def _recurring(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
@@ -121,7 +165,7 @@ def _recurring(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     return frame.filter(frame.select(columns).hash_rows().is_duplicated())
 
 
-def _overlap(train: Dataset, test: Dataset) -> dict[str, dict[str, float]]:
+def _overlap(train: Dataset, test: Dataset) -> dict[str, Shared]:
     roles = [role for role in test.text_columns if role in train.text_columns]
     counts: dict[str, int] = {}
     compared = {"rows": roles} if roles == list(test.text_columns) else {}
@@ -129,15 +173,15 @@ def _overlap(train: Dataset, test: Dataset) -> dict[str, dict[str, float]]:
         # Of the training rows first those that are there too: all of them in one table would take far more memory.
         common = train.examples.select(columns).join(test.examples, on=columns, how="semi")
         counts[what] = test.examples.join(common, on=columns, how="semi").height
-    return {what: {"n": n, "share": n / len(test) if len(test) else 0.0} for what, n in counts.items()}
+    return {what: Shared(n, n / len(test) if len(test) else 0.0) for what, n in counts.items()}
 
 
-def _premise_reuse(dataset: Dataset) -> dict[str, float]:
+def _premise_reuse(dataset: Dataset) -> PremiseReuse:
     recurring = _recurring(dataset.examples.select("premise"), ["premise"])
     uses = recurring["premise"].value_counts(name="n")["n"]
     distinct = len(dataset) - recurring.height + len(uses)
-    return {
-        "distinct": distinct,
-        "mean": len(dataset) / distinct if distinct else 0.0,
-        "max": max(uses.to_list(), default=min(distinct, 1)),
-    }
+    return PremiseReuse(
+        distinct=distinct,
+        mean=len(dataset) / distinct if distinct else 0.0,
+        max=max(uses.to_list(), default=min(distinct, 1)),
+    )

@@ -13,6 +13,7 @@ import polars as pl
 
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import BoundError, InputError
+from goldassay.core.finding import Finding
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
@@ -37,7 +38,6 @@ from goldassay.scanning.fields import TEXT_FIELD
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.core.finding import Finding
     from goldassay.data import Dataset
     from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
@@ -196,7 +196,7 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         "data_notes": data_notes(
             training, evaluation, evidence.clusters, evidence.decisions, tuple(evidence.elsewhere.values())
         ),
-        "facts": facts.to_dict(),
+        "facts": facts,
         **{each.question: each.measured for each in found},
         "settings": settings.model_dump(mode="json"),
     }
@@ -213,7 +213,13 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"
     figures = [figure for _, finding in added for figure in finding.figures]
     first = table_of_rows(first_rows(found))
-    report = compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first, found)
+    report = compose_report(
+        frame_findings(title, document, steps, settings, figures),
+        tables,
+        added,
+        first,
+        [Finding("facts", None, result=facts), *found],
+    )
     return replace(report, runs=files_since(directory, started))
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.figures import figures_of as figures_of_result
+from goldassay.data.facts import DatasetFacts
 from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from goldassay.core.results import Result
 
 _MODULES = question_modules("figures")
-# Importing them declares all measures.
-_RESULTS = question_modules("result")
+# Importing them declares all measures; those of facts stand in `goldassay.data.facts`.
+_RESULTS = (question_modules("result"), DatasetFacts)
 
 _QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
 

@@ -17,9 +17,11 @@ from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
 from goldassay.core.severity import ICONS, NOT_ASKED
+from goldassay.data.facts import DatasetFacts
 from goldassay.questions import provenance
 from goldassay.questions.charts import charts_of, paper_charts_of
-from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules, question_pages
+from goldassay.questions.checks import AUDITED, FURTHER, question_modules, question_pages
+from goldassay.questions.facts import page as facts_page
 from goldassay.questions.reproduction import reproduction_of
 from goldassay.questions.subject import subject_of
 from goldassay.report.report import Report
@@ -92,12 +94,13 @@ def compose_report(
     answers = {each.question: each.result for each in findings if each.result is not None}
     around = Around(answers, tuple(mapping(plain, "dataset").get("label_names") or ()))
     shown = {question: _shown(question, plain, around) for question in _asked(plain)}
+    facts = around.answer(DatasetFacts)
     written: list[Section] = []
     for each in shown.values():
         written += each.sections
     written += [section for _, finding in added for section in finding.sections]
     if not plain.get("questions") or plain.get("facts"):
-        written += _shown(DESCRIBING, plain, around).sections
+        written += facts_page.PAGE.sections(facts, around) if facts is not None else facts_page.no_facts()
     written += provenance.sections(plain)
     headings = {question: each.heading for question, each in shown.items()}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
@@ -149,8 +152,6 @@ def _shown(question: str, plain: Mapping[str, Any], around: Around) -> _Shown:
             page.has_joint_ends(found),
         )
     module = question_modules("sections", (question,))[question]
-    if question == DESCRIBING:
-        return _Shown(("", ""), module.sections(plain))
     latex = question_modules("latex", (question,))
     return _Shown(
         module.heading(plain),
