@@ -169,6 +169,7 @@ def _facts() -> dict[str, Any]:
             "test": dict(zip(LABELS, (3368, 3219, 3237), strict=True)),
         },
         "lengths": lengths,
+        "length_unit": "words",
         "duplicates": {"train": {"exact": 17, "conflicting": 4}, "test": {"exact": 3, "conflicting": 1}},
         "overlap": {"whole example": {"n": 2, "share": 2 / 9824}, "premise": {"n": 61, "share": 61 / 9824}},
         "premise_reuse": {

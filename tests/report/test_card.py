@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.settings import Settings, parse_settings
+from goldassay.data.facts import DatasetFacts
 from goldassay.questions.reproduction import changed_settings, command_of
 from goldassay.report.card import front_matter
 from tests.report.example import example_document
@@ -75,7 +76,11 @@ def test_a_single_text_is_no_inference(document: dict[str, Any]) -> None:
 
 @given(st.text(max_size=40))
 def test_any_name_is_read_back(name: str) -> None:
-    document = {"dataset": {"name": name}, "facts": {"n_train": 1}, "verdicts": {}}
+    document = {
+        "dataset": {"name": name},
+        "facts": DatasetFacts(1, None, {}, (), "words", {}, {}, {}, {}).to_dict(),
+        "verdicts": {},
+    }
     block = front_matter(compose(document))
     assert block.count("\n---") == 1
     shown = yaml.safe_load(block.strip("-\n"))["pretty_name"]

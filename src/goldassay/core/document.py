@@ -1,7 +1,8 @@
-"""What `report.json` holds, as far as programs may rely on it; `report.schema.json` says the same to other languages.
+"""What `report.json` holds around the answers, as far as programs may rely on it, and as far as this package reads it.
 
 Every command that reports writes a document of this kind. What is not declared here may be there too and may change;
-what is declared keeps its name, its place and its range within a schema version.
+what is declared keeps its name, its place and its range within a schema version. `report.schema.json` says the same to
+other languages, with the results of questions; `goldassay.questions.report_schema` makes it.
 """
 
 from __future__ import annotations
@@ -102,8 +103,3 @@ class Document(_Part):
         default_factory=dict, description="SHA-256 of the other files of the report by path, but timing.json."
     )
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
-
-
-def json_schema() -> dict[str, Any]:
-    """The same as JSON Schema, draft 2020-12."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Document.model_json_schema(by_alias=True)}

@@ -235,6 +235,11 @@ class Page(Generic[R]):
         said = self.sentences(found)
         return {**found.to_dict(), "sentences": list(said)} if said else found.to_dict()
 
+    @property
+    def says_sentences(self) -> bool:
+        """Whether the plain form has sentences beside the fields."""
+        return self.sentences is not _nothing
+
     def meaning_of(self, found: R, word: str) -> str:
         """What a word of a verdict means; "" where nothing is said of it."""
         return (self.meanings(found) if callable(self.meanings) else self.meanings).get(word, "")
