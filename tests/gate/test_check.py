@@ -23,6 +23,7 @@ from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.figures import figures_of
 from tests.stated import in_order, says, states
+from tests.typed import findings_of
 
 
 def verdict(word: str, value: float | None = 0.1, evidence: str = "e") -> dict[str, Any]:
@@ -63,7 +64,8 @@ def stored(title: str = "r", **parts: Any) -> StoredReport:
         "schema": "goldassay.report", "schema_version": 2, "goldassay_version": "0.1.0", "command": "audit",
         "title": title, "inputs": [], "settings": {}, "environment": {}, **parts,
     }  # fmt: skip
-    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document)])
+    answers = {each.question: each.result for each in findings_of(document)}
+    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document, answers)])
     document["digest"] = digest_of(document)
     Document.model_validate(document)
     return StoredReport(Path(title) / "report.json", document, "2026-01-02T03:04:05")
@@ -104,13 +106,16 @@ SENSITIVITY = stored(
     sensitivity={
         "results": [
             {
-                "model": "m", "dataset": "d", "n_examples": 500, "sd": 0.04, "sd_low": 0.03, "sd_high": 0.09,
+                "model": "m", "dataset": "d", "condition": "paired", "settings": "prompt", "n_configurations": 6,
+                "n_repeats_least": 1, "n_repeats_most": 1, "n_examples": 500,
+                "sd": 0.04, "sd_low": 0.03, "sd_high": 0.09, "separable": False,
                 "range": 0.1, "range_low": 0.05, "range_high": 0.15, "repeat_sd": None,
-                "best_elsewhere": 0.7, "best_low": 0.6, "best_high": 0.8,
-                "worst_elsewhere": 0.6, "worst_low": 0.5, "worst_high": 0.7,
+                "best": "a", "best_mean": 0.7, "best_elsewhere": 0.7, "best_low": 0.6, "best_high": 0.8,
+                "worst": "b", "worst_mean": 0.6, "worst_elsewhere": 0.6, "worst_low": 0.5, "worst_high": 0.7,
+                "claim": None, "claim_open": "",
             }
         ],
-        "n_pairs": 0, "n_changed": 0,
+        "configurations": [], "n_pairs": 0, "n_changed": 0, "alone": [], "left_out": [], "sentences": [], "notes": [],
     },
 )  # fmt: skip
 OVERLAP = stored(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from goldassay.core.digest import digest_of
 from goldassay.core.errors import InputError
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import Figure, Measure, measure_of
 from goldassay.core.results import to_plain
 from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
@@ -22,6 +23,7 @@ from goldassay.questions.figures import figures_of
 from goldassay.questions.report_diff import ReportDiff, diff_reports
 from tests.gate.test_check import classes, condition, gap, result, stored, verdict
 from tests.stated import Fact, in_order, says, states
+from tests.typed import findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +46,8 @@ def write(report: StoredReport, folder: Path, examples: pl.DataFrame | None = No
 
 def sealed(document: dict[str, Any]) -> dict[str, Any]:
     """The document with the figures that follow from its parts, and its digest."""
-    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document)])
+    answers = {each.question: each.result for each in findings_of(document)}
+    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document, answers)])
     return document | {"digest": digest_of(document)}
 
 
@@ -80,7 +83,7 @@ def audit(
         verdicts={"artifacts": verdict(word), "leakage": verdict("caution")},
         dataset={"name": "d", "label_names": ["a", "b"], "text_columns": ["p", "h"]},
         inputs=[source("train", f"train{train}", train), source("test", "test", "f")],
-        facts={"n_train": 100 * int(train), "n_test": N},
+        facts=DatasetFacts(100 * int(train), N, {}, (), "words", {}, {}, {}, {}).to_dict(),
         artifacts={
             "strongest": strongest or {"a": [pattern(HOSTILE)]}, "coverage": easy, "coverage_of": "test",
             "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06}, "n_selected": 1, "prior": {"a": 0.5, "b": 0.5},

@@ -11,8 +11,8 @@ from huggingface_hub import DatasetCard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.settings import Settings, parse_settings
-from goldassay.data.facts import DatasetFacts
 from goldassay.questions.reproduction import changed_settings, command_of
 from goldassay.report.card import front_matter
 from tests.report.example import example_document

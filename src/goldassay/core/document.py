@@ -74,6 +74,40 @@ class Input(_Part):
     files: list[str]
     n_rows: Count | None = None
     n_read: Count | None = None
+    roles: dict[str, Any] = Field(default_factory=dict)
+
+
+class DatasetSaid(_Part):
+    """What a report is about."""
+
+    name: str | None = None
+    label_names: list[str] | None = None
+    text_columns: list[str] | None = None
+
+
+class ClustersSaid(_Part):
+    """Which rows count as one."""
+
+    columns: list[str] | None = None
+
+
+class SuspectSaid(_Part):
+    """Why answers of models were not held against the labels; "" where they were."""
+
+    why_not: str = ""
+
+
+class PatternSettings(_Part):
+    """How patterns were mined."""
+
+    tokenizer: str | None = None
+
+
+class PatternsSaid(_Part):
+    """Which text patterns were mined in, and how."""
+
+    applies_to: str | None = None
+    settings: PatternSettings | None = None
 
 
 class SettingsFile(_Part):
@@ -94,7 +128,11 @@ class Document(_Part):
     questions: list[str] | None = None
     verdicts: dict[str, Verdict] | None = None
     figures: list[FigureRow]
-    dataset: dict[str, Any] | None = None
+    dataset: DatasetSaid | None = None
+    clusters: ClustersSaid | None = None
+    suspect: SuspectSaid | None = None
+    artifacts: PatternsSaid | None = None
+    judgments: dict[str, Any] | None = None
     inputs: list[Input]
     settings: dict[str, Any]
     settings_file: SettingsFile | None = None
@@ -103,3 +141,22 @@ class Document(_Part):
         default_factory=dict, description="SHA-256 of the other files of the report by path, but timing.json."
     )
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels of the dataset; none where it has none."""
+        return tuple((self.dataset and self.dataset.label_names) or ())
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The texts of the dataset by role."""
+        return tuple((self.dataset and self.dataset.text_columns) or ())
+
+    @property
+    def cluster_columns(self) -> tuple[str, ...]:
+        """The columns whose equal values make rows count as one."""
+        return tuple((self.clusters and self.clusters.columns) or ())
+
+    def inputs_of(self, role: str) -> tuple[Input, ...]:
+        """The inputs of a role, such as "test"."""
+        return tuple(each for each in self.inputs if each.role == role)

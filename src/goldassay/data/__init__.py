@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from goldassay.core.facts import DatasetFacts
 from goldassay.data.dataset import Dataset
-from goldassay.data.facts import DatasetFacts, describe
+from goldassay.data.facts import describe
 from goldassay.data.label_checks import check_same_labels, require_classes
 from goldassay.data.provenance import InputFile, Provenance
 from goldassay.data.reading import formats, read_dataset

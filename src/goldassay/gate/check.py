@@ -127,10 +127,10 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], fil
         outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
         policy=file,
         notes=tuple(
-            f"{question}{_place(str(report.path), reports)}: {verdict['limits']}"
+            f"{question}{_place(str(report.path), reports)}: {verdict.limits}"
             for report in reports
             for question, verdict in report.verdicts.items()
-            if verdict.get("limits")
+            if verdict.limits
         ),
     )
 
@@ -168,9 +168,9 @@ def _verdicts(demand: Demand, report: StoredReport) -> list[_Held]:
     held = []
     for question in demand.questions:
         verdict = report.verdicts.get(question)
-        if verdict is None or (demand.spares_unmeasured and verdict["headline"] is None):
+        if verdict is None or (demand.spares_unmeasured and verdict.headline is None):
             continue
-        word = verdict["verdict"]
+        word = verdict.verdict
         of = (question,) if demand.spares_unmeasured else ()
         held.append(_Held(word, _rank(word), of=of, report=str(report.path)))
     return held
@@ -207,8 +207,8 @@ def _why_lacking(demand: Demand, report: StoredReport) -> str:
     for question in dict.fromkeys(measure.question for measure in demand.measures):
         verdict = report.stated.get(question)
         # Without a headline nothing was measured, and the evidence says why.
-        if verdict is not None and verdict["headline"] is None:
-            return str(verdict["evidence"]).partition(". ")[0].rstrip(".")
+        if verdict is not None and verdict.headline is None:
+            return verdict.evidence.partition(". ")[0].rstrip(".")
     return ""
 
 

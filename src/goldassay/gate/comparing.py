@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.core.document import Document
     from goldassay.core.figures import Figure, Pairing
     from goldassay.core.listings import Listing
     from goldassay.gate.reading import StoredReport
@@ -228,7 +229,7 @@ def shared_examples(before: StoredReport, after: StoredReport) -> Examples | Non
 
 
 def _test_files(report: StoredReport) -> list[str]:
-    return [digest for each in report.document["inputs"] if each["role"] == "test" for digest in each["sha256"]]
+    return [digest for each in report.said.inputs_of("test") for digest in each.sha256]
 
 
 def _table(report: StoredReport) -> pl.DataFrame | None:
@@ -282,12 +283,15 @@ def check_comparable(before: StoredReport, after: StoredReport) -> None:
             file=after.path,
             mend="compare two reports of the same command",
         )
-    for key, what in (("label_names", "labels"), ("text_columns", "texts")):
-        one, other = ((report.document.get("dataset") or {}).get(key) for report in (before, after))
+    first, second = before.said, after.said
+    for one, other, what in (
+        (first.label_names, second.label_names, "labels"),
+        (first.text_columns, second.text_columns, "texts"),
+    ):
         if one and other and set(one) != set(other):
             raise InputError(
-                f"it is about another dataset: its {what} are {', '.join(map(str, other))}, those of the first report "
-                f"{', '.join(map(str, one))}",
+                f"it is about another dataset: its {what} are {', '.join(other)}, those of the first report "
+                f"{', '.join(one)}",
                 file=after.path,
                 mend="compare two reports on versions of one dataset",
             )
@@ -295,23 +299,23 @@ def check_comparable(before: StoredReport, after: StoredReport) -> None:
 
 def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
     """What makes a change mean less than it seems: other commands, other versions, other data, other settings."""
-    one, other = before.document, after.document
+    one, other = before.said, after.said
     found = []
-    commands = [document["command"] for document in (one, other)]
+    commands = [each.command for each in (one, other)]
     if commands[0] != commands[1]:
         found.append(
             f"The reports are of two commands, goldassay {commands[0]} and goldassay {commands[1]}: what both measure "
             "is compared, and each may measure it in its own way."
         )
-    if one["digest"] == other["digest"]:
+    if one.digest == other.digest:
         found.append("Both reports say the same: their digests are equal.")
-    if one["goldassay_version"] != other["goldassay_version"]:
+    if one.goldassay_version != other.goldassay_version:
         found.append(
-            f"The reports are of two versions of goldassay, {one['goldassay_version']} and "
-            f"{other['goldassay_version']}: a change may be one of method."
+            f"The reports are of two versions of goldassay, {one.goldassay_version} and "
+            f"{other.goldassay_version}: a change may be one of method."
         )
     found += _data(one, other)
-    changed = _settings(one, other)
+    changed = _settings(before.document, after.document)
     if changed:
         more = f" and {len(changed) - _MOST_SETTINGS} more" if len(changed) > _MOST_SETTINGS else ""
         found.append(f"The settings differ: {'; '.join(changed[:_MOST_SETTINGS])}{more}.")
@@ -330,15 +334,15 @@ def compared_figures(report: StoredReport) -> list[Figure]:
 
 def same_test_set(before: StoredReport, after: StoredReport) -> bool | None:
     """Whether both evaluate on the same file; None where a report names none."""
-    one, other = (_files(report.document, "test") for report in (before, after))
+    one, other = (_files(report.said, "test") for report in (before, after))
     return one == other if one and other else None
 
 
-def _data(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def _data(one: Document, other: Document) -> list[str]:
     found = []
     for role, name in _ROLES.items():
         files = [_files(document, role) for document in (one, other)]
-        named = [any(each["role"] == role for each in document["inputs"]) for document in (one, other)]
+        named = [bool(document.inputs_of(role)) for document in (one, other)]
         if not any(named) or (files[0] == files[1] and all(files)):
             continue
         described = [_described(document, role) for document in (one, other)]
@@ -366,21 +370,21 @@ def _asked(report: StoredReport) -> list[str]:
     return list(dict.fromkeys(each.question for each in measures if each is not None and not each.describes_data))
 
 
-def _files(document: Mapping[str, Any], role: str) -> list[str]:
-    return sorted(digest for each in document["inputs"] if each["role"] == role for digest in each["sha256"])
+def _files(document: Document, role: str) -> list[str]:
+    return sorted(digest for each in document.inputs_of(role) for digest in each.sha256)
 
 
-def _described(document: Mapping[str, Any], role: str) -> str:
-    named = [each for each in document["inputs"] if each["role"] == role]
-    rows = [each["n_rows"] for each in named if isinstance(each.get("n_rows"), int)]
+def _described(document: Document, role: str) -> str:
+    named = document.inputs_of(role)
+    rows = [each.n_rows for each in named if each.n_rows is not None]
     told = [f"{count(sum(rows))} rows"] if rows else []
     # Two versions of a dataset often have one name: the hash tells them apart.
-    digests = [digest for each in named for digest in each["sha256"]]
+    digests = [digest for each in named for digest in each.sha256]
     if not digests:
         told.append("in memory")
     else:
         told.append(f"sha256 {digests[0][:8]}…" + (f" and {len(digests) - 1} more" if len(digests) > 1 else ""))
-    names = list(dict.fromkeys(str(each["name"]) for each in named))
+    names = list(dict.fromkeys(each.name for each in named))
     return (names[0] if len(names) == 1 else f"{len(names)} files") + (f" ({', '.join(told)})" if told else "")
 
 
@@ -558,8 +562,9 @@ def _verdicts(one: StoredReport, other: StoredReport) -> list[dict[str, Any]]:
     for question, first in one.verdicts.items():
         second = other.verdicts.get(question)
         if second is not None:
-            words = first["verdict"], second["verdict"]
-            found.append({"question": question, "before": first, "after": second, "moved": _moved(*words)})
+            before, after = (each.model_dump(exclude_unset=True) for each in (first, second))
+            moved = _moved(first.verdict, second.verdict)
+            found.append({"question": question, "before": before, "after": after, "moved": moved})
     return found
 
 

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from goldassay.core.boundary import reading, reason
 from goldassay.core.digest import digest_of
-from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document
+from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document, Verdict
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.invalid import in_words
@@ -42,7 +42,7 @@ class StoredReport:
 
     Attributes:
         path: Its report.json.
-        document: What that holds.
+        document: What that holds, as plain data.
         finished: When it was made, by the clock in timing.json; "" where that file is missing.
     """
 
@@ -51,19 +51,24 @@ class StoredReport:
     finished: str = ""
 
     @cached_property
+    def said(self) -> Document:
+        """The same, typed."""
+        return Document.model_validate(self.document)
+
+    @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """Its figures, in its order."""
         return tuple(Figure.from_dict(row) for row in self.document["figures"])
 
     @property
-    def verdicts(self) -> dict[str, dict[str, Any]]:
+    def verdicts(self) -> dict[str, Verdict]:
         """The verdict on each question that it answers."""
-        return {question: each for question, each in self.stated.items() if each["verdict"] != NOT_ASKED}
+        return {question: each for question, each in self.stated.items() if each.verdict != NOT_ASKED}
 
     @property
-    def stated(self) -> dict[str, dict[str, Any]]:
+    def stated(self) -> dict[str, Verdict]:
         """The same with the questions that were not asked."""
-        return self.document.get("verdicts") or {}
+        return self.said.verdicts or {}
 
     @property
     def folder(self) -> Path:
@@ -73,12 +78,18 @@ class StoredReport:
     @property
     def title(self) -> str:
         """What it is about."""
-        return str(self.document["title"])
+        return self.said.title
 
     def describe(self) -> dict[str, Any]:
         """Which report it is, as plain data."""
-        kept = {key: self.document[key] for key in ("title", "goldassay_version", "digest")}
-        return {"path": str(self.path), **kept, "finished": self.finished}
+        said = self.said
+        return {
+            "path": str(self.path),
+            "title": said.title,
+            "goldassay_version": said.goldassay_version,
+            "digest": said.digest,
+            "finished": self.finished,
+        }
 
 
 def read_report(path: str | os.PathLike[str]) -> StoredReport:
@@ -113,8 +124,9 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
         )
     if "digest" not in document:
         raise InputError("has no digest, so that nobody can tell whether it was edited", file=file, mend=_AGAIN)
+    report = StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
     try:
-        Document.model_validate(document)
+        _ = report.said
     except ValidationError as invalid:
         first = invalid.errors()[0]
         raise InputError(
@@ -125,7 +137,7 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
     if digest_of(document) != document["digest"]:
         raise InputError("was edited after goldassay wrote it: its digest does not fit", file=file, mend=_AGAIN)
     check_seal(file, document)
-    return StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
+    return report
 
 
 def _finished(file: Path) -> str:

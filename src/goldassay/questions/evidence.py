@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from goldassay.core.clusters import Clusters
     from goldassay.core.errors import InputError
+    from goldassay.core.facts import DatasetFacts
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.data.facts import DatasetFacts
     from goldassay.lab.training.job import Job
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described

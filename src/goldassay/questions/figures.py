@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import figures_of as figures_of_result
-from goldassay.data.facts import DatasetFacts
 from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
 
 if TYPE_CHECKING:
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from goldassay.core.figures import Figure
     from goldassay.core.results import Result
 
-_MODULES = question_modules("figures")
-# Importing them declares all measures; those of facts stand in `goldassay.data.facts`.
-_RESULTS = (question_modules("result"), DatasetFacts)
-
 _QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
+# Importing them declares all measures, in the order of the questions; those of facts stand in core.
+_DECLARING = [DatasetFacts, *(question_modules(name, (each,)) for each in _QUESTIONS for name in ("figures", "result"))]
+_MODULES = question_modules("figures")
 
 
 def figures_of(document: Mapping[str, Any], answers: Mapping[str, Result] = MappingProxyType({})) -> list[Figure]:

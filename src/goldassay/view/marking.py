@@ -10,7 +10,6 @@ import polars as pl
 
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.core.boundary import reading
-from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from goldassay.core.document import PatternsSaid
     from goldassay.view.details import Word
 
 # Of a row that holds many patterns, the strongest are marked; the others say the same words again.
@@ -52,14 +52,14 @@ class Patterns:
     tokenizer: str
 
     @classmethod
-    def of(cls, folder: Path, document: Mapping[str, Any]) -> Patterns:
+    def of(cls, folder: Path, said: PatternsSaid | None) -> Patterns:
         """Those of a report's folder."""
-        role = mapping(document, "artifacts").get("applies_to")
+        role = "" if said is None else said.applies_to or ""
         names = [folder / "tables" / f"{name}.parquet" for name in ("difficulty", "patterns")]
         held = all(each.is_file() for each in names) and _are_patterns(*names)
-        tokenizer = mapping(document, "artifacts", "settings").get("tokenizer")
+        tokenizer = "" if said is None or said.settings is None else said.settings.tokenizer or ""
         known = tokenizer in ("treebank", "whitespace", "characters")
-        return cls(folder, str(role) if held and known and isinstance(role, str) else "", str(tokenizer))
+        return cls(folder, role if held and known else "", tokenizer)
 
     def held(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Held, ...]]:
         """The strongest patterns of each row, most probable first; none where the text is not the one mined."""

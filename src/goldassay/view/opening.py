@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.document import TIMING_NAME
-from goldassay.core.documents import mapping, records
+from goldassay.core.documents import mapping
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, OutputError
 from goldassay.core.files import check_place, sha256_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from goldassay.core.document import Document
     from goldassay.data.decisions import Decision
     from goldassay.view.state import State
 
@@ -41,7 +42,7 @@ class Workbench:
     Attributes:
         title: Of the report.
         folder: Of the report.
-        document: What report.json has.
+        said: What report.json has.
         table: Its rows.
         selector: Selects of them.
         decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
@@ -54,7 +55,7 @@ class Workbench:
 
     title: str
     folder: Path
-    document: dict[str, Any]
+    said: Document
     table: RowTable
     selector: Selector
     decisions: Path | None
@@ -69,14 +70,14 @@ class Workbench:
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels that a row can be given, as `mend` judges: those of some row, or of an item's choices."""
-        known = tuple(map(str, mapping(self.document, "dataset").get("label_names") or ()))
+        known = self.said.label_names
         return known if "choices" in self.table.schema else tuple(name for name in known if name in self.table.labels)
 
     @property
     def missing(self) -> dict[str, str]:
         """{column: why it, or some of its values, are not there}, of what the audit says."""
-        found = mapping(self.document, "suspect")
-        why = str(found.get("why_not") or "") if found else "Only goldassay audit looks for suspect labels."
+        found = self.said.suspect
+        why = found.why_not if found is not None else "Only goldassay audit looks for suspect labels."
         told = {"suspect": why, "suspicion": why, RUN: self.table.runs_note}
         if self.table.runs_note == NONE_WHOLE:
             told |= {"runs": NONE_WHOLE, "runs_right": NONE_WHOLE, RUN: ""}
@@ -145,7 +146,7 @@ def open_workbench(
         OutputError: The file of decisions is a folder, or within one that is not there and cannot be made.
     """
     stored = read_report(report)
-    if mapping(stored.document, "judgments") and not (stored.folder / "tables" / "examples.parquet").exists():
+    if stored.said.judgments and not (stored.folder / "tables" / "examples.parquet").exists():
         by_item = stored.folder / "tables" / "judged_items.csv"
         look = (
             f"open {by_item}: the verdicts of each judge on each item, in either order"
@@ -155,9 +156,8 @@ def open_workbench(
         raise InputError(
             "a report on judgments has verdicts, and no texts to look through", file=stored.folder, mend=look
         )
-    columns = mapping(stored.document, "dataset").get("text_columns") or ()
-    table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
-    place, note = _dataset(stored.document, stored.folder, dataset, table)
+    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.said.text_columns)
+    place, note = _dataset(stored.said, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     locked = ""
     if file is not None:
@@ -167,7 +167,7 @@ def open_workbench(
             )
         locked = _why_locked(file) if deciding else ""
     details = Details(stored.folder / "tables")
-    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, place, note)
+    bench = Workbench(stored.title, stored.folder, stored.said, table, Selector(table), file, details, place, note)
     bench.locked = locked
     bench.notes = bench._with_own()
     if file is not None and file.exists():
@@ -193,15 +193,14 @@ def _why_locked(file: Path) -> str:
     return ""
 
 
-def _dataset(document: dict[str, Any], folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:
+def _dataset(said: Document, folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:
     """Where the evaluated dataset is, and what is to be said of it.
 
     Raises:
         InputError: What was given is not there, is no dataset, or has hardly any row of the report.
     """
-    inputs = records(document.get("inputs"))
-    evaluated = next((each for each in inputs if each.get("role") == "test"), inputs[0] if inputs else {})
-    digests = {str(each) for each in evaluated.get("sha256") or ()}
+    evaluated = next(iter((*said.inputs_of("test"), *said.inputs)), None)
+    digests = set() if evaluated is None else set(evaluated.sha256)
     name_it = f"name it with {option('test', 'FILE')}, or a file with {option('decisions', 'FILE')}, to decide."
     if given is not None:
         place = Path(given)
@@ -216,7 +215,8 @@ def _dataset(document: dict[str, Any], folder: Path, given: str | None, table: R
     if not can_differ or (place.is_file() and sha256_of(place) in digests):
         return place, ""
     try:
-        keys = keys_in(place, {name: str(column) for name, column in mapping(evaluated, "roles").items()})
+        roles = {} if evaluated is None else evaluated.roles
+        keys = keys_in(place, {name: str(column) for name, column in roles.items()})
     except InputError as error:
         if given is not None:
             raise

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.documents import mapping
 from goldassay.core.numbers import count
 from goldassay.core.visible import visible
 from goldassay.data.decisions import DECIDED, decided_and_noted
@@ -81,7 +80,7 @@ def render_list(bench: Workbench, state: State, selection: Selection, *, base: s
 def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None, int | None], *, base: str) -> str:
     """The page of one row, whole; `near` are the rows before and after it in the selection."""
     found = bench.table.rows(np.array([row]))
-    held = Patterns.of(bench.folder, bench.document).held(found)[0]
+    held = Patterns.of(bench.folder, bench.said.artifacts).held(found)[0]
     shown = _row(bench, row, found[0], held)
     told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_over_checkpoints"}
     told |= {name for names in RUN_LISTS for name in names}
@@ -169,10 +168,10 @@ def _listed(
     bench: Workbench, state: State, selection: Selection, at: Any, *, with_marks: bool = True
 ) -> dict[str, Any]:
     found = bench.table.rows(at)
-    held = Patterns.of(bench.folder, bench.document).held(found) if with_marks else [() for _ in found]
+    held = Patterns.of(bench.folder, bench.said.artifacts).held(found) if with_marks else [() for _ in found]
     rows = [_row(bench, place, row, own) for place, row, own in zip(at.tolist(), found, held, strict=True)]
     values = bench.selector.values
-    why_not = str(mapping(bench.document, SUSPECT).get("why_not") or "")
+    why_not = "" if bench.said.suspect is None else bench.said.suspect.why_not
     return {
         "state": state,
         "query": state.query(),
@@ -216,7 +215,7 @@ def facet_title(name: str) -> str:
 def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held] = ()) -> dict[str, Any]:
     table = bench.table
     spans = [span for each in held for span in each.spans]
-    role = str(mapping(bench.document, "artifacts").get("applies_to"))
+    role = str(bench.said.artifacts and bench.said.artifacts.applies_to)
     decision = table.decided.get(place)
     answer = row.get("answer")
     of_runs = _of_runs(table, row, *RUN_LISTS[0])

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.clusters import cluster_rows
-from goldassay.core.documents import mapping
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBERS, read_report, read_table
@@ -98,7 +97,7 @@ def read_bits(report: str | os.PathLike[str], part: str | None = None) -> Shortc
         tuple(table["example_id"].cast(pl.String).to_list()),
         tuple(table["label"].cast(pl.String).to_list()) if "label" in table.columns else None,
         found[best],
-        _clusters(table, mapping(stored.document, "clusters").get("columns") or ()),
+        _clusters(table, stored.said.cluster_columns),
         {name: bits for name, bits in found.items() if name != best},
     )
 

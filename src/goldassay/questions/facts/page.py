@@ -15,10 +15,10 @@ from goldassay.core.charts import (
     by_name,
     numbered_series,
 )
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count, decimal, percent
 from goldassay.core.sections import Around, Page, Part, Section
 from goldassay.core.tables import Column, Table, table_of
-from goldassay.data.facts import DatasetFacts
 
 _NONE = DatasetFacts(0, None, {}, (), "words", {}, {}, {}, {})
 

@@ -6,12 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from goldassay.core.effects import Effects
-from goldassay.core.figures import Figure, Measure, declare, figures_by, result
+from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figures_by, result
 from goldassay.core.results import Result
 from goldassay.questions.judgments.measures import PeopleAgreement, PositionEffect, VerdictModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+declare_verdict("judgments")
 
 _POSITION = declare(
     Measure("judgments.position", "what the first seat adds to the win rate", "points", "lower", least=-1, most=1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.figures import Figure, Measure, Rule, declare, figure, result, role
+from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, result, role
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+declare_verdict("sensitivity")
 
 _ORDER = declare(
     Measure("sensitivity.order_changes", "pairs of models whose order changes", "share", "lower", least=0, most=1)
