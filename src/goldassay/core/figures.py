@@ -27,7 +27,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, dataclass_transform
 
-from goldassay.core.results import LEFT_OUT, Result
+from goldassay.core.results import ASIDE, LEFT_OUT, Result, is_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -334,9 +334,14 @@ def role(name: str, form: str = "{}") -> Any:
     return field(metadata={_ROLE: name, _FORM: form})
 
 
-def left_out(*, default: None) -> Any:
-    """A field that is left out of the plain form where it is None."""
-    return field(default=default, metadata={LEFT_OUT: True})
+def left_out(*, default: tuple[()] | None, kw_only: bool = False) -> Any:
+    """A field that is left out of the plain form where it is None, or an empty tuple."""
+    return field(default=default, kw_only=kw_only, metadata={LEFT_OUT: True})
+
+
+def aside() -> Any:
+    """A field that is not in the plain form, since another part of a report holds it."""
+    return field(metadata={ASIDE: True})
 
 
 def figures_by(make: Callable[[Any], Iterable[Figure]], *, default: Any = MISSING) -> Any:
@@ -344,7 +349,7 @@ def figures_by(make: Callable[[Any], Iterable[Figure]], *, default: Any = MISSIN
     return field(default=default, metadata={_FIGURES_BY: make, LEFT_OUT: default is None})
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field, figure, role, left_out, figures_by))
+@dataclass_transform(frozen_default=True, field_specifiers=(field, figure, role, left_out, aside, figures_by))
 def result(cls: type[R]) -> type[R]:
     """Make a class a frozen dataclass whose fields may be declared with `figure`, `role` and `left_out`.
 
@@ -377,7 +382,7 @@ def _figures(record: Result, of: Mapping[str, Any], around: tuple[Result, ...]) 
                    if _ROLE in each.metadata and not isinstance(getattr(record, each.name), Mapping)}}  # fmt: skip
     for each in own:
         value, shown = getattr(record, each.name), each.metadata.get(_FIGURE)
-        if value is None and each.metadata.get(LEFT_OUT):
+        if is_left_out(each, value) or each.metadata.get(ASIDE):
             continue
         if shown is not None:
             yield _figure(shown, value, of, whole)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from goldassay.core.results import LEFT_OUT
+from goldassay.core.results import ASIDE, LEFT_OUT
 
 _PLAIN = {str: "string", int: "integer", bool: "boolean", NoneType: "null"}
 
@@ -58,7 +58,7 @@ def _reference(kind: type, defined: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(kind: type, defined: dict[str, Any]) -> dict[str, Any]:
-    types, own = get_type_hints(kind), dataclasses.fields(kind)
+    types, own = get_type_hints(kind), [each for each in dataclasses.fields(kind) if not each.metadata.get(ASIDE)]
     return {
         "type": "object",
         "description": (kind.__doc__ or "").partition("\n")[0],

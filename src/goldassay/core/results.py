@@ -14,8 +14,8 @@ import polars as pl
 if TYPE_CHECKING:
     from goldassay.core.figures import Figure
 
-# The key of a field's metadata that leaves the field out of the plain form where it is None.
-LEFT_OUT = "left_out"
+# Keys of a field's metadata that leave the field out of the plain form: where it is None or (), and always.
+LEFT_OUT, ASIDE = "left_out", "aside"
 
 
 def to_plain(value: Any) -> Any:
@@ -54,16 +54,20 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, in the order in which they are declared."""
-        values = {each: getattr(self, each.name) for each in dataclasses.fields(self)}
         return {
-            each.name: to_plain(value)
-            for each, value in values.items()
-            if value is not None or not each.metadata.get(LEFT_OUT)
+            each.name: to_plain(getattr(self, each.name))
+            for each in dataclasses.fields(self)
+            if not each.metadata.get(ASIDE) and not is_left_out(each, getattr(self, each.name))
         }
 
     def more_figures(self) -> Iterable[Figure]:
         """Figures that no field holds, such as counts over several records."""
         return ()
+
+
+def is_left_out(of: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a field is not in the plain form because it holds nothing."""
+    return bool(of.metadata.get(LEFT_OUT)) and (value is None or value == ())
 
 
 # Of plain types that of a column; a column of anything else is as its values are.
@@ -73,6 +77,8 @@ _COLUMN_TYPES = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Bool
 def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None) -> pl.DataFrame:
     """A table with one row a record and one column a field; undefined numbers are null.
 
+    A field that the plain form of every record leaves out has no column.
+
     Args:
         records: Of one class.
         kind: Their class, where there may be none.
@@ -81,8 +87,13 @@ def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None
     if kind is None:
         return pl.DataFrame()
     types = get_type_hints(kind)
+    columns = {each: [getattr(record, each.name) for record in records] for each in dataclasses.fields(kind)}
     return pl.DataFrame(
-        {each.name: [getattr(record, each.name) for record in records] for each in dataclasses.fields(kind)},
+        {
+            each.name: values
+            for each, values in columns.items()
+            if not each.metadata.get(LEFT_OUT) or not all(is_left_out(each, value) for value in values)
+        },
         schema_overrides={
             name: _COLUMN_TYPES[plain] for name, of in types.items() if (plain := _without_none(of)) in _COLUMN_TYPES
         },

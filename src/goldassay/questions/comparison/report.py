@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
 
 from goldassay.core.finding import Finding
+from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import compare_sides
+from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow
 from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.discount.question import discount_runs, discount_tables
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.report.report import Report
 
 __all__ = ["flat_equivalence", "flat_pair", "report_comparison"]
@@ -81,30 +84,32 @@ def report_comparison(
             named = list(zip(compared.names, compared.models, strict=True))
             discounted = discount_runs(told, named, settings.seed)
     alone = len(compared.pairs) == 1
-    pairs = [
+    pairs = tuple(
         flat_pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
-    ]
+    )
     said, asked = say_comparison(compared), asked_apart(runs.configuration for runs in compared.models)
+    result = ComparisonResult(
+        dataset=compared.models[0].dataset,
+        n_examples=compared.models[0].n_examples,
+        over=over(compared.pairs[0]),
+        sentences=(*said[:1], *asked, *said[1:]),
+        notes=(
+            *notes,
+            *(each for each in compared.notes if each not in asked),
+            *dict.fromkeys(said for pair in compared.pairs for said in pair.comparison.caveats),
+        ),
+        pairs=pairs,
+        groups=compared.groups,
+        alpha=compared.alpha,
+        scores=tuple(map(_score, results)),
+    )
     findings = {
         "questions": ["comparison", *(() if discounted is None else ("discount",))],
         "verdicts": {"comparison": judge_comparison(compared)},
         "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
         "instability": {"source": "runs", "results": results},
-        "comparison": {
-            "dataset": compared.models[0].dataset,
-            "n_examples": compared.models[0].n_examples,
-            "over": over(compared.pairs[0]),
-            "sentences": [*said[:1], *asked, *said[1:]],
-            "notes": [
-                *notes,
-                *(each for each in compared.notes if each not in asked),
-                *dict.fromkeys(said for pair in compared.pairs for said in pair.comparison.caveats),
-            ],
-            "pairs": pairs,
-            "groups": [list(group) for group in compared.groups],
-            "alpha": compared.alpha,
-        },
+        "comparison": result,
         **({} if discounted is None else {"discount": discounted}),
         "settings": {
             "seed": settings.seed,
@@ -121,45 +126,102 @@ def report_comparison(
     document = frame_findings(f"{title} on {compared.models[0].dataset}", findings, steps, settings)
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
-        "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
+        "comparisons": frame_of_records(pairs),
         **discount_tables(discounted),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
     return compose_report(
         document,
         tables,
-        findings=[Finding("comparison", None, rows=rows), Finding("discount", None, result=discounted)],
+        findings=[Finding("comparison", None, rows=rows, result=result), Finding("discount", None, result=discounted)],
     ), compared
 
 
-def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:
+def _score(row: Mapping[str, Any]) -> ModelScore:
+    """The score of a model, of what is told of the spread of its runs."""
+    return ModelScore(
+        name=row["name"],
+        n_runs=row["n_runs"],
+        mean=row["mean"],
+        sd=row.get("sd"),
+        sd_low=row.get("sd_low"),
+        sd_high=row.get("sd_high"),
+        min=row.get("min"),
+        max=row.get("max"),
+    )
+
+
+def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> PairRow:
     """A pair as one flat row."""
-    row = pair.to_dict()
-    equivalence = row.pop("equivalence", None)
-    interval, chance = row.pop("interval"), row.pop("probability_interval")
-    for key in ("caveats", "notes", "skipped"):
-        row.pop(key)
-    return {
-        **row,
-        "low": interval["low"],
-        "high": interval["high"],
-        "level": interval["level"],
-        "interval_method": interval["method"],
-        "probability_low": chance["low"],
-        "probability_high": chance["high"],
-        "adjusted_p": adjusted_p,
-        "differ": differs,
-        "told_apart": differs and pair.comparison.of_models,
-        **({} if equivalence is None else flat_equivalence(equivalence)),
-    }
+    found, plan = pair.comparison, pair.plan
+    return PairRow(
+        difference=found.difference,
+        var_examples=found.var_examples,
+        var_runs=found.var_runs,
+        overlap=found.overlap,
+        example_variance=found.example_variance,
+        var_total=found.var_total,
+        degrees_of_freedom=found.degrees_of_freedom,
+        share_runs=found.share_runs,
+        p_value=found.p_value,
+        p_examples=found.p_examples,
+        test=found.test,
+        probability_better=found.probability_better,
+        mean_a=found.mean_a,
+        mean_b=found.mean_b,
+        n_runs_a=found.n_runs_a,
+        n_runs_b=found.n_runs_b,
+        n_examples=found.n_examples,
+        n_higher_a=found.n_higher_a,
+        n_higher_b=found.n_higher_b,
+        n_clusters=found.n_clusters,
+        matched=found.matched,
+        method=found.method,
+        seeds_needed=plan.seeds_needed,
+        seeds_needed_low=plan.seeds_needed_low,
+        seeds_needed_high=plan.seeds_needed_high,
+        examples_needed=plan.examples_needed,
+        together_runs=plan.together_runs,
+        together_examples=plan.together_examples,
+        smallest_difference=plan.smallest_difference,
+        detectable_difference=plan.detectable_difference,
+        a=pair.a,
+        b=pair.b,
+        dataset=pair.dataset,
+        sd_a=pair.sd_a,
+        sd_b=pair.sd_b,
+        clusters=pair.clusters,
+        low=found.interval.low,
+        high=found.interval.high,
+        level=found.interval.level,
+        interval_method=found.interval.method,
+        probability_low=found.probability_interval.low,
+        probability_high=found.probability_interval.high,
+        adjusted_p=adjusted_p,
+        differ=differs,
+        told_apart=differs and found.of_models,
+        **flat_equivalence(pair.equivalence),
+    )
 
 
-def flat_equivalence(found: Mapping[str, Any]) -> dict[str, Any]:
+class Within(TypedDict, total=False):
+    """Whether a difference lies within a margin, as fields of its row; none where no margin was given."""
+
+    margin: float
+    equivalence: str
+    equivalence_p: float
+    equivalence_low: float
+    equivalence_high: float
+
+
+def flat_equivalence(found: Equivalence | None) -> Within:
     """Whether a difference lies within a margin, as fields of its row."""
+    if found is None:
+        return {}
     return {
-        "margin": found["margin"],
-        "equivalence": found["word"],
-        "equivalence_p": found["p_value"],
-        "equivalence_low": found["interval"]["low"],
-        "equivalence_high": found["interval"]["high"],
+        "margin": found.margin,
+        "equivalence": found.word,
+        "equivalence_p": found.p_value,
+        "equivalence_low": found.interval.low,
+        "equivalence_high": found.interval.high,
     }

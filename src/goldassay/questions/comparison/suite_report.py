@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from goldassay.core.finding import Finding
+from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import align_sides
 from goldassay.questions.comparison.report import flat_equivalence, flat_pair
+from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, TotalRow
 from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
 from goldassay.questions.comparison.suites import compare_suite
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.sides import Suite
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.instability.measures.suites import TotalComparison
     from goldassay.report.report import Report
 
 __all__ = ["report_suite"]
@@ -79,35 +80,35 @@ def report_suite(
         for each, sides in zip(datasets, suite.sides, strict=True)
         for name, runs in zip(each.names, each.sets, strict=True)
     ]
-    pairs = [
+    pairs = tuple(
         flat_pair(each, p, p <= compared.alpha)
         for pair in compared.pairs
         for each, p in zip(pair.on, pair.dataset_p, strict=True)
-    ]
-    totals = [_total(pair, compared.alpha) for pair in compared.pairs]
+    )
+    totals = tuple(_total(pair, compared.alpha) for pair in compared.pairs)
     names, said = compared.names, say_suite(compared)
     asked = list(
         dict.fromkeys(each for sides in datasets for each in asked_apart(runs.configuration for runs in sides.sets))
+    )
+    result = ComparisonResult(
+        dataset=f"{len(datasets)} datasets",
+        datasets=tuple(each.sets[0].dataset for each in datasets),
+        n_examples=compared.n_examples,
+        sentences=(*said[:1], *asked, *said[1:]),
+        notes=tuple(each for each in compared.notes if each not in asked),
+        models=tuple(SuiteScore(name, macro, micro) for name, (macro, micro) in compared.means.items()),
+        totals=totals,
+        pairs=pairs,
+        groups=compared.groups,
+        alpha=compared.alpha,
+        scores=(),
     )
     findings = {
         "questions": ["comparison"],
         "verdicts": {"comparison": judge_suite(compared)},
         "inputs": describe_inputs(evidence.run_paths, found, choice),
         "instability": {"source": "runs", "results": results},
-        "comparison": {
-            "dataset": f"{len(datasets)} datasets",
-            "datasets": [each.sets[0].dataset for each in datasets],
-            "n_examples": compared.n_examples,
-            "sentences": [*said[:1], *asked, *said[1:]],
-            "notes": [each for each in compared.notes if each not in asked],
-            "models": [
-                {"name": name, "macro": macro, "micro": micro} for name, (macro, micro) in compared.means.items()
-            ],
-            "totals": totals,
-            "pairs": pairs,
-            "groups": [list(group) for group in compared.groups],
-            "alpha": compared.alpha,
-        },
+        "comparison": result,
         "settings": {
             "seed": settings.seed,
             "clusters": clusters,
@@ -121,8 +122,8 @@ def report_suite(
     document = frame_findings(f"{title} on {len(datasets)} datasets", findings, steps, settings)
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
-        "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
-        "totals": pl.DataFrame(totals, infer_schema_length=None),
+        "comparisons": frame_of_records(pairs),
+        "totals": frame_of_records(totals),
     }
     most = max(1, MOST_ROWS // max(1, len(pairs)))
     rows = pl.concat(
@@ -133,36 +134,35 @@ def report_suite(
         ]
     )
     return compose_report(
-        document, tables, findings=[Finding("comparison", None, rows=beside_data(rows, texts))]
+        document, tables, findings=[Finding("comparison", None, rows=beside_data(rows, texts), result=result)]
     ), compared
 
 
-def _total(pair: SuitePair, alpha: float) -> dict[str, Any]:
+def _total(pair: SuitePair, alpha: float) -> TotalRow:
     """The two over all datasets, as one flat row."""
-    differs = pair.adjusted_p <= alpha
-    return {
-        "a": pair.a,
-        "b": pair.b,
-        **_fields("macro", pair.macro),
-        **_fields("micro", pair.micro),
-        "n_datasets": pair.macro.n_datasets,
-        "n_examples": pair.macro.n_examples,
-        "joint": pair.macro.joint,
-        "adjusted_p": pair.adjusted_p,
-        "micro_adjusted_p": pair.micro_adjusted_p,
-        "disagree": pair.disagree(alpha),
-        "differ": differs,
-        "told_apart": differs and pair.macro.of_models,
-        **({} if pair.equivalence is None else flat_equivalence(pair.equivalence.to_dict())),
-    }
-
-
-def _fields(kind: str, found: TotalComparison) -> dict[str, Any]:
-    return {
-        f"{kind}_difference": found.difference,
-        f"{kind}_low": found.interval.low,
-        f"{kind}_high": found.interval.high,
-        f"{kind}_p": found.p_value,
-        f"{kind}_a": found.mean_a,
-        f"{kind}_b": found.mean_b,
-    }
+    differs, macro, micro = pair.adjusted_p <= alpha, pair.macro, pair.micro
+    return TotalRow(
+        a=pair.a,
+        b=pair.b,
+        macro_difference=macro.difference,
+        macro_low=macro.interval.low,
+        macro_high=macro.interval.high,
+        macro_p=macro.p_value,
+        macro_a=macro.mean_a,
+        macro_b=macro.mean_b,
+        micro_difference=micro.difference,
+        micro_low=micro.interval.low,
+        micro_high=micro.interval.high,
+        micro_p=micro.p_value,
+        micro_a=micro.mean_a,
+        micro_b=micro.mean_b,
+        n_datasets=macro.n_datasets,
+        n_examples=macro.n_examples,
+        joint=macro.joint,
+        adjusted_p=pair.adjusted_p,
+        micro_adjusted_p=pair.micro_adjusted_p,
+        disagree=pair.disagree(alpha),
+        differ=differs,
+        told_apart=differs and macro.of_models,
+        **flat_equivalence(pair.equivalence),
+    )

@@ -1,0 +1,252 @@
+"""Which of several models is better: their differences, the noise in these, and what would settle them."""
+
+from __future__ import annotations
+
+import math
+
+from goldassay.core.figures import Measure, aside, figure, left_out, result, role
+from goldassay.core.results import Result
+
+
+@result
+class PairRow(Result):
+    """Two models on one dataset, a minus b; see `goldassay.instability.Comparison` and `plan.Plan`.
+
+    Attributes:
+        difference: Of the mean scores.
+        var_examples: Variance from which examples were drawn.
+        var_runs: From which runs were made; NaN where a model has one run, as the next two.
+        overlap: Noise of single examples within a run.
+        example_variance: That of examples without the noise of runs.
+        var_total: Of the difference.
+        degrees_of_freedom: Of var_total.
+        share_runs: The share of the noise that more runs would remove.
+        p_value: Two-sided.
+        p_examples: Over examples alone.
+        test: By which that is.
+        probability_better: Share of the pairs of runs in which that of a scores higher.
+        mean_a: Mean score of a.
+        mean_b: Mean score of b.
+        n_runs_a: Runs of a.
+        n_runs_b: Runs of b.
+        n_examples: N.
+        n_higher_a: Examples on which a scores higher.
+        n_higher_b: Examples on which b does.
+        n_clusters: Clusters of examples; None where each stands for itself.
+        matched: Whether runs were matched by seed.
+        method: Of the interval.
+        seeds_needed: Runs of each to find this difference; None where no number would do, as below.
+        seeds_needed_low: From the lower end of the deviation's interval.
+        seeds_needed_high: From its upper end.
+        examples_needed: Examples to find it.
+        together_runs: Runs to take with `together_examples`, where neither alone will do.
+        together_examples: See there.
+        smallest_difference: What the runs at hand could have shown on these examples alone.
+        detectable_difference: What runs and examples could have shown.
+        a: Name of the first model.
+        b: Of the second.
+        dataset: Name of the dataset.
+        sd_a: SD of a's scores over runs.
+        sd_b: Of b's.
+        clusters: The column that examples were taken together by.
+        low: Lower end of the interval of the difference.
+        high: Upper end.
+        level: Its level.
+        interval_method: How it was made, and over what.
+        probability_low: Lower end for probability_better.
+        probability_high: Upper end.
+        adjusted_p: Holm's correction of p_value over all pairs.
+        differ: Whether the two differ: the models, or of models with one run these runs alone.
+        told_apart: Whether the models do.
+        margin: The largest difference that does not matter, where one was given; as all below.
+        equivalence: Whether the difference lies within it.
+        equivalence_p: Of the two one-sided tests.
+        equivalence_low: Lower end of the 90 % interval.
+        equivalence_high: Upper end.
+    """
+
+    difference: float = figure(
+        Measure("comparison.difference", "difference of models", "points"), "low", "high", n="n_examples"
+    )
+    var_examples: float
+    var_runs: float
+    overlap: float
+    example_variance: float
+    var_total: float
+    degrees_of_freedom: float
+    share_runs: float
+    p_value: float
+    p_examples: float
+    test: str
+    probability_better: float = figure(
+        Measure("comparison.probability_better", "chance that a run is better", "share", compared=False),
+        "probability_low", "probability_high", n="n_examples", why="it takes several runs of both",
+    )  # fmt: skip
+    mean_a: float
+    mean_b: float
+    n_runs_a: int
+    n_runs_b: int
+    n_examples: int
+    n_higher_a: int
+    n_higher_b: int
+    n_clusters: int | None
+    matched: bool
+    method: str
+    seeds_needed: int | None
+    seeds_needed_low: int | None
+    seeds_needed_high: int | None
+    examples_needed: int | None
+    together_runs: int | None
+    together_examples: int | None
+    smallest_difference: float
+    detectable_difference: float
+    a: str = role("a")
+    b: str = role("b")
+    dataset: str = role("dataset")
+    sd_a: float
+    sd_b: float
+    clusters: str | None
+    low: float
+    high: float
+    level: float
+    interval_method: str
+    probability_low: float
+    probability_high: float
+    adjusted_p: float
+    differ: bool
+    told_apart: bool
+    margin: float | None = left_out(default=None)
+    equivalence: str | None = left_out(default=None)
+    equivalence_p: float | None = left_out(default=None)
+    equivalence_low: float | None = left_out(default=None)
+    equivalence_high: float | None = left_out(default=None)
+
+    @property
+    def of_models(self) -> bool:
+        """Whether the noise of runs is known, so that it is about models and not about these runs."""
+        return not math.isnan(self.var_runs)
+
+
+@result
+class TotalRow(Result):
+    """Two models over all datasets, a minus b: by the mean of the datasets, and by that of all examples.
+
+    Attributes:
+        a: Name of the first model.
+        b: Of the second.
+        macro_difference: Over the mean of the datasets.
+        macro_low: Lower end of its interval.
+        macro_high: Upper end.
+        macro_p: Two-sided.
+        macro_a: Score of a.
+        macro_b: Score of b.
+        micro_difference: Over all examples; the rest likewise.
+        micro_low: Lower end.
+        micro_high: Upper end.
+        micro_p: Two-sided.
+        micro_a: Score of a.
+        micro_b: Score of b.
+        n_datasets: How many there are.
+        n_examples: On all of them.
+        joint: Whether a run is one on all datasets.
+        adjusted_p: Holm's correction of macro_p over pairs.
+        micro_adjusted_p: Of micro_p.
+        disagree: Whether datasets say surely different things.
+        differ: As of a pair.
+        told_apart: As of a pair.
+        margin: As of a pair, and all below.
+        equivalence: See there.
+        equivalence_p: See there.
+        equivalence_low: See there.
+        equivalence_high: See there.
+    """
+
+    a: str = role("a")
+    b: str = role("b")
+    macro_difference: float = figure(
+        Measure("comparison.macro_difference", "difference over the mean of datasets", "points"),
+        "macro_low", "macro_high", n="n_examples",
+    )  # fmt: skip
+    macro_low: float
+    macro_high: float
+    macro_p: float
+    macro_a: float
+    macro_b: float
+    micro_difference: float = figure(
+        Measure("comparison.micro_difference", "difference over all examples", "points"),
+        "micro_low", "micro_high", n="n_examples",
+    )  # fmt: skip
+    micro_low: float
+    micro_high: float
+    micro_p: float
+    micro_a: float
+    micro_b: float
+    n_datasets: int
+    n_examples: int
+    joint: bool
+    adjusted_p: float
+    micro_adjusted_p: float
+    disagree: bool
+    differ: bool
+    told_apart: bool
+    margin: float | None = left_out(default=None)
+    equivalence: str | None = left_out(default=None)
+    equivalence_p: float | None = left_out(default=None)
+    equivalence_low: float | None = left_out(default=None)
+    equivalence_high: float | None = left_out(default=None)
+
+
+@result
+class SuiteScore(Result):
+    """The score of a model over all datasets: their mean, and that of all examples."""
+
+    name: str
+    macro: float
+    micro: float
+
+
+@result
+class ModelScore(Result):
+    """The score of a model on the dataset, with its spread over runs; of one run there is none."""
+
+    name: str
+    n_runs: int
+    mean: float
+    sd: float | None
+    sd_low: float | None
+    sd_high: float | None
+    min: float | None
+    max: float | None
+
+
+@result
+class ComparisonResult(Result):
+    """Models compared, each with each, on one dataset or on several.
+
+    Attributes:
+        dataset: Its name, or how many there are.
+        datasets: The names of several.
+        n_examples: On all of them.
+        over: What the interval of a single pair is over.
+        sentences: What was found, the most important first.
+        notes: How runs were put side by side, what was taken for granted and left out.
+        models: Over several datasets the score of each model.
+        totals: Over several datasets each two models.
+        pairs: Each two models on each dataset.
+        groups: Largest sets of models of which no two differ, the best first.
+        alpha: Of Holm's correction.
+        scores: On one dataset the score of each model.
+    """
+
+    dataset: str = role("dataset")
+    datasets: tuple[str, ...] = left_out(default=(), kw_only=True)
+    n_examples: int
+    over: str | None = left_out(default=None, kw_only=True)
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+    models: tuple[SuiteScore, ...] = left_out(default=(), kw_only=True)
+    totals: tuple[TotalRow, ...] = left_out(default=(), kw_only=True)
+    pairs: tuple[PairRow, ...]
+    groups: tuple[tuple[str, ...], ...]
+    alpha: float
+    scores: tuple[ModelScore, ...] = aside()
