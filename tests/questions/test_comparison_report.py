@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from goldassay.cli.compare_lines import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
@@ -20,22 +15,20 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
-from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
-from goldassay.questions.comparison.sides import Sides, read_suite
+from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, read_rivals
 from goldassay.report.charts import draw_pictures
 from goldassay.runs import Runs, write_runs
-from tests.report.test_report import every_form, paths_of, replaced
 from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.report.report import Report
@@ -160,35 +153,15 @@ def test_rivals_out_of_one_folder(tmp_path: Path) -> None:
 
 def test_the_page_shows_models_groups_differences_and_noise() -> None:
     report, _ = written_up(models(0.5, 0.52, 0.8))
-    keys = [section.key for section in compose_report(report.to_dict()).sections]
-    assert keys == ["comparison", "inputs"]
+    assert [section.key for section in report.sections] == ["comparison", "inputs"]
     page = report.to_html()
     assert page.count('<article class="card') == 1
     for words in ("models that cannot be told apart", "p, Holm", "share of runs", "could be shown"):
         assert words in page
-    assert {"instability_scores", "instability_differences"} <= draw_pictures(charts_of(report.to_dict())).keys()
+    assert {"instability_scores", "instability_differences"} <= draw_pictures(report.charts).keys()
     assert report.tables["comparisons"].height == 3
     assert "## Comparison" in report.to_markdown()
     assert "told apart" in report.to_markdown()
-
-
-@cache
-def example_document() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        for runs in models(0.5, 0.55, 0.8):
-            write_runs(runs, Path(folder))
-        evidence = Evidence(runs=[folder], settings=Settings(), steps=Steps())
-        report, _ = report_comparison(evidence, read_suite(evidence).sides[0])
-        return report.to_dict()
-
-
-@settings(max_examples=30)
-@given(data=st.data())
-def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
-    document = example_document()
-    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "comparison"]))
-    value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
-    every_form(compose_report(replaced(document, path, value)))
 
 
 def ahead_in_every_pair(n_runs: int) -> list[Runs]:

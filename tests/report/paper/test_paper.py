@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import subprocess
 import sys
@@ -45,30 +44,29 @@ def compare(models: list[Runs]) -> Report:
 
 
 @cache
-def documents() -> tuple[dict[str, Any], dict[str, Any]]:
+def reports() -> tuple[Report, Report]:
     with TemporaryDirectory() as folder:
         write_checkpoints(Path(folder))
-        spread = measure_instability([folder], reference="standard").to_dict()
+        spread = measure_instability([folder], reference="standard")
     rng = np.random.default_rng(2)
     models = [
         Runs.from_arrays(scores=rng.random((3, 50)) < level, model=name, dataset="d_1 & co")
         for name, level in (("a$b", 0.5), ("c_d", 0.6), ("e", 0.9))
     ]
-    return spread, compare(models).to_dict()
+    return spread, compare(models)
 
 
-def named(document: dict[str, Any], kind: str | None = None, latex: bool = False) -> dict[str, bytes]:
-    report = compose_report(document)
+def named(report: Report, kind: str | None = None, latex: bool = False) -> dict[str, bytes]:
     files = paper_files(report.paper_charts, kind, report.paper_tables if latex else ())
     return {name.removeprefix("paper/"): content for name, content in files.items()}
 
 
-def write_tables(document: dict[str, Any]) -> dict[str, str]:
-    return {table.name: write_table(table) for table in compose_report(document).paper_tables}
+def write_tables(report: Report) -> dict[str, str]:
+    return {table.name: write_table(table) for table in report.paper_tables}
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
-    spread, compared = documents()
+    spread, compared = reports()
     assert named(spread, "svg").keys() == {
         "scores.svg", "decomposition.svg",
         "trajectories-bert-paired.svg", "trajectories-roberta-paired.svg",
@@ -82,7 +80,7 @@ def test_every_figure_of_the_paper_is_there() -> None:
 
 @pytest.mark.parametrize(("kind", "start"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_the_same_document_gives_the_same_bytes(kind: str, start: bytes) -> None:
-    _, compared = documents()
+    _, compared = reports()
     first = named(compared, kind)
     assert first == named(compared, kind)
     assert all(content.startswith(start) for content in first.values())
@@ -90,7 +88,7 @@ def test_the_same_document_gives_the_same_bytes(kind: str, start: bytes) -> None
 
 
 def test_fonts_are_embedded_as_truetype_and_figures_are_a_column_wide() -> None:
-    content = named(documents()[1], "pdf")["differences.pdf"]
+    content = named(reports()[1], "pdf")["differences.pdf"]
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
     box = re.search(rb"/MediaBox \[ ?([\d. ]+) ?\]", content)
@@ -101,7 +99,7 @@ def test_fonts_are_embedded_as_truetype_and_figures_are_a_column_wide() -> None:
 def test_the_users_own_settings_do_not_show() -> None:
     import matplotlib as mpl
 
-    _, compared = documents()
+    _, compared = reports()
     plain = named(compared, "svg")
     with mpl.rc_context({"font.size": 20, "axes.facecolor": "red"}):
         assert named(compared, "svg") == plain
@@ -112,7 +110,7 @@ def test_no_picture_breaks_on_odd_names() -> None:
     rng = np.random.default_rng(0)
     odd = ["$x^", "名前", "a" * 90, "<b>\\"]
     models = [Runs.from_arrays(scores=rng.random((2, 20)) < 0.5, model=name, dataset="%_{") for name in odd]
-    files = named(compare(models).to_dict(), "svg", latex=True)
+    files = named(compare(models), "svg", latex=True)
     for name, content in files.items():
         if name.endswith(".svg"):
             ET.fromstring(content)
@@ -124,11 +122,11 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(MissingDependencyError, match=r"pip install 'goldassay\[figures\]'"):
         paper.check_figures("pdf")
     paper.check_figures(None)
-    assert named(documents()[0], latex=True)
+    assert named(reports()[0], latex=True)
 
 
 def test_nothing_but_figures_for_papers_loads_matplotlib(tmp_path: Path) -> None:
-    (tmp_path / "document.json").write_text(json.dumps(documents()[0]))
+    (tmp_path / "document.json").write_text(reports()[0].to_json())
     code = (
         "import json, sys; from goldassay.questions.report_frame import compose_report\n"
         "from goldassay.report.paper import paper_files\n"
@@ -141,18 +139,18 @@ def test_nothing_but_figures_for_papers_loads_matplotlib(tmp_path: Path) -> None
 
 
 def test_tables_hold_the_documents_numbers() -> None:
-    spread, compared = documents()
+    spread, compared = reports()
     tables = write_tables(spread)
     assert tables.keys() == {"scores", "normalized-deviation", "decomposition", "model-selection"}
-    result = next(row for row in spread["instability"]["results"] if row["name"] == "bert · probe")
+    result = next(row for row in spread.to_dict()["instability"]["results"] if row["name"] == "bert · probe")
     assert rf"{100 * result['mean']:.2f} $\pm$ {100 * result['sd']:.2f}" in tables["scores"]
     assert f"[{100 * result['sd_low']:.2f}, {100 * result['sd_high']:.2f}]" in tables["scores"]
     assert f"{100 * result['independent'] ** 0.5:.2f}" in tables["decomposition"]
-    negative = next(row for row in spread["instability"]["results"] if row["covariance"] < 0)
+    negative = next(row for row in spread.to_dict()["instability"]["results"] if row["covariance"] < 0)
     assert f"$-${100 * abs(negative['covariance']) ** 0.5:.2f}" in tables["decomposition"]
     # The reference comes first.
     assert re.search(r"Statistic & standard & probe", tables["decomposition"])
-    pair = compared["comparison"]["pairs"][0]
+    pair = compared.to_dict()["comparison"]["pairs"][0]
     assert f"{100 * pair['difference']:.2f}" in write_tables(compared)["differences"]
 
 
@@ -162,14 +160,14 @@ def test_graded_scores_have_a_table_of_their_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     for name in ("squad", "addsent"):
         write_runs(Runs.from_arrays(scores=rng.random((4, 30)), dataset=name), tmp_path)
-    tables = write_tables(measure_instability([tmp_path], reference="squad").to_dict())
+    tables = write_tables(measure_instability([tmp_path], reference="squad"))
     assert "normalized-deviation-graded" in tables
     assert "normalized-deviation" not in tables
 
 
 @pytest.mark.parametrize("name", ["scores", "normalized-deviation", "decomposition", "model-selection", "differences"])
 def test_every_row_has_as_many_cells_as_the_head(name: str) -> None:
-    text = {**write_tables(documents()[0]), "differences": write_tables(documents()[1])["differences"]}[name]
+    text = {**write_tables(reports()[0]), "differences": write_tables(reports()[1])["differences"]}[name]
     columns = re.search(r"\\begin\{tabular\}\{(\w+)\}", text)
     assert columns is not None
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
@@ -192,33 +190,33 @@ def test_escaped_texts_hold_no_command_of_their_own(text: str) -> None:
     assert not set(rest) & set("\\&%$#_{}~^\n")
 
 
-def damaged(data: st.DataObject, document: dict[str, Any]) -> dict[str, Any]:
-    inside = ("instability", "comparison")
-    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] in inside]))
+def damaged(data: st.DataObject, report: Report) -> dict[str, Any]:
+    document = report.to_dict()
+    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
     return replaced(document, path, data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"])))
 
 
 @given(data=st.data())
 def test_whatever_is_missing_no_table_fails(data: st.DataObject) -> None:
-    write_tables(damaged(data, documents()[data.draw(st.integers(0, 1))]))
+    write_tables(compose_report(damaged(data, reports()[data.draw(st.integers(0, 1))])))
 
 
 @settings(max_examples=6)
 @given(data=st.data())
 def test_whatever_is_missing_no_figure_fails(data: st.DataObject) -> None:
-    draw_figures(paper_charts_of(damaged(data, documents()[1])), "svg")
+    draw_figures(paper_charts_of(damaged(data, reports()[1])), "svg")
 
 
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(data=st.data())
 def test_whatever_is_missing_no_figure_of_many_fails(data: st.DataObject) -> None:
-    draw_figures(paper_charts_of(damaged(data, documents()[0])), "svg")
+    draw_figures(paper_charts_of(damaged(data, reports()[0])), "svg")
 
 
 def test_a_picture_is_legible() -> None:
     from PIL import Image
 
-    picture = Image.open(io.BytesIO(named(documents()[1], "png")["scores.png"]))
+    picture = Image.open(io.BytesIO(named(reports()[1], "png")["scores.png"]))
     assert picture.width == 990
     assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 50
