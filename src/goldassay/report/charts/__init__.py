@@ -1,4 +1,4 @@
-"""Charts as SVG, one module a kind."""
+"""Charts as SVG: each kind has one function that draws it at a width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.charts import Bars, Chart, Cloud, Dots, Matrix, PixelMatrix, Plot, PointMap, Stacks
-from goldassay.report.charts import bars, cloud, dots, matrix, pixel_matrix, plot, point_map, stacks
+from goldassay.report.charts import maps, plots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 WIDE, NARROW = 720, 344
 
 _DRAWERS: dict[type[Chart], Callable[[Any, int], Canvas]] = {
-    Bars: bars.draw,
-    Cloud: cloud.draw,
-    Dots: dots.draw,
-    Matrix: matrix.draw,
-    PixelMatrix: pixel_matrix.draw,
-    Plot: plot.draw,
-    PointMap: point_map.draw,
-    Stacks: stacks.draw,
+    Bars: plots.draw_bars,
+    Cloud: maps.draw_cloud,
+    Dots: plots.draw_dots,
+    Matrix: maps.draw_matrix,
+    PixelMatrix: maps.draw_pixel_matrix,
+    Plot: plots.draw_plot,
+    PointMap: maps.draw_point_map,
+    Stacks: plots.draw_stacks,
 }
-_DATA: dict[type[Chart], Callable[[Any], str]] = {Cloud: cloud.points_as_json, PointMap: point_map.points_as_json}
+_DATA: dict[type[Chart], Callable[[Any], str]] = {Cloud: maps.cloud_as_json, PointMap: maps.point_map_as_json}
 
 
 @dataclass(frozen=True)
