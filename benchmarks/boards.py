@@ -29,7 +29,7 @@ from scipy.stats import norm, t
 import goldassay
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.board import describe_items, first_in_halves, rank, reliability
-from goldassay.core.resampling import resample_examples
+from goldassay.stats.bootstrap import resample_examples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

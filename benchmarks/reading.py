@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.data import read_dataset
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
+from goldassay.stats.bootstrap import score_interval
+from goldassay.stats.clusters import cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,26 +16,28 @@ if TYPE_CHECKING:
 
 ROOT = Path(goldassay.__file__).parent
 MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments", "overlap", "suspect")
-# A room imports only rooms of a lower level; report and gate only core.
+# A room imports only rooms of a lower level; report only core, and gate, which measures a change, stats besides.
 LEVELS = {
     "core": 0,
-    "data": 1,
-    "runs": 2,
-    "readers": 3,
-    "scanning": 3,
-    "artifacts": 3,
-    "lab.models": 3,
-    "report": 4,
-    "gate": 4,
-    "lab.training": 4,
-    "questions": 5,
-    "lab.papers": 6,
-    "view": 6,
-    "cli": 7,
+    "stats": 1,
+    "data": 2,
+    "runs": 3,
+    "readers": 4,
+    "scanning": 4,
+    "artifacts": 4,
+    "lab.models": 4,
+    "report": 5,
+    "gate": 5,
+    "lab.training": 5,
+    "questions": 6,
+    "lab.papers": 7,
+    "view": 7,
+    "cli": 8,
 }
+ALONE = {"report": ("core",), "gate": ("core", "stats")}
 # Pure functions on arrays: no file, no run, no report. Some read the kinds and the words of `data`.
 MEASURE_FILES = sorted((*ROOT.glob("questions/*/measures/*.py"), *ROOT.glob("questions/*/measures.py")))
-BELOW_MEASURES = ("core", "data")
+BELOW_MEASURES = ("core", "stats", "data")
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))
 # The change between two reports is a figure of its own.
 COMPARING = {ROOT / "gate" / "comparing.py"}
@@ -77,8 +79,8 @@ def room_of(module: str) -> str:
 
 def wrong_imports(room: str, names: list[str]) -> list[str]:
     others = [(name, other) for name in names if (other := room_of(name)) and other != room]
-    if room in ("report", "gate"):
-        return [name for name, other in others if other != "core"]
+    if room in ALONE:
+        return [name for name, other in others if other not in ALONE[room]]
     return [name for name, other in others if LEVELS[other] >= LEVELS[room]]
 
 
@@ -126,7 +128,7 @@ def computed(tree: ast.AST) -> list[str]:
             modules = {node.module or "", (node.module or "").partition(".")[0]}
             # The type alone computes nothing.
             functions = {each.name for each in node.names} - {"Interval"}
-            rooms = {"goldassay.core.intervals", "goldassay.core.resampling", "goldassay.core.correlation"}
+            rooms = {f"goldassay.stats.{name}" for name in ("intervals", "bootstrap", "ratios", "clusters")}
             if modules & {"scipy", "statistics", "sklearn"} or (modules & rooms and functions):
                 found.append(ast.unparse(node))
         elif isinstance(node, ast.Import):
@@ -155,7 +157,7 @@ def test_what_shows_figures_computes_none(file: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from goldassay.core.intervals import wilson_interval",
+        "from goldassay.stats.intervals import wilson_interval",
         "from scipy import stats",
         "import statistics",
         "shown = scores.mean()",
@@ -168,7 +170,7 @@ def test_a_figure_computed_by_an_output_is_noticed(line: str) -> None:
 
 
 def test_the_type_of_an_interval_computes_nothing() -> None:
-    assert computed(ast.parse("from goldassay.core.intervals import Interval\nhalf = width / 2")) == []
+    assert computed(ast.parse("from goldassay.stats.intervals import Interval\nhalf = width / 2")) == []
 
 
 TESTS = Path(__file__).parent

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.interval_coverage.simulated_runs import Design, Truth
 
 if TYPE_CHECKING:
-    from goldassay.core.intervals import Interval
+    from goldassay.stats.intervals import Interval
 
 
 class Estimate(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.interval_coverage.estimates import Estimate, estimate
-from goldassay.core.intervals import Interval
-from goldassay.core.subsets import accuracy_by_subset
 from goldassay.instability import compare
 from goldassay.leakage import single_sentence_report
 from goldassay.shift import generalization_gap
+from goldassay.stats.intervals import Interval
+from goldassay.stats.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
-from goldassay.core.effects import ACCURACY, BALANCED, INFORMATION, Effects, Limits, Reading, measure_effects
-from goldassay.core.verdicts import judge_effects
+from goldassay.stats.effects import (
+    ACCURACY,
+    BALANCED,
+    INFORMATION,
+    Effects,
+    Limits,
+    Reading,
+    measure_effects,
+)
+from goldassay.stats.verdicts import judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

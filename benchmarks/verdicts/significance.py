@@ -17,9 +17,9 @@ import numpy as np
 
 from goldassay.artifacts import mine_patterns
 from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
-from goldassay.core.intervals import wilson_bounds
 from goldassay.data.tokenization import tokenize
 from goldassay.leakage import score_clusters
+from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 
 import goldassay
-from goldassay.core.resampling import cluster_codes, score_interval
-from goldassay.core.subsets import accuracy_by_subset
 from goldassay.leakage import single_sentence_report
 from goldassay.questions.artifacts.classifiers import classify
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.shift import generalization_gap
+from goldassay.stats.bootstrap import score_interval
+from goldassay.stats.clusters import cluster_codes
+from goldassay.stats.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

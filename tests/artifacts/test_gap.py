@@ -3,10 +3,10 @@ import pytest
 
 from goldassay.artifacts import difficulty_gap
 from goldassay.core.errors import InputError
-from goldassay.core.subsets import accuracy_by_subset
 from goldassay.data import read_dataset
 from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.runs import Runs, read_runs
+from goldassay.stats.subsets import accuracy_by_subset
 from tests.stated import in_order
 
 IDS = [f"x{i}" for i in range(40)]

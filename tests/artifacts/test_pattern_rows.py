@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
 from goldassay.artifacts.pattern_rows import QValues
-from goldassay.core.multiple_testing import benjamini_hochberg
+from goldassay.stats.significance import benjamini_hochberg
 
 
 @given(st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.5, 1.0]), min_size=1, max_size=30))

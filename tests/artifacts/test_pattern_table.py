@@ -13,8 +13,8 @@ from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.artifacts.pattern_table import COLUMNS
 from goldassay.artifacts.significance import binomial_tail, competency_z
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_bounds
 from goldassay.data.tokenization import tokenize
+from goldassay.stats.intervals import wilson_bounds
 from tests.artifacts.conftest import LABELS, SENTENCES
 from tests.stated import in_order, says
 

@@ -5,7 +5,7 @@ from scipy.stats import norm, t
 from goldassay.artifacts import assign_difficulty, giveaway, mine_patterns
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_interval
+from goldassay.stats.intervals import wilson_interval
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import sd_interval
 from goldassay.instability import configuration_spread, order_changes
+from goldassay.stats.intervals import sd_interval
 
 
 def planted(rng: np.random.Generator, n: int, repeats: int, sigma: float, noise: float) -> list[np.ndarray[Any, Any]]:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.core.effects import Limits
 from goldassay.data.items.judgments import read_judgments
 from goldassay.data.reading import read_table
 from goldassay.questions.judgments.measures import FIRST_SEAT, SECOND_SEAT, agree_with_people, measure_position
+from goldassay.stats.effects import Limits
 from tests.judgments.made import judged
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from goldassay.core.effects import Limits, Reading, measure_effects
 from goldassay.data.items import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules, pick_all
+from goldassay.stats.effects import Limits, Reading, measure_effects
 
 
 def items_of(rows: list[tuple[str, list[str], list[int]]], passages: list[str] | None = None) -> ChoiceItems:

@@ -12,8 +12,8 @@ import pytest
 import goldassay
 from goldassay.board import lead_of
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import score_interval
 from goldassay.runs import Runs, write_runs
+from goldassay.stats.bootstrap import score_interval
 from tests.board.test_ranking import answers
 from tests.stated import Fact, in_order, states
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from goldassay.core.clusters import cluster_rows
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
@@ -12,6 +11,7 @@ from goldassay.data import Dataset
 from goldassay.questions.data_notes import data_notes
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.inputs import load_inputs
+from goldassay.stats.clusters import cluster_rows
 from tests.stated import in_order, says, states
 
 ROWS = {"text": [f"a text of some words, number {i}" for i in range(60)], "label": ["a", "b"] * 30}

@@ -10,7 +10,6 @@ import pytest
 
 import goldassay
 from goldassay.cli.main import run
-from goldassay.core.clusters import connected_rows
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.core.settings import parse_settings
@@ -23,6 +22,7 @@ from goldassay.questions.leakage import condition_sources
 from goldassay.questions.shift.answers import Answers
 from goldassay.questions.shift.generalization import measure_gaps
 from goldassay.questions.shift.groups import Group
+from goldassay.stats.clusters import connected_rows
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:

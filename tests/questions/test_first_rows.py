@@ -10,7 +10,7 @@ from goldassay.data import Dataset
 from goldassay.questions.first_rows import MOST_ROWS, first_rows, rows_to_read, table_of_rows
 
 if TYPE_CHECKING:
-    from goldassay.core.severity import Word
+    from goldassay.core.verdicts import Word
 
 
 def finding(question: str, word: Word, *ids: str) -> Finding:

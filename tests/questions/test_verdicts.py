@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from goldassay.core.effects import Effect, Effects
-from goldassay.core.intervals import sd_interval
 from goldassay.core.settings import InstabilityLimits, LeakageLimits
-from goldassay.core.verdicts import Doubt, Verdict, judge_effects, judge_interval, rows_to_settle
 from goldassay.leakage import ConditionAccuracy
 from goldassay.questions.instability.verdict import (
     Spread,
@@ -24,10 +21,20 @@ from goldassay.questions.instability.verdict import (
     runs_to_settle,
 )
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
+from goldassay.stats.effects import Effect, Effects
+from goldassay.stats.intervals import sd_interval
+from goldassay.stats.verdicts import (
+    Doubt,
+    judge_effects,
+    judge_interval,
+    rows_to_settle,
+)
 from tests.stated import says, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from goldassay.core.verdicts import Verdict
 
 SKILL: dict[str, Any] = {
     "score": 0.847, "constant": "entailment", "constant_score": 0.354, "above_constant_low": 0.48,

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.finding import RowToRead
-from goldassay.core.intervals import wilson_bounds
 from goldassay.questions.first_rows import table_of_rows
+from goldassay.stats.intervals import wilson_bounds
 from tests.typed import compose
 
 if TYPE_CHECKING:

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.core.effects import ACCURACY, BALANCED, INFORMATION, Limits, Reading, measure_effects
 from goldassay.core.errors import InputError
 from goldassay.shift import generalization_gap, label_constants
+from goldassay.stats.effects import (
+    ACCURACY,
+    BALANCED,
+    INFORMATION,
+    Limits,
+    Reading,
+    measure_effects,
+)
 from tests.stated import says
 
 LIMITS = {name: Limits(0.03, 0.12) for name in (ACCURACY, BALANCED, INFORMATION)}

@@ -10,8 +10,8 @@ import polars as pl
 
 from goldassay.artifacts.difficulty import CLASSES
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, wilson_interval
 from goldassay.core.results import Result, to_plain
+from goldassay.stats.intervals import Interval, wilson_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

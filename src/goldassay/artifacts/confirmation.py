@@ -13,9 +13,9 @@ from goldassay.artifacts.pattern_clusters import ClusteredSentences, HeldOut, de
 from goldassay.artifacts.pattern_statistics import effective_tail, matrix
 from goldassay.core.arguments import is_number
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_bounds
-from goldassay.core.multiple_testing import benjamini_hochberg
 from goldassay.core.results import Result
+from goldassay.stats.intervals import wilson_bounds
+from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def confirm_patterns(
     k = counts[np.arange(len(patterns)), own]
     present = n > 0
     p_values = np.full(len(patterns), np.nan)
-    q_values = p_values.copy()
+
     effects: NDArray[np.float64] | float = 1.0
     if clusters is not None:
         kept = codes >= 0
@@ -118,7 +118,7 @@ def confirm_patterns(
         found = design_effects(patterns, at, together, HeldOut(counts.astype(np.int64), prior))
         effects = found[np.arange(at.size), own[at]]
     p_values[present] = effective_tail(k[present], n[present], prior[own[present]], effects)
-    q_values[present] = benjamini_hochberg(p_values[present])
+    q_values = benjamini_hochberg(p_values)
     low, high = wilson_bounds(k, n)
     confirmed = present & (np.nan_to_num(q_values, nan=1.0) <= q)
     table = (

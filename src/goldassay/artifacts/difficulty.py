@@ -11,9 +11,9 @@ import polars as pl
 
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import Interval, wilson_interval
 from goldassay.core.results import Result, to_plain
 from goldassay.data.tokenization import TokenizedCorpus
+from goldassay.stats.intervals import Interval, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.subsets import SubsetAccuracies, accuracy_by_subset
+from goldassay.stats.subsets import SubsetAccuracies, accuracy_by_subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

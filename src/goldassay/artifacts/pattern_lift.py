@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts.pattern_rows import PART
-from goldassay.core.intervals import wilson_bounds
+from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.artifacts.pattern_statistics import displayed, lists, p_values, with_statistics
 from goldassay.artifacts.significance import binomial_tail
-from goldassay.core.multiple_testing import adjusted
+from goldassay.stats.significance import adjusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

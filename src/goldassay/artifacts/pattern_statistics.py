@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.significance import binomial_tail, competency_z
-from goldassay.core.intervals import wilson_bounds
+from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

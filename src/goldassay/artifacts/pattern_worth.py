@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_interval
 from goldassay.core.results import Result
+from goldassay.stats.clusters import variance_of_mean
+from goldassay.stats.intervals import normal_quantile, t_quantile, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,13 +138,10 @@ def giveaway_by_counts(
 def _half_width(x: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> tuple[float, str]:
     """Half of the 95 % interval of the mean of x, and how it was made."""
     if clusters is None:
-        return 1.959963984540054 * float(x.std(ddof=1)) / x.size**0.5 if x.size > 1 else float("nan"), "normal"
-    from scipy.special import stdtrit
-
-    sums = np.bincount(clusters, weights=x - x.mean())
-    n = sums.size
-    error = float(np.sqrt(n / (n - 1) * (sums @ sums))) / x.size if n > 1 else float("nan")
-    return float(stdtrit(n - 1, 0.975)) * error if n > 1 else error, "Student's t over clusters"
+        return normal_quantile(0.95) * math.sqrt(variance_of_mean(x)) if x.size > 1 else math.nan, "normal"
+    variance = variance_of_mean(x, clusters)
+    df = int(clusters.max())
+    return t_quantile(df, 0.95) * math.sqrt(variance) if df else variance, "Student's t over clusters"
 
 
 def guess_by_patterns(

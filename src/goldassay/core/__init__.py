@@ -1,1 +1,1 @@
-"""What all rooms share: errors, files, intervals, settings, progress, results."""
+"""What all rooms share: errors, files, settings, progress, results, the words of a verdict."""

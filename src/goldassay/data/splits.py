@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.clusters import connected_rows
 from goldassay.core.errors import InputError
 from goldassay.data.row_values import text_codes, value_codes
+from goldassay.stats.clusters import connected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import Result
-from goldassay.core.severity import WORDS, severity
+from goldassay.core.verdicts import WORDS, severity
 from goldassay.core.visible import visible
 from goldassay.gate.policy import require_demands
 

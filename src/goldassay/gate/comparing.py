@@ -26,11 +26,11 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, measure_of
-from goldassay.core.intervals import Interval, difference_interval
 from goldassay.core.listings import WORTH, listings
 from goldassay.core.numbers import count
 from goldassay.core.results import to_plain
-from goldassay.core.severity import WORDS, severity
+from goldassay.core.verdicts import WORDS, severity
+from goldassay.stats.intervals import Interval, degrees_of_freedom, difference_interval, t_interval
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -187,8 +187,6 @@ class Examples:
 
         Source: Satterthwaite 1946, "An approximate distribution of estimates of variance components".
         """
-        from scipy.special import stdtrit
-
         sides = ((self.before, one), (self.after, other))
         values = [side.values(figure, pairing) for side, figure in sides]
         if values[0] is None or values[1] is None:
@@ -208,10 +206,7 @@ class Examples:
         if variance == 0:
             # That no example differs does not make the change known without error.
             return None
-        degrees = variance**2 / sum(part**2 / df for part, df in parts)
-        reach = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
-        middle = float(difference.mean())
-        return Interval(middle - reach, middle + reach, level, "paired")
+        return t_interval(float(difference.mean()), variance, degrees_of_freedom(parts), level, "paired")
 
 
 def shared_examples(before: StoredReport, after: StoredReport) -> Examples | None:

@@ -13,8 +13,8 @@ from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Rule
 from goldassay.core.documents import evidence_of, mapping, records
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, percent, points, signed_points, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
-from goldassay.core.severity import ICONS
 from goldassay.core.tables import Column, Table
+from goldassay.core.verdicts import ICONS
 from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:

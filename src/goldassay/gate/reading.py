@@ -27,7 +27,7 @@ from goldassay.core.figures import Figure
 from goldassay.core.invalid import in_words
 from goldassay.core.pipes import seekable
 from goldassay.core.report_seal import INCOMPLETE, check_seal
-from goldassay.core.severity import NOT_ASKED
+from goldassay.core.verdicts import NOT_ASKED
 
 if TYPE_CHECKING:
     import os

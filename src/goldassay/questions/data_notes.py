@@ -11,8 +11,8 @@ _MOST_NAMES = 5
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goldassay.core.clusters import Clusters
     from goldassay.data import Dataset
+    from goldassay.stats.clusters import Clusters
 
 
 def data_notes(

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.effects import (
+from goldassay.core.numbers import percent
+from goldassay.core.verdicts import Headline
+from goldassay.stats.detection import TIMES_LIMIT, planted_share
+from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
     INFORMATION,
@@ -15,16 +18,19 @@ from goldassay.core.effects import (
     Limits,
     measure_effects,
 )
-from goldassay.core.numbers import percent
-from goldassay.core.planting import TIMES_LIMIT, planted_share
-from goldassay.core.verdicts import Doubt, Headline, Judged, judge_effects
+from goldassay.stats.verdicts import Doubt, Judged, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Effect, Effects, Measure, Reading
+    from goldassay.stats.effects import (
+        Effect,
+        Effects,
+        Measure,
+        Reading,
+    )
 
 # What each measure is a share of.
 OF = {

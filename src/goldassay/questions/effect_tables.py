@@ -12,7 +12,7 @@ from goldassay.core.tables import Column, Table, with_bounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from goldassay.core.effects import Effects
+    from goldassay.stats.effects import Effects
 
 _MEASURES = {
     "accuracy skill": "accuracy_skill",

@@ -28,7 +28,6 @@ from goldassay.runs.configurations import tell_apart
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from goldassay.core.clusters import Clusters
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
     from goldassay.core.progress import Steps
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.slices import Slice
+    from goldassay.stats.clusters import Clusters
 
 
 @dataclass(frozen=True)

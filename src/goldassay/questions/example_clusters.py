@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.errors import InputError
-from goldassay.core.verdicts import Doubt
 from goldassay.data.row_values import text_codes, value_codes
+from goldassay.stats.clusters import Clusters, cluster_rows
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import RowToRead
-from goldassay.core.severity import severity
 from goldassay.core.tables import Column, Table
+from goldassay.core.verdicts import severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,14 +17,11 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.effects import LEAST_CLUSTERS, Reading, measure_effects
 from goldassay.core.finding import Finding
-from goldassay.core.intervals import wilson_bounds
 from goldassay.core.numbers import percent
-from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_share
 from goldassay.core.progress import silent
 from goldassay.core.results import to_plain
-from goldassay.core.verdicts import Doubt, Headline, Judged, Verdict, judge_effects
+from goldassay.core.verdicts import Headline, Verdict
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
@@ -38,17 +35,21 @@ from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hi
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 from goldassay.readers.quick_probe import deal_folds
+from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
+from goldassay.stats.effects import LEAST_CLUSTERS, Reading, measure_effects
+from goldassay.stats.intervals import normal_quantile, wilson_bounds
+from goldassay.stats.verdicts import Doubt, Judged, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.clusters import Clusters
-    from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.items import ChoiceItems, Kind
+    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.effects import Effects
 
 RIGHT, WRONG = "right", "wrong"
 _ROLE = "text"
@@ -173,8 +174,6 @@ def _pick_doubts(
     limits: ArtifactLimits,
 ) -> list[Doubt]:
     """Why nothing is sound where a pick without training may gain the limit, though it is no rule."""
-    from scipy.special import ndtri
-
     chance = chance_of(items)
     left = np.bincount(groups, 1 - chance)
     worst = ("", -1.0)
@@ -182,7 +181,7 @@ def _pick_doubts(
         hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
         gained = np.bincount(groups, hits - chance)
         effect = gained.sum() / left.sum()
-        high = effect + float(ndtri(0.975)) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
+        high = effect + normal_quantile(0.95) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
         worst = max(worst, (name, float(high)), key=lambda each: each[1])
     name, high = worst
     if high < limits.unsound:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from goldassay.core.effects import Reading
     from goldassay.data.items import ChoiceItems, Kind
+    from goldassay.stats.effects import Reading
 
 # Of a long passage its beginning tells which it is.
 _LONGEST_PASSAGE = 300

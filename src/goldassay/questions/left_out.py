@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import LEAST_ROWS
 from goldassay.core.numbers import count, percent
-from goldassay.core.verdicts import Doubt
 from goldassay.data.roles import TEXT_ROLES
+from goldassay.stats.effects import LEAST_ROWS
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
-from goldassay.core.severity import ICONS, NOT_ASKED
+from goldassay.core.verdicts import ICONS, NOT_ASKED
 from goldassay.questions import provenance
 from goldassay.questions.charts import charts_of, paper_charts_of
 from goldassay.questions.checks import AUDITED, FURTHER, question_modules, question_pages

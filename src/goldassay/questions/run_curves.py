@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.intervals import score_sd_interval
 from goldassay.runs.curves import Curves, read_curves
+from goldassay.stats.intervals import score_sd_interval
 
 if TYPE_CHECKING:
     import os

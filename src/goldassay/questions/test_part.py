@@ -16,14 +16,14 @@ import numpy as np
 
 from goldassay.artifacts import mine_patterns
 from goldassay.artifacts.pattern_lift import lifted_patterns
-from goldassay.core.effects import BALANCED, Reading, measure_effects
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Doubt
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.readers.naive_bayes import word_evidence
+from goldassay.stats.effects import BALANCED, Reading, measure_effects
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

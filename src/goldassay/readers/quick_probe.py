@@ -12,9 +12,16 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.readers.lanes import WIDTH
-from goldassay.readers.probe_calibration import LEAST_PROBABILITY, Calibration, calibrate, fit_calibration, mean_loss
 from goldassay.readers.softmax_kernels import SHARED_ENTRIES, count_entries, gather
 from goldassay.readers.softmax_regression import PenaltyPath, Problem, Weights, fit_penalties, fit_penalty
+from goldassay.stats.bootstrap import draw_once
+from goldassay.stats.calibration import (
+    LEAST_PROBABILITY,
+    Calibration,
+    calibrate,
+    fit_calibration,
+    mean_loss,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -461,14 +468,14 @@ def _stratified_bootstrap(labels: NDArray[np.int64], rng: np.random.Generator) -
     counts = np.zeros(labels.size, dtype=np.int64)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        counts[rows] = np.bincount(rng.integers(0, rows.size, rows.size), minlength=rows.size)
+        counts[rows] = draw_once(rows.size, rng)
     return counts
 
 
 def _cluster_bootstrap(clusters: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """How often each row's cluster is drawn, (n,)."""
     names, codes = np.unique(clusters, return_inverse=True)
-    return np.asarray(np.bincount(rng.integers(0, names.size, names.size), minlength=names.size)[codes])
+    return draw_once(names.size, rng)[codes].astype(np.int64)
 
 
 def deal_folds(clusters: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from nltk.tokenize import TreebankWordTokenizer
 
-from goldassay.core.intervals import wilson_interval
 from goldassay.data.specimen import Specimen, make_specimen
 from goldassay.data.specimen.grammar import LABELS
 from goldassay.runs.specimen import write_specimen
+from goldassay.stats.intervals import wilson_interval
 
 CUT = TreebankWordTokenizer().tokenize
 # Rows and seed.

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from nltk.tokenize import TreebankWordTokenizer
 from scipy.stats import binom, chi2_contingency
 
-from goldassay.core.multiple_testing import benjamini_hochberg
 from goldassay.data.specimen.grammar import LABELS, draw_pair, sentence
 from goldassay.data.specimen.topics import TOPICS
+from goldassay.stats.significance import benjamini_hochberg
 from tests.data.specimen.surface_checker import decide, facts_of
 
 if TYPE_CHECKING:

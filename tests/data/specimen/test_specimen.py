@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_interval
 from goldassay.data.specimen import LEAST_SIZE, LEAST_SIZE_CLEAN, make_specimen
+from goldassay.stats.intervals import wilson_interval
 from tests.stated import Fact, in_order
 
 

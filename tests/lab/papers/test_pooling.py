@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.core.pooling import pool_estimates
 from goldassay.lab.papers.pooling import Figure, hold_together, p_of, pool_claim
 from goldassay.lab.papers.recipe import Conclusion
+from goldassay.stats.pooling import pool_estimates
 from tests.stated import says, states
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import strategies as st
 
 import goldassay
-from goldassay.core.effects import Reading, measure_effects
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.questions.leakage.choice_verdict import judge_choices
@@ -24,6 +23,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
 from goldassay.questions.leakage.verdict import limits_of
 from goldassay.runs import Runs
+from goldassay.stats.effects import Reading, measure_effects
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:

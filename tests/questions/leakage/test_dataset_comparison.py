@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.core.correlation import correlation_interval
 from goldassay.questions.charts import charts_of, paper_charts_of
 from goldassay.questions.leakage.dataset_comparison import compare_datasets, correlations, rows_of
 from goldassay.questions.report_frame import compose_report
 from goldassay.report.charts import draw_pictures
 from goldassay.report.paper.drawing import draw_figures
+from goldassay.stats.intervals import correlation_interval
 from tests.questions.leakage.example import example_leakage_report
 
 

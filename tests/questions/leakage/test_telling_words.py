@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import goldassay
-from goldassay.core.effects import BALANCED, measure_effects
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.leakage.readings import LEANINGS, telling_readings
 from goldassay.questions.leakage.verdict import limits_of
+from goldassay.stats.effects import BALANCED, measure_effects
 
 
 def rows(n: int, skill: float, seed: int) -> Dataset:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from goldassay.core.effects import Reading
 from goldassay.questions.row_details.pattern_examples import WIDTH, table_of_examples
 from goldassay.questions.row_details.readers import answers_of_readers
+from goldassay.stats.effects import Reading
 
 
 def test_the_label_is_that_of_most_runs() -> None:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.core.multiple_testing import holm
 from goldassay.core.numbers import number, percent, small, with_unit
-from goldassay.core.pooling import error_of, pool_estimates
+from goldassay.stats.intervals import t_quantile
+from goldassay.stats.pooling import error_of, pool_estimates
+from goldassay.stats.significance import holm, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.core.pooling import Pooled
     from goldassay.lab.papers.recipe import Conclusion, Standing
+    from goldassay.stats.pooling import Pooled
 
 Scale = Literal["plain", "log", "fisher"]
 # What figures of a unit can be; a difference is one of shares.
@@ -117,15 +118,12 @@ def p_of(value: float, low: float, high: float, than: float = 0.0, degrees: int 
         than: The limit.
         degrees: Of freedom of t; none where it is normal.
     """
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit
-
     half = value - low if value > than else high - value
     if half <= 0:
         return 1.0 if value == than else 0.0
     times = abs(value - than) / half
-    if degrees > 0:
-        return float(2 * stdtr(degrees, -times * stdtrit(degrees, 0.975)))
-    return float(2 * ndtr(-times * ndtri(0.975)))
+    df = degrees if degrees > 0 else math.inf
+    return t_p_value(times * t_quantile(df, 0.95), 1.0, df)
 
 
 def hold_together(conclusions: Sequence[Conclusion]) -> tuple[Conclusion, ...]:

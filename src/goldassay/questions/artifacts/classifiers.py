@@ -12,7 +12,6 @@ import polars as pl
 from goldassay.artifacts import pattern_features
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
-from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.data import check_same_labels
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.questions.artifacts.unseen import condition_of
@@ -21,6 +20,8 @@ from goldassay.readers.pattern_mlp import PatternMLP
 from goldassay.readers.probes import train_probes
 from goldassay.report.report import write_tables
 from goldassay.runs import Runs, write_runs
+from goldassay.stats.bootstrap import score_interval
+from goldassay.stats.clusters import cluster_codes
 
 if TYPE_CHECKING:
     import os

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.near_sentences import BYTES_A_SENTENCE, near_sentences, sign_corpus
-from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.data.row_values import normalized_texts, text_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
+from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

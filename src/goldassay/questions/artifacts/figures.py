@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import goldassay.questions.artifacts.kept_patterns  # noqa: F401 - importing it declares the list
 from goldassay.core.figures import Figure, Measure, Pairing, Rule, declare, declare_verdict
-from goldassay.core.intervals import wilson_interval
 from goldassay.questions.effect_tables import declare_effects, effect_figures
+from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

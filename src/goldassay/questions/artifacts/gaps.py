@@ -32,10 +32,10 @@ from goldassay.runs.tables import read_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.subsets import SubsetAccuracies
     from goldassay.runs.assembly import Align
     from goldassay.runs.runs import Runs
     from goldassay.runs.slices import Slice
+    from goldassay.stats.subsets import SubsetAccuracies
 
 ID = "example_id"
 SHOWN = ("full", "easy", "hard")

@@ -23,12 +23,12 @@ from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
 from goldassay.artifacts.pattern_clusters import label_correlation
 from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
-from goldassay.core.effects import Reading
-from goldassay.core.intervals import wilson_bounds
-from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_rows
 from goldassay.data.row_values import normalized_texts
 from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
+from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_rows
+from goldassay.stats.effects import Reading
+from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
     import polars as pl

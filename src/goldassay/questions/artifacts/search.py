@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.artifacts import PatternTable
-    from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Progress
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
-    from goldassay.core.verdicts import Doubt
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.dependence import SharedTexts
     from goldassay.questions.artifacts.readings import PatternReadings
+    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.verdicts import Doubt
 
 Telling = TypeVar("Telling", bound=TellingPatterns)
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_share
-from goldassay.core.verdicts import Doubt, Verdict, judge_effects, not_measurable
+from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.effect_sentences import (
     control_doubt,
     effect_rule,
@@ -18,6 +16,9 @@ from goldassay.questions.effect_sentences import (
     unheld_doubts,
 )
 from goldassay.questions.test_part import read_patterns, within_doubts
+from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
+from goldassay.stats.effects import measure_effects
+from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.artifacts import Giveaway
-    from goldassay.core.effects import Effects
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.readings import PatternReadings
+    from goldassay.stats.effects import Effects
 
 QUANTITY = "what guessing by pattern gains on the test set (accuracy and balanced skill, by share, lift and form)"
 

@@ -31,12 +31,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldassay.core.clusters import effective_clusters
 from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError
-from goldassay.core.multiple_testing import benjamini_hochberg
-from goldassay.core.resampling import cluster_codes, resample_examples, resample_runs
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import resample_examples, resample_runs
+from goldassay.stats.clusters import cluster_codes, cluster_sums, effective_clusters
+from goldassay.stats.intervals import degrees_of_freedom, normal_quantile, t_quantile
+from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -286,7 +287,7 @@ def first_in_halves(
     runs, of_system = stacked_runs(scores)
     values = np.stack([runs[own].mean(axis=0) for own in of_system])
     codes = cluster_codes(clusters, values.shape[1])
-    sums = values if codes is None else np.stack([np.bincount(codes, weights=row) for row in values])
+    sums = cluster_sums(values, codes)
     sizes = np.ones(values.shape[1]) if codes is None else np.bincount(codes).astype(np.float64)
     best = _first(values.mean(axis=1)[np.newaxis])[0]
     rng = np.random.default_rng(seed)
@@ -327,8 +328,6 @@ def lead_of(
     Raises:
         InputError: See `rank`.
     """
-    from scipy.special import stdtrit
-
     runs, of_system = stacked_runs([first, second])
     spread = spread or pooled_spread([first, second])
     one, other = (runs[own].mean(axis=0) for own in of_system)
@@ -342,8 +341,7 @@ def lead_of(
     noise += [(runs[own].mean(axis=1).var(ddof=1) / own.size, own.size - 1) for own in of_system if own.size > 1]
     noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
     variance = sum(part for part, _ in noise)
-    freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
-    critical = critical or float(stdtrit(freedom, (1 + level) / 2))
+    critical = critical or t_quantile(degrees_of_freedom(noise) if variance > 0 else 1.0, level)
     plain, share = critical * math.sqrt(variance), critical**2 / groups
     largest = groups * variance + mean**2
     reach = math.sqrt(share * max((1 + share) * largest - mean**2, 0.0))
@@ -369,7 +367,7 @@ def _errors(values: NDArray[np.float64], codes: NDArray[np.int64] | None) -> NDA
     n = values.shape[1]
     found = _of_pairs(rest) / (n * (n - 1))
     if codes is not None:
-        sums = np.stack([np.bincount(codes, weights=row) for row in rest]).astype(np.float64)
+        sums = cluster_sums(rest, codes)
         groups = sums.shape[1]
         found = np.maximum(found, groups / (groups - 1) * _of_pairs(sums) / n**2)
     return found.astype(np.float32)
@@ -403,9 +401,9 @@ def _critical(quantile: float, groups: float, level: float) -> float:
     The bootstrap's means spread less than the standard errors say by sqrt((G-1)/G), and are discrete where few items
     differ, so that no pair may be judged by less than a pair alone is.
     """
-    from scipy.special import ndtr, ndtri, stdtrit
+    from scipy.special import ndtr, stdtrit
 
-    as_normal = max(quantile * math.sqrt(groups / (groups - 1)), float(ndtri((1 + level) / 2)))
+    as_normal = max(quantile * math.sqrt(groups / (groups - 1)), normal_quantile(level))
     # Beyond 37 the normal tail is no number.
     return -float(stdtrit(max(groups - 1, 1.0), float(ndtr(-min(as_normal, 37.0)))))
 
@@ -503,11 +501,10 @@ def describe_items(values: NDArray[np.float64]) -> ItemStatistics:
             products, lengths, out=np.full(own.shape[1], math.nan), where=lengths > 1e-12
         )
     q = np.full(n_items, math.nan)
-    known = ~np.isnan(r)
-    if n_systems >= LEAST_SYSTEMS and known.any():
-        sizes = np.clip(np.abs(r[known]), 0, 1 - 1e-15)
+    if n_systems >= LEAST_SYSTEMS:
+        sizes = np.clip(np.abs(r), 0, 1 - 1e-15)
         t = sizes * np.sqrt((n_systems - 2) / (1 - sizes**2))
-        q[known] = benjamini_hochberg(2 * stdtr(n_systems - 2, -t))
+        q = benjamini_hochberg(2 * stdtr(n_systems - 2, -t))
     return ItemStatistics(values.mean(axis=0), (values >= 1 - 1e-12).sum(axis=0), r, q)
 
 

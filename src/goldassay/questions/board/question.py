@@ -12,7 +12,6 @@ from goldassay.core.finding import Finding
 from goldassay.core.keywords import takes
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
-from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.core.results import Result, frame_of_records
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.board.measures import (
@@ -34,6 +33,8 @@ from goldassay.questions.discount.reading import told_by
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.stats.bootstrap import score_interval
+from goldassay.stats.clusters import cluster_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

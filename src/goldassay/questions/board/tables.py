@@ -386,7 +386,7 @@ def _check_scales(
 
 def _codes(frame: pl.DataFrame, columns: tuple[str, ...]) -> NDArray[np.int64]:
     """Codes of what rows share by one of the columns."""
-    from goldassay.core.clusters import cluster_rows
+    from goldassay.stats.clusters import cluster_rows
 
     return cluster_rows({name: value_codes(frame[name]) for name in columns}, frame.height, chosen=True).codes
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import connected_rows
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.instability.texts import group_names, known_groups, rows_of
+from goldassay.stats.clusters import connected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

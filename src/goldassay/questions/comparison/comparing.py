@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.intervals import Interval
     from goldassay.data import Dataset
     from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
+    from goldassay.stats.intervals import Interval
 
 __all__ = ["ModelComparison", "ModelComparisons", "compare_runs", "compare_sides"]
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.core.intervals import sd_interval
 from goldassay.questions.instability.measures.power import (
     Noise,
     detectable_errors,
@@ -14,6 +13,7 @@ from goldassay.questions.instability.measures.power import (
     runs_needed,
     smallest_difference,
 )
+from goldassay.stats.intervals import sd_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

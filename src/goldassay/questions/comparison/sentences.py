@@ -12,9 +12,9 @@ from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.intervals import Interval
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.instability.measures.suites import Equivalence
+    from goldassay.stats.intervals import Interval
 
 MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
 

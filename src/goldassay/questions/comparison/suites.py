@@ -10,11 +10,11 @@ import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.multiple_testing import holm
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.comparing import within
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.suites import compare_totals, largest_groups
+from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

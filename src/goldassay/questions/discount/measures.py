@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.resampling import drawn_counts, resample_runs
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import draw_once, percentile_interval, resample_runs
+from goldassay.stats.clusters import cluster_sums, dense_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,13 +143,13 @@ def discount_scores(
     order = np.argsort(-point[0], kind="stable")
     pairs = np.array([(i, j) for at, i in enumerate(order) for j in order[at + 1 :]], np.int64).reshape(-1, 2)
     upper = mean_bits >= np.quantile(mean_bits, 2 / 3)
-    groups = np.arange(n) if clusters is None else np.asarray(clusters)
+    groups = dense_codes(clusters, n)
     n_groups = int(groups.max()) + 1
     several = {system: np.asarray(each) for system, each in enumerate(scores) if len(each) > 1}
     drawn_runs = {system: resample_runs(len(each), rng, n_draws) for system, each in several.items()}
     draws = np.empty((4, n_draws, len(scores)))
     for at in range(n_draws):
-        counts = drawn_counts(n_groups, 1, rng)[0][groups]
+        counts = draw_once(n_groups, rng)[groups]
         own_bits = told[rng.integers(0, len(told), len(told))].mean(axis=0)
         own = values.copy()
         for system, runs in several.items():
@@ -212,16 +213,16 @@ def mean_bits(
         seed: Of the draws.
     """
     told = np.asarray(bits, np.float64)
-    groups = np.arange(told.shape[1]) if clusters is None else np.asarray(clusters)
+    groups = dense_codes(clusters, told.shape[1])
     rng = np.random.default_rng(seed)
     sizes = np.bincount(groups).astype(np.float64)
-    sums = np.stack([np.bincount(groups, weights=own) for own in told])
+    sums = cluster_sums(told, groups)
     draws = np.empty(n_draws)
     for at in range(n_draws):
-        counts = drawn_counts(sizes.size, 1, rng)[0]
+        counts = draw_once(sizes.size, rng)
         draws[at] = sums[rng.integers(0, len(told), len(told))].mean(axis=0) @ counts / (sizes @ counts)
-    low, high = np.quantile(draws, ((1 - level) / 2, (1 + level) / 2))
-    return float(told.mean()), float(low), float(high)
+    within = percentile_interval(draws, level)
+    return float(told.mean()), within.low, within.high
 
 
 def _measure(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import cluster_rows
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBERS, read_report, read_table
 from goldassay.questions.leakage.condition_evidence import READER_BITS
+from goldassay.stats.clusters import cluster_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

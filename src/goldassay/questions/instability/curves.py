@@ -11,7 +11,6 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.intervals import mean_interval
 from goldassay.questions.instability.means import RunMeans
 from goldassay.questions.instability.spread import caveats_of
 from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
@@ -19,6 +18,7 @@ from goldassay.questions.instability.verdict import Spread, judge_instability
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_curves import measure_curve
 from goldassay.runs.curves import UNNAMED_METRIC
+from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     import os

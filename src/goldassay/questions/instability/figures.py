@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict
-from goldassay.core.intervals import mean_interval
 from goldassay.questions.policy_rules import MIN_RUNS, NO_QUICK_PROBES
+from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

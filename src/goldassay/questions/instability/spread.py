@@ -10,7 +10,6 @@ import numpy as np
 
 from goldassay.core.doors import right_labels
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.core.intervals import few_runs_caveat
 from goldassay.core.numbers import points
 from goldassay.questions.instability.measures.intervals import resample_scores
 from goldassay.questions.instability.measures.scores import distinct_runs, score_one_run, summarize_scores
@@ -21,6 +20,7 @@ from goldassay.questions.instability.measures.variance import (
     score_above_constant,
 )
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
+from goldassay.stats.intervals import few_runs_caveat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,12 +6,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.intervals import score_sd_interval, sd_interval
 from goldassay.core.results import Result
-from goldassay.core.severity import Word, severity
-from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
+from goldassay.core.verdicts import (
+    Headline,
+    Verdict,
+    Word,
+    not_measurable,
+    severity,
+)
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.runs.grades import grade_of
+from goldassay.stats.intervals import score_sd_interval, sd_interval
+from goldassay.stats.verdicts import judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -30,10 +30,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.effects import POSITION, Effect, Effects, Limits
-from goldassay.core.intervals import paired_interval, wilson_bounds
-from goldassay.core.ratio_resampling import LEVEL, Ratios, resample_ratios
 from goldassay.core.results import Result
+from goldassay.stats.effects import (
+    POSITION,
+    Effect,
+    Effects,
+    Limits,
+)
+from goldassay.stats.intervals import normal_level, normal_quantile, paired_interval, wilson_bounds
+from goldassay.stats.ratios import LEVEL, Ratios, resample_ratios
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,10 +119,10 @@ def kappa(one: np.ndarray, other: np.ndarray) -> float:
 
     NaN where both always say the same one thing.
     """
-    values = np.unique(np.concatenate([one, other]))
-    observed = float((one == other).mean()) if one.size else math.nan
-    expected = float(sum((one == value).mean() * (other == value).mean() for value in values)) if one.size else math.nan
-    return (observed - expected) / (1 - expected) if expected < 1 else math.nan
+    from sklearn.metrics import cohen_kappa_score
+
+    values, codes = np.unique(np.stack([one, other]), return_inverse=True)
+    return float(cohen_kappa_score(*codes.reshape(2, -1))) if values.size > 1 else math.nan
 
 
 def _mean(values: pl.Series) -> float:
@@ -234,7 +239,7 @@ def _model_of(rows: pl.DataFrame, judge: str, strengths: dict[str, float] | None
         codes = np.unique(rows["item"].to_list(), return_inverse=True)[1]
         w, errors = _fitted(x, rows["win"].to_numpy(), penalty, codes, fixed)
         for at, name in enumerate(terms):
-            reach = 1.959963984540054 * errors[at]
+            reach = normal_quantile(0.95) * errors[at]
             found[name] = (float(w[at]), float(w[at] - reach), float(w[at] + reach))
     return VerdictModel(judge, rows.height, len(names), *found["position"], *found["length"], *found["own"])
 
@@ -378,12 +383,12 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
         value, error = float(found.values[ratio]), float(found.errors[ratio])
         n = int((own.below > 0).sum())
         # Draws in which some judge does not vary may be too many together: a normal quantile, corrected for all.
-        wide = together if math.isfinite(together) else _normal(1 - (1 - LEVEL) / max(len(moving), 1))
-        ordinary = found.quantile(ratio) if error > 0 else _normal()
+        wide = together if math.isfinite(together) else normal_quantile(1 - (1 - LEVEL) / max(len(moving), 1))
+        ordinary = found.quantile(ratio) if error > 0 else normal_quantile(LEVEL)
         ends = []
         for quantile in (wide, ordinary):
             reach = quantile * error if error > 0 and math.isfinite(quantile) else 0.0
-            level = min(1 - 1e-12, math.erf(quantile / math.sqrt(2))) if math.isfinite(quantile) else LEVEL
+            level = min(1 - 1e-12, normal_level(quantile)) if math.isfinite(quantile) else LEVEL
             least = _paired(own, n, level)
             ends.append(
                 (max(-1.0, min(value - reach, value - least[0])), min(1.0, max(value + reach, value + least[1])))
@@ -460,12 +465,6 @@ def _paired(own: _Units, n: int, level: float) -> tuple[float, float]:
     found = paired_interval(own.plus, own.minus, phi, n, level)
     value = own.plus - own.minus
     return value - found.low, found.high - value
-
-
-def _normal(level: float = LEVEL) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
 
 
 def _unknown(judge: str, seat: str, limits: Limits) -> Effect:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import Effects
 from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figures_by, result
 from goldassay.core.results import Result
 from goldassay.questions.judgments.measures import PeopleAgreement, PositionEffect, VerdictModel
+from goldassay.stats.effects import Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

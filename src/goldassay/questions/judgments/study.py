@@ -9,11 +9,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.effects import LEAST_CLUSTERS, Limits
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import frame_of_records
-from goldassay.core.verdicts import Doubt
 from goldassay.data.items.judgments import LENGTH, Judgments
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.judgments.measures import (
@@ -25,15 +23,17 @@ from goldassay.questions.judgments.measures import (
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.judgments.verdict import judge_judges
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.stats.effects import LEAST_CLUSTERS, Limits
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
     from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
     from goldassay.report.report import Report
+    from goldassay.stats.effects import Effects
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.
 _MOST_UNUSED = 0.05

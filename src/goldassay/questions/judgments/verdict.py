@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.verdicts import Headline, Verdict, judge_effects
+from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.judgments.measures import FIRST_SEAT
+from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.verdicts import judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.core.effects import Effects
     from goldassay.core.settings import JudgmentLimits
-    from goldassay.core.verdicts import Doubt
     from goldassay.questions.judgments.measures import PositionEffect
+    from goldassay.stats.effects import Effects
+    from goldassay.stats.verdicts import Doubt
 
 
 def judge_judges(

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Reading
     from goldassay.core.finding import RowToRead
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
+    from goldassay.stats.effects import Reading
 
 # Columns of the table of examples that every audit has of itself.
 _SHARED = ("example_id", "label", "difficulty")

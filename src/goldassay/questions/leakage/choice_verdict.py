@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import percent
-from goldassay.core.planting import TIMES_LIMIT, WORDS_FOR_READERS
-from goldassay.core.verdicts import Headline, Judged, Verdict, judge_effects
+from goldassay.core.verdicts import Headline, Verdict
 from goldassay.data.items import CHOICES
 from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
+from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS
+from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.verdicts import Judged, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.effects import Effect, Effects
     from goldassay.core.settings import LeakageLimits
-    from goldassay.core.verdicts import Doubt
     from goldassay.data.items import Kind
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.stats.effects import Effect, Effects
+    from goldassay.stats.verdicts import Doubt
 
 
 def judge_choices(

@@ -17,13 +17,10 @@ import polars as pl
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.doors import option
-from goldassay.core.effects import Reading
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Doubt
 from goldassay.data.items import CHOICES, PREFERENCES
 from goldassay.questions.data_notes import unread_notes
-from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.item_rules import measure_item_rules
@@ -34,6 +31,10 @@ from goldassay.questions.leakage.preference_tables import preference_tables
 from goldassay.questions.leakage.telling_choices import telling_choices
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.runs import Runs
+from goldassay.stats.calibration import cross_calibrate
+from goldassay.stats.clusters import dense_codes
+from goldassay.stats.effects import Reading
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -109,7 +110,7 @@ def choice_evidence(
         for each in picks
         if each.applies.any()
     )
-    groups = np.arange(len(test)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    groups = dense_codes(codes, len(test))
     folds = deal_folds(groups, max(2, min(N_FOLDS, n_apart)), np.random.default_rng(settings.seed))
     chosen = pick_by_subject(test, picks, BY_SUBJECT, folds, groups)
     if chosen is not None and chosen.applies.any():

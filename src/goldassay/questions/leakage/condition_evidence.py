@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.core.clusters import Clusters
-    from goldassay.core.effects import Reading
-    from goldassay.core.verdicts import Doubt
     from goldassay.data import Dataset
     from goldassay.data.items import Kind
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
+    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.effects import Reading
+    from goldassay.stats.verdicts import Doubt
 
 PAIRED, TEXT, EMPTY = "paired", "text", "empty"
 # Of multiple-choice questions: always naming the longest choice, for which nothing is trained.

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.correlation import correlation_interval
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.questions.leakage.measures.information import training_dynamics
 from goldassay.questions.leakage.measures.token_relevance import weighted_log_odds, word_counts
+from goldassay.stats.intervals import correlation_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

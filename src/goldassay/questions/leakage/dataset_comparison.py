@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.correlation import correlation_interval
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
-from goldassay.core.severity import severity
+from goldassay.core.verdicts import severity
 from goldassay.questions.leakage.condition_evidence import is_part
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.stats.intervals import correlation_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.planting import WORDS_FOR_READERS, control_parts, filling_word, planted_word
 from goldassay.data.items import PREFERENCES
 from goldassay.questions.leakage.condition_evidence import PAIRED
 from goldassay.questions.leakage.pairwise import ask_pairs
 from goldassay.questions.leakage.posed_items import Posed
 from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.quick_probe import OneLabelError, QuickProbe
+from goldassay.stats.detection import (
+    WORDS_FOR_READERS,
+    control_parts,
+    filling_word,
+    planted_word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

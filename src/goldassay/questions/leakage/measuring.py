@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.results import to_plain
-from goldassay.core.subsets import accuracy_by_subset
-from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
+from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.choice_verdict import judge_choices
@@ -61,19 +60,21 @@ from goldassay.questions.leakage.verdict import (
 )
 from goldassay.questions.left_out import left_out_doubts
 from goldassay.questions.row_details.readers import answers_of_readers
+from goldassay.stats.subsets import accuracy_by_subset
+from goldassay.stats.verdicts import judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Effects, Reading
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.example_artifacts import Artifacts
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.options import LeakageChoice
+    from goldassay.stats.effects import Effects, Reading
 
 
 NOTE = (

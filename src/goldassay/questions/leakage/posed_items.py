@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.doors import option
 from goldassay.core.errors import BoundError, InputError
 from goldassay.data import Dataset, parse_columns
@@ -26,6 +25,7 @@ from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.data.table import Table
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.questions.leakage.condition_evidence import named_path
+from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

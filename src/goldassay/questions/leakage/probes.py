@@ -10,7 +10,6 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
-from goldassay.questions.leakage.calibration import cross_calibrate, cross_null
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence
 from goldassay.questions.leakage.embedding import DESCRIPTION, embed_texts
 from goldassay.questions.leakage.measures.peco import peco
@@ -25,6 +24,7 @@ from goldassay.readers.conditions import (
 )
 from goldassay.readers.probes import describe_probe, train_probes
 from goldassay.runs import read_runs, write_runs
+from goldassay.stats.calibration import cross_calibrate, cross_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.effects import Reading
-from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_rows, planted_word
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
-from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PAIRED, PROBES, TEXT, ConditionEvidence, is_part, softmax_at
 from goldassay.readers.naive_bayes import telling_evidence, word_evidence
 from goldassay.readers.probes import train_probes
+from goldassay.stats.calibration import cross_calibrate
+from goldassay.stats.detection import (
+    WORDS_FOR_READERS,
+    filling_word,
+    planted_rows,
+    planted_word,
+)
+from goldassay.stats.effects import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,15 +10,15 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import mean_interval
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
 from goldassay.data.row_values import normalized_text
-from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.measures.information import label_shares, pvi
 from goldassay.readers.conditions import conditions_of, roles_of
 from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.quick_probe import QuickProbe
+from goldassay.stats.calibration import cross_calibrate
+from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

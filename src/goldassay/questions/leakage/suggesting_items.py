@@ -11,7 +11,6 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import mean_interval
 from goldassay.core.numbers import count
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
@@ -22,6 +21,7 @@ from goldassay.questions.leakage.item_rules import effects_by_rule, toward_right
 from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect, chance_of
 from goldassay.questions.leakage.posed_items import Posed
 from goldassay.questions.leakage.suggesting import SHARES
+from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,13 +15,13 @@ import numpy as np
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.effects import Reading
 from goldassay.data.text_form import form_words
 from goldassay.questions.leakage.item_readers import by_item, choice_hits
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 from goldassay.questions.leakage.readings import LEANINGS
 from goldassay.readers.naive_bayes import telling_evidence
+from goldassay.stats.effects import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,25 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.effects import ACCURACY, BALANCED, measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.planting import WORDS_FOR_READERS, planted_share
-from goldassay.core.verdicts import Doubt, Verdict, judge_effects
+from goldassay.core.verdicts import Verdict
 from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 from goldassay.questions.leakage.readings import part_name, planted_readings, telling_readings
 from goldassay.questions.test_part import read_words, within_doubts
+from goldassay.stats.detection import WORDS_FOR_READERS, planted_share
+from goldassay.stats.effects import ACCURACY, BALANCED, measure_effects
+from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Effects, Measure, Reading
-    from goldassay.core.effects import Limits as EffectLimits
     from goldassay.core.progress import Progress
     from goldassay.core.settings import LeakageLimits
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy
+    from goldassay.stats.effects import Effects, Measure, Reading
+    from goldassay.stats.effects import Limits as EffectLimits
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
 SHARED_WORTH_NAMING = 0.01

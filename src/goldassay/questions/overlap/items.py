@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, parse_columns, read_dataset
 from goldassay.data.column_names import normalized
@@ -23,6 +22,7 @@ from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
 from goldassay.scanning import SoughtText, readings_of
 from goldassay.scanning.fields import texts_of_column
+from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.intervals import Interval
 from goldassay.core.results import Result
+from goldassay.stats.intervals import Interval, t_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -169,10 +169,7 @@ def adjusted_difference(
     n_groups = int(groups.max()) + 1
     interval = None
     if n_groups > 1 and n > n_strata + 1:
-        from scipy.stats import t
-
         sums = np.bincount(groups, d * (y - value * d))
         variance = float(sums @ sums) / spread**2 * n_groups / (n_groups - 1) * (n - 1) / (n - n_strata - 1)
-        reach = float(t.ppf((1 + level) / 2, n_groups - 1)) * math.sqrt(variance)
-        interval = Interval(value - reach, value + reach, level, "least squares, clustered")
+        interval = t_interval(value, variance, n_groups - 1, level, "least squares, clustered")
     return AdjustedDifference(value, interval, n_strata, n, int((~used).sum()))

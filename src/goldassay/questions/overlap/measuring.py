@@ -13,7 +13,6 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent
 from goldassay.core.results import Result
-from goldassay.core.verdicts import Doubt, Verdict
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.overlap.measures import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
@@ -21,17 +20,19 @@ from goldassay.questions.overlap.verdict import judge_overlap
 from goldassay.scanning.confirmation import KEPT, WHOLE, Confirmation
 from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
 from goldassay.scanning.scan import notices
+from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from goldassay.core.intervals import Interval
     from goldassay.core.settings import Settings
+    from goldassay.core.verdicts import Verdict
     from goldassay.questions.overlap.items import TestItems
     from goldassay.scanning import Corpus, ScanResult, Sought
     from goldassay.scanning.near_copies import NearTable
+    from goldassay.stats.intervals import Interval
 
 # From this share of the items or documents on, those that cannot be searched leave the rest no sample.
 _MOST_UNSEARCHED = 0.05

@@ -9,7 +9,6 @@ import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, difference_interval
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.instability.measures.scores import score_one_run
@@ -18,6 +17,7 @@ from goldassay.questions.overlap.measures import adjusted_difference
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
+from goldassay.stats.intervals import Interval, difference_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import count, percent
-from goldassay.core.verdicts import Headline, Verdict, judge_interval
+from goldassay.core.verdicts import Headline, Verdict
+from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.verdicts import judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.clusters import Clusters
-    from goldassay.core.intervals import Interval
     from goldassay.core.settings import OverlapLimits
-    from goldassay.core.verdicts import Doubt
+    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.intervals import Interval
+    from goldassay.stats.verdicts import Doubt
 
 _NEXT = {
     "sound": "Keep the report with the score; it holds for this corpus alone, and for copies, not for paraphrases.",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Reading
+    from goldassay.stats.effects import Reading
 
 RIGHT, WRONG, SHARED = "right", "wrong", "partly right"
 

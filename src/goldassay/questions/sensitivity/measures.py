@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, score_sd_interval
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.comparison import noise_of_side
 from goldassay.questions.instability.measures.scores import (
@@ -19,6 +18,8 @@ from goldassay.questions.instability.measures.scores import (
     group_codes,
     score_one_run,
 )
+from goldassay.stats.clusters import dense_codes, variance_of_mean
+from goldassay.stats.intervals import Interval, score_sd_interval, t_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,18 +174,14 @@ def _difference(
     one: NDArray[np.float64], other: NDArray[np.float64], clusters: ArrayLike | None, level: float
 ) -> Interval:
     """Student's interval of the mean of paired differences, by clusters."""
-    from scipy.special import stdtrit
-
     differences = one - other
-    codes = np.unique(np.arange(one.size) if clusters is None else np.asarray(clusters), return_inverse=True)[1]
+    codes = dense_codes(clusters, one.size)
     n_clusters = int(codes.max()) + 1
     if n_clusters < 2:
         raise InputError("all examples are one cluster", mend="give at least 2")
-    mean = float(differences.mean())
-    sums = np.bincount(codes, weights=differences - mean)
-    error = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / one.size
-    reach = float(stdtrit(n_clusters - 1, (1 + level) / 2)) * error
-    return Interval(max(mean - reach, -1.0), min(mean + reach, 1.0), level, "Student t, over examples")
+    variance = variance_of_mean(differences, codes)
+    found = t_interval(float(differences.mean()), variance, n_clusters - 1, level, "Student t, over examples")
+    return found.within(-1.0, 1.0)
 
 
 def _picked(
@@ -192,7 +189,7 @@ def _picked(
 ) -> NDArray[np.float64]:
     """The score of each example in the configuration that is best (or worst) on the other folds, (N,)."""
     n = of_examples.shape[1]
-    codes = np.unique(np.arange(n) if clusters is None else np.asarray(clusters), return_inverse=True)[1]
+    codes = dense_codes(clusters, n)
     n_clusters = int(codes.max()) + 1
     n_folds = min(_FOLDS, n_clusters)
     order = np.random.default_rng(seed).permutation(n_clusters)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.clusters import effective_clusters
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, frame_of_records
@@ -21,6 +20,7 @@ from goldassay.questions.sensitivity.measures import ConfigurationSpread, config
 from goldassay.questions.sensitivity.result import ConfigurationScore
 from goldassay.questions.sensitivity.verdict import Claim, Judged, judge, judge_claim
 from goldassay.runs.configurations import differing, digest
+from goldassay.stats.clusters import effective_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

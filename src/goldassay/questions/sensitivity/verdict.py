@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from goldassay.core.effects import LEAST_CLUSTERS
-from goldassay.core.severity import severity
-from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
+from goldassay.core.verdicts import (
+    Headline,
+    Verdict,
+    not_measurable,
+    severity,
+)
 from goldassay.questions.instability.measures.scores import ALIKE
 from goldassay.questions.sensitivity.measures import LEAST_CONFIGURATIONS
+from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.verdicts import judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import SensitivityLimits
-    from goldassay.core.severity import Word
+    from goldassay.core.verdicts import Word
     from goldassay.questions.sensitivity.measures import ConfigurationSpread
 
 # Names of models that were asked in one way; the others are in report.json.

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
-from goldassay.core.severity import severity
-from goldassay.core.verdicts import Doubt, Headline, Verdict, judge_interval, not_measurable
+from goldassay.core.verdicts import (
+    Headline,
+    Verdict,
+    not_measurable,
+    severity,
+)
 from goldassay.questions.shift.known_texts import MOST_KNOWN, is_mostly_known
+from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.verdicts import Doubt, judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.settings import ShiftLimits
-    from goldassay.core.severity import Word
+    from goldassay.core.verdicts import Word
 
 METRIC_NAMES = {
     "accuracy": "accuracy",

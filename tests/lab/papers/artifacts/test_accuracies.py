@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.core.intervals import mean_interval
-from goldassay.core.subsets import accuracy_by_subset
 from goldassay.lab.papers.artifacts.protocol import EASY, FULL, GAP, HARD, SUBSETS, Accuracies, Trained
+from goldassay.stats.intervals import mean_interval
+from goldassay.stats.subsets import accuracy_by_subset
 
 A, B = Trained("a"), Trained("b", "0.8", "debias")
 

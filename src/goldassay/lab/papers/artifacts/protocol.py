@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.lab.papers.recipe import Training
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds
+from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import fold_redundant
-from goldassay.core.intervals import wilson_interval
 from goldassay.data.tokenization import tokenize
 from goldassay.lab.papers.artifacts.protocol import (
     ALL,
@@ -29,6 +28,7 @@ from goldassay.lab.papers.cells import OURS, compare_cells
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import Comparison
 from goldassay.questions.artifacts.inputs import texts_for
+from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

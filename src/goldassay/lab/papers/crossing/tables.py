@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.intervals import difference_interval
 from goldassay.lab.papers.cells import show_cells
 from goldassay.lab.papers.crossing.examples import CLASSES
 from goldassay.questions.instability.measures.class_overlap import overlap_classes
@@ -21,6 +20,7 @@ from goldassay.questions.instability.measures.intervals import resample_groups
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.variance import decompose_by_group
 from goldassay.runs import read_runs
+from goldassay.stats.intervals import difference_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,10 +14,10 @@ from goldassay.lab.papers.recipe import Conclusion
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.core.pooling import Pooled
     from goldassay.lab.papers.instability.evidence import Evidence
     from goldassay.lab.papers.pooling import Claim
     from goldassay.lab.papers.recipe import Standing
+    from goldassay.stats.pooling import Pooled
 
 _PAIRS = "pairs of model and analysis set"
 # An interval of a ratio with as good as no width: its spread over pairs is all that is known of its noise.

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.correlation import correlation_interval
-from goldassay.core.intervals import mean_interval
 from goldassay.core.numbers import decimal, signed_points
 from goldassay.lab.papers.leakage.evidence import is_printed_part
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import Conclusion
 from goldassay.questions.leakage.dataset_comparison import correlations
+from goldassay.stats.intervals import correlation_interval, mean_interval, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -154,12 +153,10 @@ def _leaning(row: Row) -> tuple[float, float, float]:
 
     That of the score is for other starts of k-means, of which nobody asks; all runs have the same examples.
     """
-    from scipy.special import ndtri
-
     scores = row["peco_of_runs"]
     value = float(np.mean(scores))
     runs = mean_interval(scores).high - value if len(scores) > 1 else row["peco_high"] - row["peco"]
-    half = math.hypot(runs, float(ndtri(0.975)) * row["peco_examples_error"])
+    half = math.hypot(runs, normal_quantile(0.95) * row["peco_examples_error"])
     return value, value - half, value + half
 
 

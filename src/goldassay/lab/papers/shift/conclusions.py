@@ -10,6 +10,7 @@ from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.recipe import PRETRAINED, Conclusion
 from goldassay.lab.papers.shift.scales import TRANSFORMERS
 from goldassay.lab.papers.shift.sets import NEWSGROUPS
+from goldassay.stats.intervals import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,10 +67,8 @@ def _difference(first: Figure, second: Figure) -> Figure:
 
 def _widened(figure: Figure, n: int) -> Figure:
     """The figure with an interval that holds for n figures at once (Bonferroni), as if it were normal."""
-    from scipy.special import ndtri
-
     value, low, high = figure
-    times = float(ndtri(1 - 0.025 / n) / ndtri(1 - 0.025))
+    times = normal_quantile(1 - 0.05 / n) / normal_quantile(0.95)
     return value, value - times * (value - low), value + times * (high - value)
 
 

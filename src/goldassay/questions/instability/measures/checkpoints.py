@@ -16,10 +16,16 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import Interval, few_runs_caveat, mean_reach, score_sd_interval, wilson_interval
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import as_scores
 from goldassay.questions.instability.measures.variance import decompose_variance
+from goldassay.stats.intervals import (
+    Interval,
+    few_runs_caveat,
+    mean_reach,
+    score_sd_interval,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,8 +18,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import cluster_codes, resample_runs
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import draw_clusters, resample_runs
+from goldassay.stats.clusters import cluster_codes, dense_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -142,8 +143,7 @@ def overlap_classes(
     if right.ndim != 2 or right.size == 0 or not np.isin(right, (0.0, 1.0)).all():
         raise InputError("scores must be runs by examples, each 0 or 1", mend="give what is right or wrong")
     plan = _plan(right, np.asarray(labels), classes, run_classes or {}, without)
-    codes = cluster_codes(clusters, right.shape[1])
-    codes = np.arange(right.shape[1]) if codes is None else codes
+    codes = dense_codes(cluster_codes(clusters, right.shape[1]), right.shape[1])
     n_clusters = int(codes.max()) + 1
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(right))
@@ -388,12 +388,8 @@ def _moved_by_examples(
     plan: _Plan, by_cluster: NDArray[np.float64], value: _Value, rng: np.random.Generator, n_draws: int
 ) -> NDArray[np.float64]:
     """How far the logarithms lie off when clusters are drawn with replacement, (B, 2 P)."""
-    n = by_cluster.shape[1]
     moved = []
-    for start in range(0, n_draws, _DRAWS_AT_ONCE):
-        size = min(_DRAWS_AT_ONCE, n_draws - start)
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+    for _, counts in draw_clusters(by_cluster.shape[1], n_draws, rng, at_once=_DRAWS_AT_ONCE):
         sums = np.stack([counts @ split for split in by_cluster], axis=1)
         with np.errstate(invalid="ignore"):
             moved.append(plan.measure(sums).logs - value.logs)

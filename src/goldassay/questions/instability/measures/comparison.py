@@ -15,25 +15,18 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, pairs_interval
-from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
 from goldassay.questions.instability.measures.variance import parts_of_variance
+from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
+from goldassay.stats.clusters import variance_of_mean
+from goldassay.stats.intervals import Interval, degrees_of_freedom, few_runs_caveat, pairs_interval, t_interval
+from goldassay.stats.significance import mcnemar_p, sign_flip_p, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-
-def noise_of_examples(d: NDArray[np.float64], codes: NDArray[np.int64] | None, n_clusters: int) -> float:
-    """Variance of the mean of differences d (N,) by which examples, or whole clusters of them, were drawn."""
-    n_examples = len(d)
-    if codes is None:
-        return float(d.var(ddof=1)) / n_examples
-    sums = np.bincount(codes, weights=d - d.mean(), minlength=n_clusters)
-    return float(sums @ sums) / n_examples**2 * n_clusters / (n_clusters - 1)
 
 
 class RunNoise(NamedTuple):
@@ -76,34 +69,6 @@ def sides_of(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool) -> t
     return (a - b,) if matched else (a, b)
 
 
-def degrees_of_freedom(parts: Sequence[tuple[float, float]]) -> float:
-    """Satterthwaite's, from each part's variance and its own; infinite where nothing varies."""
-    whole = sum(variance for variance, _ in parts)
-    squares = sum(variance**2 / df for variance, df in parts)
-    return whole**2 / squares if squares > 0 else math.inf
-
-
-def t_p_value(difference: float, variance: float, df: float) -> float:
-    """Two-sided, of a true difference of 0, by Student's t."""
-    from scipy.special import ndtr, stdtr
-
-    if difference == 0:
-        return 1.0
-    if variance <= 0:
-        return 0.0
-    score = -abs(difference) / math.sqrt(variance)
-    return 2 * float(stdtr(df, score) if math.isfinite(df) else ndtr(score))
-
-
-def t_interval(difference: float, variance: float, df: float, level: float, over: str) -> Interval:
-    """The difference and t times its standard error to either side."""
-    from scipy.special import ndtri, stdtrit
-
-    quantile = float(stdtrit(df, (1 + level) / 2) if math.isfinite(df) else ndtri((1 + level) / 2))
-    half = quantile * math.sqrt(variance)
-    return Interval(difference - half, difference + half, level, f"Student t, over {over}")
-
-
 def drawn_runs(
     n_a: int, n_b: int, matched: bool, rng: np.random.Generator, n_draws: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -126,43 +91,6 @@ def drawn_differences(
     of_a, of_b = means[:, : len(a)], means[:, len(a) :]
     differences: NDArray[np.float64] = (weights[0] * of_a).sum(axis=1) - (weights[1] * of_b).sum(axis=1)
     return differences
-
-
-def sign_flip_p(differences: NDArray[np.float64], *, seed: int, n_draws: int = 9999) -> float:
-    """Two-sided p-value of the sum of differences, signs flipped at random.
-
-    (1 + number of draws whose |sum| is at least the observed)/(1 + draws). Units with the same |difference| are
-    flipped together by one binomial draw, which gives the same distribution at a fraction of the cost.
-
-    Args:
-        differences: (M,), one for each independent unit: an example, or a cluster's sum.
-        seed: Of the draws.
-        n_draws: How many.
-
-    Source: Fisher 1935; the estimate that cannot be 0 is Phipson and Smyth's (2010).
-    """
-    sizes, counts = np.unique(np.abs(differences[differences != 0]).round(12), return_counts=True)
-    observed = abs(float(differences.sum()))
-    rng = np.random.default_rng(seed)
-    sums = np.zeros(n_draws)
-    for size, count in zip(sizes, counts, strict=True):
-        sums += size * (2.0 * rng.binomial(count, 0.5, n_draws) - count)
-    # Sums of the same terms in another order may differ in the last digits, and are ties all the same.
-    reached = np.abs(sums) >= observed - 1e-9 * max(1.0, float(np.abs(differences).sum()))
-    return float(1 + reached.sum()) / (1 + n_draws)
-
-
-def mcnemar_p(only_a: int, only_b: int) -> float:
-    """Exact two-sided McNemar test: of the examples that one of two models has right, how many are a's.
-
-    min(1, 2 P(X <= min(only_a, only_b))) with X binomial(only_a + only_b, 1/2); 1 where there are none.
-
-    Source: McNemar 1947.
-    """
-    from scipy.special import bdtr
-
-    n = only_a + only_b
-    return 1.0 if n == 0 else min(1.0, 2.0 * float(bdtr(min(only_a, only_b), n, 0.5)))
 
 
 # Means over runs that differ by less than this are equal but for rounding.
@@ -285,7 +213,7 @@ def compare(
         clusters: (N,) names of what examples share, such as a premise.
         matched: Whether run r of A and run r of B share a seed.
         method: "normal" theory as above, or "bootstrap": examples (or clusters) drawn with replacement, runs weighted
-            as in `goldassay.core.resampling.resample_runs`.
+            as in `goldassay.stats.bootstrap.resample_runs`.
         level: Of the interval.
         seed: Of all draws.
         n_draws: Of the sign-flip test, and, at most 2,000, of the bootstrap.
@@ -306,7 +234,7 @@ def compare(
     d = a.mean(axis=0) - b.mean(axis=0)
     difference = float(a.mean() - b.mean())
     units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
-    var_examples = noise_of_examples(d, codes, len(names))
+    var_examples = variance_of_mean(d, codes)
     one_run = min(n_a, n_b) < 2
     runs = None if one_run else noise_of_runs([noise_of_side(each, codes) for each in sides_of(a, b, matched)])
     parts = [] if runs is None else runs.floored
@@ -321,7 +249,7 @@ def compare(
     over = "examples" if one_run else "runs and examples"
     return Comparison(
         difference=difference,
-        interval=t_interval(difference, var_total, df, level, over)
+        interval=t_interval(difference, var_total, df, level, f"Student t, over {over}")
         if method == "normal"
         else _drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over),
         var_examples=var_examples,

@@ -19,9 +19,9 @@ import polars as pl
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import few_runs_caveat, mean_reach
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import as_scores, standardized_ranks
+from goldassay.stats.intervals import few_runs_caveat, mean_reach, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,14 +135,13 @@ def _mean_bounds(
 
 
 def _rank_bounds(values: NDArray[np.float64], n_runs: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    from scipy.special import ndtri
 
     if n_runs <= 3:
         return _around(values, np.full_like(values, -1.0), np.ones_like(values))
     # A correlation of exactly 1 would be its own interval: it is taken back by half its distance from the next lower.
     most = 1 - 6 / (n_runs**3 - n_runs)
     inner = np.clip(values, -most, most)
-    half = float(ndtri(0.975)) * np.sqrt((1 + inner**2 / 2) / (n_runs - 3))
+    half = normal_quantile(0.95) * np.sqrt((1 + inner**2 / 2) / (n_runs - 3))
     return _around(values, np.tanh(np.arctanh(inner) - half), np.tanh(np.arctanh(inner) + half))
 
 

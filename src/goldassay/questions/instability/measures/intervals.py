@@ -12,23 +12,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import (
+from goldassay.core.results import Result
+from goldassay.questions.instability.measures.scores import as_scores, example_variances, group_codes
+from goldassay.stats.bootstrap import draw_clusters, percentile_interval
+from goldassay.stats.clusters import cluster_sums
+from goldassay.stats.intervals import (
     Interval,
     difference_interval,
     few_runs_caveat,
     mean_interval,
     ratio_interval,
     score_sd_interval,
+    t_quantile,
 )
-from goldassay.core.resampling import percentile_interval
-from goldassay.core.results import Result
-from goldassay.questions.instability.measures.scores import as_scores, example_variances, group_codes, group_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -84,8 +86,6 @@ def independent_interval(values: NDArray[np.float64], level: float) -> tuple[flo
 
     Source: Tukey 1958; Arvesen 1969, "Jackknifing U-statistics", for means over pairs of runs.
     """
-    from scipy.special import stdtrit
-
     n_runs, n_columns = values.shape
     centered = values - values.mean(axis=0)
     own = np.einsum("rn,rn->r", centered, centered) / n_columns**2
@@ -98,7 +98,7 @@ def independent_interval(values: NDArray[np.float64], level: float) -> tuple[flo
     # Without run r, the mean of the others lies -c_r/(R-1) off the common one, which takes R/(R-1) of its square.
     without = (own.sum() - own * n_runs / (n_runs - 1)) / (n_runs - 2)
     error = math.sqrt((n_runs - 1) / n_runs * float(np.square(without - without.mean()).sum()))
-    reach = float(stdtrit(n_runs - 1, (1 + level) / 2)) * error / whole
+    reach = t_quantile(n_runs - 1, level) * error / whole
     return whole, Interval(whole * math.exp(-reach), whole * math.exp(reach), level, method)
 
 
@@ -147,8 +147,6 @@ def slope_intervals(
     Returns:
         Lower and upper bounds, (G,).
     """
-    from scipy.special import stdtrit
-
     n_runs, n_columns = parts.shape
     x = whole - whole.mean()
     square = float(x @ x)
@@ -158,11 +156,13 @@ def slope_intervals(
     y = parts - parts.mean(axis=0)
     slopes = x @ y / square
     rest = np.square(y - np.outer(x, slopes)).sum(axis=0) / (n_runs - 2)
-    half = float(stdtrit(n_runs - 2, (1 + level) / 2)) * np.sqrt(rest / square)
+    half = t_quantile(n_runs - 2, level) * np.sqrt(rest / square)
     return slopes - half, slopes + half
 
 
+Over = Literal["runs", "examples"]
 FIGURES = ("mean", "sd", "total", "independent", "covariance", "design_effect")
+# Cells of the counts that are made at once: as many as a cache holds.
 _CELLS = 2**18
 
 
@@ -218,7 +218,7 @@ class ResampledIntervals(Result):
 
 def resample_scores(
     scores: ArrayLike,
-    over: Literal["runs", "examples"] = "runs",
+    over: Over = "runs",
     *,
     clusters: ArrayLike | None = None,
     method: Literal["recommended", "bootstrap"] = "recommended",
@@ -253,13 +253,9 @@ def resample_scores(
 
     Source: Efron 1979; the two corrections are ours.
     """
-    values = as_scores(scores, min_runs=2)
-    if over not in ("runs", "examples"):
-        raise InputError(f"there is no resampling over {over!r}", mend="choose 'runs' or 'examples'")
+    values = _checked(scores, over, level, n_draws)
     if method not in ("recommended", "bootstrap"):
         raise InputError(f"there is no method {method!r}", mend="choose 'recommended' or 'bootstrap'")
-    if not 0 < level < 1 or n_draws < 1:
-        raise InputError(f"level is {level}, n_draws {n_draws}", mend="give a level in (0, 1) and at least 1 draw")
     n_runs, n_examples = values.shape
     names, codes = ([], None) if clusters is None else group_codes(clusters, n_examples)
     if len(names) == 1:
@@ -285,6 +281,113 @@ def resample_scores(
         caveats=_caveats(n_runs, over, closed, len(names) if codes is not None else None),
         skipped=skipped,
     )
+
+
+@dataclass(frozen=True)
+class GroupIntervals(Result):
+    """Intervals of what `decompose_by_group` (ddof 1) measures; each names its method.
+
+    Attributes:
+        groups: Names, ascending, (G,).
+        means: Of each group's mean score, (G,).
+        sds: Of its standard deviation over runs, (G,).
+        shares_of_variance: Of its share of the total variance, (G,); NaN over two runs.
+        within: Of the covariance between examples of the same group; NaN over two runs.
+        between: Of the covariance between groups.
+        over: "runs" or "examples".
+        n_draws: How many resamples; 0 where the intervals are in closed form.
+        n_runs: R.
+        n_examples: N.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of intervals, or of draws of shares, without a value.
+    """
+
+    groups: tuple[str, ...]
+    means: tuple[Interval, ...]
+    sds: tuple[Interval, ...]
+    shares_of_variance: tuple[Interval, ...]
+    within: Interval
+    between: Interval
+    over: str
+    n_draws: int
+    n_runs: int
+    n_examples: int
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a group: group, and the low and high of mean, sd and share."""
+        columns = {"mean": self.means, "sd": self.sds, "share": self.shares_of_variance}
+        bounds = {
+            f"{name}_{end}": [getattr(each, end) for each in intervals]
+            for name, intervals in columns.items()
+            for end in ("low", "high")
+        }
+        return pl.DataFrame({"group": self.groups, **bounds})
+
+
+def resample_groups(
+    scores: ArrayLike,
+    groups: ArrayLike,
+    over: Over = "runs",
+    *,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    seed: int = 0,
+) -> GroupIntervals:
+    """Intervals of each group's mean, spread and share of the variance, and of the parts within and between groups.
+
+    Over runs, in closed form: Student t for means, chi-square for deviations. A share is the slope of the group's part
+    on the whole score over runs, and has a slope's t interval with R-2 degrees of freedom. Within and between are
+    differences of total, groups' own variances (chi-square, Satterthwaite) and independent part (jackknife), from the
+    intervals of each.
+
+    Over examples: percentiles of draws with replacement within each group, whose sizes stay; an example drawn twice
+    counts as one's variance each, as in `resample_scores`.
+
+    Args:
+        scores: (R, N).
+        groups: (N,) group names.
+        over: "runs": what other seeds would have given on these examples. "examples": what these runs would have
+            scored on other examples of the same groups.
+        level: Of the intervals.
+        n_draws: How many resamples.
+        seed: Of the draws.
+
+    Raises:
+        InputError: There are fewer than 2 runs, scores are not finite, groups do not fit, or a setting is out of range.
+
+    Source: Student 1908; Satterthwaite 1946; Zou and Donner 2008; Efron 1979.
+    """
+    values = _checked(scores, over, level, n_draws)
+    n_runs, n_examples = values.shape
+    names, codes = group_codes(groups, n_examples)
+    skipped: dict[str, int] = {}
+    if over == "runs":
+        found = _over_runs(values, codes, level)
+        if n_runs == 2:
+            skipped["two runs do not tell how certain a share of their variance is"] = len(names)
+    else:
+        found = _over_examples(values, codes, level, n_draws, np.random.default_rng(seed), skipped)
+    return GroupIntervals(
+        tuple(names),
+        *found,
+        over=over,
+        n_draws=0 if over == "runs" else n_draws,
+        n_runs=n_runs,
+        n_examples=n_examples,
+        caveats=few_runs_caveat(n_runs),
+        skipped=skipped,
+    )
+
+
+def _checked(scores: ArrayLike, over: str, level: float, n_draws: int) -> NDArray[np.float64]:
+    values = as_scores(scores, min_runs=2)
+    if over not in ("runs", "examples"):
+        raise InputError(f"there is no resampling over {over!r}", mend="choose 'runs' or 'examples'")
+    if not 0 < level < 1 or n_draws < 1:
+        raise InputError(f"level is {level}, n_draws {n_draws}", mend="give a level in (0, 1) and at least 1 draw")
+    return values
 
 
 def _percentiles(
@@ -345,136 +448,44 @@ def _draw_examples(
     values: NDArray[np.float64], n_draws: int, rng: np.random.Generator, codes: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The same over examples or clusters: pairs of one with itself are taken out of the covariance."""
-    n_examples = values.shape[1]
-    own = example_variances(values, 1)
-    if codes is None:
-        sums, sizes, variances = values, np.ones(n_examples), own
-    else:
-        n_clusters = int(codes.max()) + 1
-        sums, sizes = group_sums(values, codes, n_clusters), np.bincount(codes).astype(np.float64)
-        variances, own = example_variances(sums, 1), np.bincount(codes, weights=own).astype(np.float64)
-    n_units, n_runs = len(sizes), len(values)
-    # One pass over the counts for all sums, in blocks that a cache holds.
-    columns = np.column_stack([sums.T, own, variances, sizes])
-    at_once = max(1, _CELLS // n_units)
-    figures = np.empty((3, n_draws))
-    for start in range(0, n_draws, at_once):
-        picked = rng.integers(0, n_units, (min(at_once, n_draws - start), n_units))
-        counts = np.stack([np.bincount(row, minlength=n_units) for row in picked]).astype(np.float64)
-        found = counts @ columns
-        drawn = found[:, -1]
-        means = found[:, :n_runs] / drawn[:, np.newaxis]
-        twice = np.einsum("bn,bn,n->b", counts, counts, variances) - found[:, -2]
-        rows = slice(start, start + len(picked))
-        figures[0, rows] = means.mean(axis=1)
-        figures[1, rows] = means.var(axis=1, ddof=1) - twice / drawn**2
-        figures[2, rows] = found[:, n_runs] / drawn**2
-    return figures[0], figures[1], figures[2]
+    drawn = _drawn_sums(values, n_draws, rng, codes)
+    means = drawn.runs / drawn.sizes[:, np.newaxis]
+    squares = drawn.sizes**2
+    return means.mean(axis=1), means.var(axis=1, ddof=1) - drawn.again / squares, drawn.own / squares
 
 
-_BLOCK = 64
-
-
-@dataclass(frozen=True)
-class GroupIntervals(Result):
-    """Intervals of what `decompose_by_group` (ddof 1) measures; each names its method.
+class _Sums(NamedTuple):
+    """Sums over the examples of each draw.
 
     Attributes:
-        groups: Names, ascending, (G,).
-        means: Of each group's mean score, (G,).
-        sds: Of its standard deviation over runs, (G,).
-        shares_of_variance: Of its share of the total variance, (G,); NaN over two runs.
-        within: Of the covariance between examples of the same group; NaN over two runs.
-        between: Of the covariance between groups.
-        over: "runs" or "examples".
-        n_draws: How many resamples; 0 where the intervals are in closed form.
-        n_runs: R.
-        n_examples: N.
-        caveats: What to bear in mind, in sentences.
-        skipped: Reason -> count of intervals, or of draws of shares, without a value.
+        runs: Scores of each run, (B, R).
+        own: Variances over runs of each example, (B,).
+        again: What units that are drawn more than once add to the variance of the sum, (B,): their own, once for each
+            ordered pair of a unit with itself.
+        sizes: Examples, (B,).
     """
 
-    groups: tuple[str, ...]
-    means: tuple[Interval, ...]
-    sds: tuple[Interval, ...]
-    shares_of_variance: tuple[Interval, ...]
-    within: Interval
-    between: Interval
-    over: str
-    n_draws: int
-    n_runs: int
-    n_examples: int
-    caveats: tuple[str, ...] = ()
-    skipped: dict[str, int] = field(default_factory=dict)
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row a group: group, and the low and high of mean, sd and share."""
-        columns = {"mean": self.means, "sd": self.sds, "share": self.shares_of_variance}
-        bounds = {
-            f"{name}_{end}": [getattr(each, end) for each in intervals]
-            for name, intervals in columns.items()
-            for end in ("low", "high")
-        }
-        return pl.DataFrame({"group": self.groups, **bounds})
+    runs: NDArray[np.float64]
+    own: NDArray[np.float64]
+    again: NDArray[np.float64]
+    sizes: NDArray[np.float64]
 
 
-def resample_groups(
-    scores: ArrayLike,
-    groups: ArrayLike,
-    over: Literal["runs", "examples"] = "runs",
-    *,
-    level: float = 0.95,
-    n_draws: int = 1000,
-    seed: int = 0,
-) -> GroupIntervals:
-    """Intervals of each group's mean, spread and share of the variance, and of the parts within and between groups.
-
-    Over runs, in closed form: Student t for means, chi-square for deviations. A share is the slope of the group's part
-    on the whole score over runs, and has a slope's t interval with R-2 degrees of freedom. Within and between are
-    differences of total, groups' own variances (chi-square, Satterthwaite) and independent part (jackknife), from the
-    intervals of each.
-
-    Over examples: percentiles of draws with replacement within each group, whose sizes stay; an example drawn twice
-    counts as one's variance each, as in `resample_scores`.
-
-    Args:
-        scores: (R, N).
-        groups: (N,) group names.
-        over: "runs": what other seeds would have given on these examples. "examples": what these runs would have
-            scored on other examples of the same groups.
-        level: Of the intervals.
-        n_draws: How many resamples.
-        seed: Of the draws.
-
-    Raises:
-        InputError: There are fewer than 2 runs, scores are not finite, groups do not fit, or a setting is out of range.
-
-    Source: Student 1908; Satterthwaite 1946; Zou and Donner 2008; Efron 1979.
-    """
-    values = as_scores(scores, min_runs=2)
-    if over not in ("runs", "examples"):
-        raise InputError(f"there is no resampling over {over!r}", mend="choose 'runs' or 'examples'")
-    if not 0 < level < 1 or n_draws < 1:
-        raise InputError(f"level is {level}, n_draws {n_draws}", mend="give a level in (0, 1) and at least 1 draw")
-    n_runs, n_examples = values.shape
-    names, codes = group_codes(groups, n_examples)
-    skipped: dict[str, int] = {}
-    if over == "runs":
-        found = _over_runs(values, codes, level)
-        if n_runs == 2:
-            skipped["two runs do not tell how certain a share of their variance is"] = len(names)
-    else:
-        found = _over_examples(values, codes, level, n_draws, np.random.default_rng(seed), skipped)
-    return GroupIntervals(
-        tuple(names),
-        *found,
-        over=over,
-        n_draws=0 if over == "runs" else n_draws,
-        n_runs=n_runs,
-        n_examples=n_examples,
-        caveats=few_runs_caveat(n_runs),
-        skipped=skipped,
-    )
+def _drawn_sums(
+    values: NDArray[np.float64], n_draws: int, rng: np.random.Generator, codes: NDArray[np.int64] | None = None
+) -> _Sums:
+    """Sums over examples, or whole clusters, that are drawn with replacement."""
+    own = example_variances(values, 1)
+    sums = cluster_sums(values, codes)
+    of_units = own if codes is None else example_variances(sums, 1)
+    n_runs, n_units = sums.shape
+    sizes = np.ones(values.shape[1])
+    columns = np.vstack([sums, cluster_sums(np.stack([own, sizes]), codes)]).T
+    found, again = np.empty((n_draws, n_runs + 2)), np.empty(n_draws)
+    for rows, counts in draw_clusters(n_units, n_draws, rng, at_once=max(1, _CELLS // n_units)):
+        found[rows] = counts @ columns
+        again[rows] = (counts * (counts - 1)) @ of_units
+    return _Sums(found[:, :n_runs], found[:, n_runs], again, found[:, n_runs + 1])
 
 
 _Found = tuple[tuple[Interval, ...], tuple[Interval, ...], tuple[Interval, ...], Interval, Interval]
@@ -483,7 +494,7 @@ _Found = tuple[tuple[Interval, ...], tuple[Interval, ...], tuple[Interval, ...],
 def _over_runs(values: NDArray[np.float64], codes: NDArray[np.int64], level: float) -> _Found:
     n_runs, n_examples = values.shape
     sizes = np.bincount(codes)
-    parts = group_sums(values, codes, len(sizes)) / n_examples
+    parts = cluster_sums(values, codes) / n_examples
     of_groups = parts * (n_examples / sizes)
     whole = parts.sum(axis=1)
     sd = float(whole.std(ddof=1))
@@ -512,41 +523,30 @@ def _over_examples(
     rng: np.random.Generator,
     skipped: dict[str, int],
 ) -> _Found:
-    n_runs, n_examples = values.shape
-    sizes = np.bincount(codes)
-    n_groups = len(sizes)
-    own = example_variances(values, 1)
-    parts = np.empty((n_draws, n_runs, n_groups))
-    twice, once = np.empty((n_draws, n_groups)), np.empty((n_draws, n_groups))
-    for group in range(n_groups):
-        members = np.flatnonzero(codes == group)
-        of_group, of_examples = values[:, members], own[members] / n_examples**2
-        for start in range(0, n_draws, _BLOCK):
-            picked = rng.integers(0, len(members), (min(_BLOCK, n_draws - start), len(members)))
-            counts = np.stack([np.bincount(row, minlength=len(members)) for row in picked]).astype(np.float64)
-            rows = slice(start, start + len(picked))
-            parts[rows, :, group] = counts @ of_group.T / n_examples
-            once[rows, group] = counts @ of_examples
-            twice[rows, group] = counts**2 @ of_examples
+    n_examples = values.shape[1]
+    scale = n_examples / np.bincount(codes)
+    drawn = [_drawn_sums(values[:, codes == group], n_draws, rng) for group in range(scale.size)]
+    parts = np.stack([each.runs for each in drawn], axis=2) / n_examples
+    again, own = (
+        np.stack(each, axis=1) / n_examples**2 for each in zip(*((d.again, d.own) for d in drawn), strict=True)
+    )
     centered = parts - parts.mean(axis=1, keepdims=True)
-    whole = centered.sum(axis=2)
+    df = len(values) - 1
     # What examples drawn twice add to a group's own variance is in its covariance with the whole as well.
-    variances = np.square(centered).sum(axis=1) / (n_runs - 1) - twice + once
-    with_whole = np.einsum("brg,br->bg", centered, whole) / (n_runs - 1) - twice + once
+    variances = np.square(centered).sum(axis=1) / df - again
+    with_whole = np.einsum("brg,br->bg", centered, centered.sum(axis=2)) / df - again
     total = with_whole.sum(axis=1)
     shares = np.where(total[:, np.newaxis] > 0, with_whole / np.where(total > 0, total, 1.0)[:, np.newaxis], math.nan)
     if (total <= 0).any():
         skipped["nothing varies in the draw, so no group has a share"] = int((total <= 0).sum())
-    within = variances.sum(axis=1) - once.sum(axis=1)
 
     def interval(draws: NDArray[np.float64]) -> Interval:
         return percentile_interval(draws, level, method="bootstrap, over examples within groups")
 
-    scale = n_examples / sizes
     return (
         tuple(interval(column) for column in (parts.mean(axis=1) * scale).T),
         tuple(interval(column) for column in (np.sqrt(np.maximum(variances, 0.0)) * scale).T),
         tuple(interval(column) for column in shares.T),
-        interval(within),
+        interval(variances.sum(axis=1) - own.sum(axis=1)),
         interval(total - variances.sum(axis=1)),
     )

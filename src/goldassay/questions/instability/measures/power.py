@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import few_runs_caveat
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import summarize_scores
+from goldassay.stats.intervals import few_runs_caveat
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

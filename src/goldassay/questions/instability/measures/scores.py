@@ -18,10 +18,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.clusters import effective_clusters
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, mean_interval, score_sd_interval, wilson_interval
 from goldassay.core.results import Result
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.intervals import (
+    Interval,
+    few_runs_caveat,
+    mean_interval,
+    normal_quantile,
+    score_sd_interval,
+    t_quantile,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -85,11 +93,6 @@ def group_codes(groups: ArrayLike, n_examples: int) -> tuple[list[str], NDArray[
         raise InputError(f"groups have shape {values.shape}", mend=f"give one for each of the {n_examples} examples")
     names, codes = np.unique(values.astype(np.str_), return_inverse=True)
     return [str(name) for name in names], codes.astype(np.int64)
-
-
-def group_sums(values: NDArray[np.float64], codes: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
-    """Sums over the examples of each group, (R, G), of values (R, N)."""
-    return np.stack([np.bincount(codes, weights=row, minlength=n_groups) for row in values])
 
 
 def example_variances(values: NDArray[np.float64], ddof: int) -> NDArray[np.float64]:
@@ -196,16 +199,12 @@ def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: f
     positive counts estimated from survey data", for n* and its allowance; Miller 2024, "Adding error bars to evals",
     for clusters; Madaan et al. 2024, "Quantifying variance in evaluation benchmarks", for what one run leaves open.
     """
-    from scipy.special import ndtri, stdtrit
-
     values = as_scores(scores, ndim=1)
     n = values.size
     if values.min() < 0 or values.max() > 1:
         raise InputError("scores lie outside [0, 1]", mend="divide points by 100")
-    codes = np.arange(n) if clusters is None else np.asarray(clusters)
-    if codes.shape != (n,):
-        raise InputError(f"clusters have shape {codes.shape}", mend=f"give one for each of the {n} examples")
-    n_clusters = np.unique(codes).size
+    codes = dense_codes(clusters, n)
+    n_clusters = int(codes.max()) + 1
     if n_clusters < 2:
         raise InputError(
             "one example tells nothing about others" if n < 2 else "all examples are one cluster",
@@ -213,14 +212,11 @@ def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: f
         )
     mean = float(values.mean())
     # The mean of equal numbers is not always that number.
-    rest = values - mean if np.ptp(values) > 0 else np.zeros(n)
-    sums = np.bincount(np.unique(codes, return_inverse=True)[1], weights=rest)
-    clustered = n_clusters / (n_clusters - 1) * float(sums @ sums) / n**2
-    variance = max(clustered, float(rest @ rest) / (n * (n - 1)))
-    groups = effective_clusters(np.unique(codes, return_inverse=True)[1])
+    varying = values if np.ptp(values) > 0 else np.zeros(n)
+    variance = max(variance_of_mean(varying, codes), variance_of_mean(varying))
+    groups = effective_clusters(codes)
     size = mean * (1 - mean) / variance if variance > 0 else groups
-    tail = (1 + level) / 2
-    few = float(ndtri(tail)) / float(stdtrit(max(groups - 1, 1.0), tail))
+    few = normal_quantile(level) / t_quantile(max(groups - 1, 1.0), level)
     made = wilson_interval(mean * size * few**2, size * few**2, level)
     # At the ends rounding must not exclude the mean.
     interval = Interval(max(min(made.low, mean), 0.0), min(max(made.high, mean), 1.0), level, "Wilson, over examples")

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, mean_interval
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import as_scores
+from goldassay.stats.intervals import Interval, few_runs_caveat, mean_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -16,28 +16,26 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.multiple_testing import holm
-from goldassay.core.resampling import percentile_interval
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.comparison import (
     Comparison,
     compare,
-    degrees_of_freedom,
     drawn_differences,
     drawn_runs,
     noise_of_runs,
     sides_of,
-    t_interval,
-    t_p_value,
 )
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
+from goldassay.stats.bootstrap import percentile_interval
+from goldassay.stats.intervals import degrees_of_freedom, t_interval
+from goldassay.stats.significance import holm, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.core.intervals import Interval
+    from goldassay.stats.intervals import Interval
 
 
 EQUIVALENT, WITHIN, BEYOND, OPEN = "equivalent", "within the margin", "beyond the margin", "open"
@@ -106,7 +104,9 @@ def equivalent_within(
     )
     if apart is None:
         apart = t_p_value(difference, variance, degrees_of_freedom) <= level
-    interval = t_interval(difference, variance, degrees_of_freedom, 1 - 2 * level, "two one-sided tests")
+    interval = t_interval(
+        difference, variance, degrees_of_freedom, 1 - 2 * level, "Student t, over two one-sided tests"
+    )
     found = Equivalence(margin, p, interval, OPEN)
     if p <= level:
         return replace(found, word=WITHIN if apart else EQUIVALENT)
@@ -327,7 +327,7 @@ def compare_totals(
     var_total, df = example_variance + var_runs, degrees_of_freedom(parts)
     over = "runs and examples" if of_models else "examples"
     if method == "normal":
-        interval = t_interval(difference, var_total, df, level, over)
+        interval = t_interval(difference, var_total, df, level, f"Student t, over {over}")
     else:
         interval = _drawn(pairs, w, groups, of_models, joint, matched, level, seed, over)
     return TotalComparison(

@@ -18,15 +18,15 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import Interval, few_runs_caveat
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import (
     as_scores,
     check_ddof,
     example_variances,
     group_codes,
-    group_sums,
 )
+from goldassay.stats.clusters import cluster_sums
+from goldassay.stats.intervals import Interval, few_runs_caveat, t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -143,7 +143,7 @@ def parts_of_variance(values: NDArray[np.float64], codes: NDArray[np.int64] | No
         total = independent
     if codes is None:
         return Parts(total, independent, None)
-    shares = group_sums(values, codes, int(codes.max()) + 1) / n_examples
+    shares = cluster_sums(values, codes, int(codes.max()) + 1) / n_examples
     return Parts(total, independent, float(shares.var(axis=0, ddof=ddof).sum()) - independent)
 
 
@@ -231,7 +231,7 @@ def decompose_by_group(scores: ArrayLike, groups: ArrayLike, ddof: int = 1) -> G
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         whole = decompose_variance(values, groups, ddof)
     sizes = np.bincount(codes, minlength=len(names))
-    parts = group_sums(values, codes, len(names)) / n_examples
+    parts = cluster_sums(values, codes, len(names)) / n_examples
     scores_of_groups = parts * (n_examples / sizes)
     shares, skipped = _shares(parts, len(names))
     return GroupDecomposition(
@@ -348,11 +348,10 @@ def normalized_deviation_interval(
 
 
 def _matched_factors(one: np.ndarray, other: np.ndarray, level: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
 
     df = len(one) - 2
     rest = max(0.0, 1 - float(np.corrcoef(one, other)[0, 1]) ** 2)
-    middle = 1 + 2 * rest * float(stdtrit(df, (1 + level) / 2)) ** 2 / df
+    middle = 1 + 2 * rest * t_quantile(df, level) ** 2 / df
     # The two bounds are each other's inverse, which the difference of large numbers would lose.
     high = middle + math.sqrt(middle**2 - 1)
     return 1 / high, high

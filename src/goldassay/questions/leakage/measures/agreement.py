@@ -14,9 +14,10 @@ import polars as pl
 
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import wilson_interval
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
+from goldassay.stats.clusters import cluster_codes
+from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -92,15 +93,17 @@ def cohen_kappa(single: ArrayLike, paired: ArrayLike) -> float:
 
     Source: Cohen 1960.
     """
-    chance = chance_agreement(single, paired)
-    if chance == 1:
+    from sklearn.metrics import cohen_kappa_score
+
+    one, two = _codes(single=single, paired=paired)
+    if one[0] == two[0] and not np.ptp(one) and not np.ptp(two):
         warnings.warn(
             "kappa is undefined: both models give one class to every example",
             UndefinedMeasureWarning,
             stacklevel=2,
         )
         return float("nan")
-    return (agreement(single, paired) - chance) / (1 - chance)
+    return float(cohen_kappa_score(one, two))
 
 
 @dataclass(frozen=True)

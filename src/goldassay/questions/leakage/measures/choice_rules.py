@@ -24,8 +24,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.core.multiple_testing import holm
 from goldassay.core.results import Result
+from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -286,11 +286,8 @@ def measure_picks(
     p, sizes, n_right = chance_of(items), items.sizes, items.n_right
     rng = np.random.default_rng(seed)
     found = [rule_effect(each, p, sizes, n_right, clusters, rng, two_sided=items.kind.two_sided) for each in picks]
-    tested = [at for at, each in enumerate(found) if not math.isnan(each.p)]
-    if tested:
-        for at, last in zip(tested, holm(np.array([found[at].p for at in tested])).tolist(), strict=True):
-            found[at] = replace(found[at], p_adjusted=last)
-    return found
+    adjusted = holm([each.p for each in found]).tolist()
+    return [replace(each, p_adjusted=last) for each, last in zip(found, adjusted, strict=True)]
 
 
 def rule_effect(

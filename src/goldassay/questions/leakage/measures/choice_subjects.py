@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.multiple_testing import benjamini_hochberg
 from goldassay.questions.leakage.measures.choice_rules import (
     NUMBER,
     WORD,
@@ -24,6 +23,7 @@ from goldassay.questions.leakage.measures.choice_rules import (
     rule_effect,
     shared_sequences,
 )
+from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

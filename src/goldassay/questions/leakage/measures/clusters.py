@@ -16,8 +16,8 @@ import polars as pl
 
 from goldassay.core.arguments import as_codes, check_whole
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.multiple_testing import holm
 from goldassay.core.results import Result
+from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

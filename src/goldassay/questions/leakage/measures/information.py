@@ -13,8 +13,8 @@ import polars as pl
 
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import percentile_interval, resample_examples
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import percentile_interval, resample_examples
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -16,7 +16,6 @@ import polars as pl
 
 from goldassay.core.arguments import as_codes, as_numbers, check_whole
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import mean_interval
 from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
 from goldassay.questions.leakage.measures.clusters import (
@@ -27,6 +26,7 @@ from goldassay.questions.leakage.measures.clusters import (
     is_paper,
     score_clusters,
 )
+from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

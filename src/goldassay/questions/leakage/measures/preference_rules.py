@@ -29,6 +29,8 @@ from goldassay.questions.leakage.measures.choice_rules import (
     picks_of,
     word_shares,
 )
+from goldassay.stats.clusters import dense_codes
+from goldassay.stats.significance import t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,13 +216,11 @@ def measure_by_subset(
         hits: See `measure_like_length`.
         clusters: Codes of items that do not vary independently, (N,).
     """
-    from scipy.special import ndtr
-
-    from goldassay.core.multiple_testing import benjamini_hochberg
+    from goldassay.stats.significance import benjamini_hochberg
 
     if items.subjects is None:
         return []
-    codes = np.arange(len(items)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    codes = dense_codes(clusters, len(items))
     p = chance_of(items)
     names: list[str] = items.subjects.unique().sort().to_list()
     of: pl.Series = items.subjects
@@ -231,11 +231,9 @@ def measure_by_subset(
             excess = (hit - p)[own]
             total = float((np.bincount(codes[own], excess) ** 2).sum())
             z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
-            pair = float(2 * ndtr(-abs(z))) if not math.isnan(z) else math.nan
+
             effect = float(excess.sum() / (1 - p)[own].sum())
+            pair = t_p_value(z, 1.0, math.inf)
             rows.append((name, reader, int(own.sum()), float(hit[own].mean()), effect, z, pair))
-    adjusted = np.full(len(rows), math.nan)
-    tested = [at for at, row in enumerate(rows) if not math.isnan(row[6])]
-    if tested:
-        adjusted[tested] = benjamini_hochberg(np.array([rows[at][6] for at in tested]))
+    adjusted = benjamini_hochberg([row[-1] for row in rows])
     return [SubsetEffect(*row, float(last)) for row, last in zip(rows, adjusted, strict=True)]

@@ -15,24 +15,22 @@ import polars as pl
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import (
-    cluster_codes,
+from goldassay.core.results import Result
+from goldassay.stats.bootstrap import (
     counts_right,
-    drawn_counts,
+    draw_clusters,
     drawn_score_interval,
     percentile_interval,
     resample_examples,
     resample_runs,
 )
-from goldassay.core.results import Result
+from goldassay.stats.clusters import cluster_codes
+from goldassay.stats.intervals import Interval, few_runs_caveat, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-_DRAWS_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -102,11 +100,11 @@ def balanced_accuracy(
     weights = resample_runs(len(scores), rng, n_draws)
     draws = _drawn(scores, labels, codes, weights, rng)
     recalls = _recalls(scores, labels)
-    interval = percentile_interval(draws, level)
+    interval = percentile_interval(draws, level).within(0.0, 1.0)
     return BalancedAccuracy(
         value=float(recalls.mean()),
-        low=max(0.0, interval.low),
-        high=min(1.0, interval.high),
+        low=interval.low,
+        high=interval.high,
         recalls=recalls.mean(axis=0),
         n_labels=recalls.shape[1],
         n_runs=len(scores),
@@ -136,14 +134,13 @@ def _drawn(
 
     sums = np.concatenate([summed(None), *(summed(row) for row in scores)], axis=1)
     draws = np.empty(len(weights))
-    for start in range(0, draws.size, _DRAWS_AT_ONCE):
-        own = weights[start : start + _DRAWS_AT_ONCE]
-        counts = drawn_counts(n_clusters, len(own), rng)
+    for rows, counts in draw_clusters(n_clusters, draws.size, rng):
+        own = weights[rows]
         with one_blas_thread():
             drawn = (counts @ sums).reshape(len(own), -1, n_labels)
         with np.errstate(invalid="ignore"):
             recalls = drawn[:, 1:] / drawn[:, :1]
-        draws[start : start + len(own)] = (own * np.nanmean(recalls, axis=2)).sum(axis=1)
+        draws[rows] = (own * np.nanmean(recalls, axis=2)).sum(axis=1)
     return draws
 
 

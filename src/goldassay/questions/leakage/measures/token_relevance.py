@@ -17,11 +17,11 @@ import polars as pl
 
 from goldassay.core.arguments import as_numbers
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
-from goldassay.core.intervals import mean_interval, wilson_bounds
-from goldassay.core.multiple_testing import benjamini_hochberg
 from goldassay.core.results import Result
 from goldassay.data.facts import UNSPACED
 from goldassay.questions.leakage.measures.clusters import Convention, is_paper
+from goldassay.stats.intervals import mean_interval, wilson_bounds
+from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

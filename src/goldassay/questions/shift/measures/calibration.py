@@ -13,16 +13,16 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import percentile_interval, resample_examples
 from goldassay.core.results import Result
 from goldassay.questions.shift.measures.false_alarms import as_finite, check_draws, check_share
+from goldassay.stats.bootstrap import draw_once, percentile_interval, resample_examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.core.intervals import Interval
+    from goldassay.stats.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def risk_coverage(
     rng = np.random.default_rng(seed)
     drawn = np.empty(n_draws)
     for draw in range(n_draws):
-        rows = np.repeat(np.arange(n), np.bincount(rng.integers(0, n, n), minlength=n))
+        rows = np.repeat(np.arange(n), draw_once(n, rng).astype(np.int64))
         drawn[draw] = _risks(errors[rows], ties[rows]).mean()
     kept = np.unique(np.linspace(0, n - 1, min(n, n_points)).round().astype(np.int64))
     return RiskCoverage(

@@ -18,8 +18,6 @@ import polars as pl
 from goldassay.core.compiled import compiled, compiled_sums
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import percentile_interval, resample_runs
 from goldassay.core.results import Result
 from goldassay.questions.shift.measures.false_alarms import (
     RULES,
@@ -36,6 +34,8 @@ from goldassay.questions.shift.measures.false_alarms import (
     positives_needed,
     rank,
 )
+from goldassay.stats.bootstrap import percentile_interval, resample_runs
+from goldassay.stats.intervals import Interval, few_runs_caveat, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -387,7 +387,7 @@ def measure_detection(
 
     See `auroc`, `aupr` and `false_alarm_rate` for the formulas. With several runs each figure is the mean over runs.
     Intervals are percentiles over draws: the examples of each side are drawn with replacement among themselves, by one
-    draw for all runs, and the runs are weighted (`goldassay.core.resampling.resample_runs`) by one draw for both sides,
+    draw for all runs, and the runs are weighted (`goldassay.stats.bootstrap.resample_runs`) by one draw for both sides,
     since the same model scores both.
 
     Draws know nothing beyond the examples that are there, so both rates are widened to what holds whatever the scores'

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.intervals import Interval
+    from goldassay.stats.intervals import Interval
 
 _WORD = r"(?u)\b\w+\b"
 

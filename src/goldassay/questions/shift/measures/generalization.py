@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,9 +11,7 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat
 from goldassay.core.numbers import points
-from goldassay.core.resampling import counts_right, percentile_interval, resample_runs, score_interval
 from goldassay.core.results import Result
 from goldassay.questions.shift.measures.false_alarms import check_draws, check_share
 from goldassay.questions.shift.measures.set_metrics import (
@@ -27,6 +25,13 @@ from goldassay.questions.shift.measures.set_metrics import (
     measure_loss,
     spread_of,
 )
+from goldassay.stats.bootstrap import (
+    counts_right,
+    percentile_interval,
+    resample_runs,
+    score_interval,
+)
+from goldassay.stats.intervals import Interval, difference_interval, few_runs_caveat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -280,7 +285,9 @@ def _measure(
     elif np.isnan(by_run).any():
         bounds = Interval(math.nan, math.nan, level)
     else:
-        bounds = _within(percentile_interval(draws, level), *scale)
+        # A stretched weight of runs may carry a draw past the ends of the scale. Draws are not cut: where both sets'
+        # were, their difference would be 0.
+        bounds = percentile_interval(draws, level).within(*scale)
     spread = spread_of(one, by_run, by_draw, constants)
     binary = one.gold is None and counts_right(one.values, one.codes, scale)
     return _Measured(one, by_run, draws, binary, bounds, spread, measure_excess(spread, level))
@@ -343,14 +350,6 @@ def _scale(metric: Metric) -> tuple[float, float]:
     return (-1.0 if metric in CORRELATIONS else 0.0, 1.0) if metric != "mean" else (-math.inf, math.inf)
 
 
-def _within(interval: Interval, lowest: float, highest: float) -> Interval:
-    """The interval cut at the ends of the scale, past which a stretched weight of runs may carry a draw.
-
-    Draws themselves are not cut: where both sets' were, their difference would be 0.
-    """
-    return replace(interval, low=max(interval.low, lowest), high=min(interval.high, highest))
-
-
 def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
     gap = own.value - one.value
     if math.isnan(gap):
@@ -359,7 +358,7 @@ def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
         return Interval(0.0, 0.0, level)
     if not (one.binary and own.binary):
         lowest, highest = _scale(one.set.metric)
-        return _within(percentile_interval(own.draws - one.draws, level), lowest - highest, highest - lowest)
+        return percentile_interval(own.draws - one.draws, level).within(lowest - highest, highest - lowest)
     return difference_interval(own.value, own.bounds, one.value, one.bounds, "Newcombe")
 
 
@@ -368,7 +367,7 @@ def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
     defined = own.draws > 0 if shares else own.draws != 0
     with np.errstate(invalid="ignore", divide="ignore"):
         relative = np.where(defined, (own.draws - one.draws) / own.draws, np.nan)
-    return _within(percentile_interval(relative, level), -math.inf, 1.0 if shares else math.inf)
+    return percentile_interval(relative, level).within(-math.inf, 1.0 if shares else math.inf)
 
 
 def _interval_method(n_runs: int, measured: list[_Measured]) -> str:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, paired_interval
-from goldassay.core.resampling import cluster_codes, resample_examples
 from goldassay.questions.shift.measures.false_alarms import as_finite
+from goldassay.stats.bootstrap import draw_clusters, resample_examples
+from goldassay.stats.clusters import cluster_codes, dense_codes, effective_clusters
+from goldassay.stats.intervals import Interval, PairedShares, degrees_of_freedom, t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 Metric = Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"]
 CORRELATIONS: tuple[Metric, ...] = ("pearson", "spearman")
 METRICS: tuple[Metric, ...] = ("accuracy", "exact_match", "f1", "mean", *CORRELATIONS)
-_DRAWS_AT_ONCE = 50
 
 
 class EvaluationSet:
@@ -105,12 +105,9 @@ class EvaluationSet:
             return resample_examples(self.values, rng, n_draws, self.codes)
         n = self.n_examples if self.codes is None else int(self.codes.max()) + 1
         found = np.empty((n_draws, self.n_runs))
-        for start in range(0, n_draws, _DRAWS_AT_ONCE):
-            rows = rng.integers(0, n, (min(_DRAWS_AT_ONCE, n_draws - start), n))
-            counts = np.stack([np.bincount(row, minlength=n) for row in rows]).astype(np.float64)
-            counts = counts if self.codes is None else counts[:, self.codes]
-            ranked = self.metric == "spearman"
-            found[start : start + len(rows)] = correlations(self.values, self.gold, counts, ranked=ranked)
+        for rows, drawn in draw_clusters(n, n_draws, rng):
+            counts = drawn if self.codes is None else drawn[:, self.codes]
+            found[rows] = correlations(self.values, self.gold, counts, ranked=self.metric == "spearman")
         return found
 
     def draws_beside_constants(
@@ -261,8 +258,8 @@ def spread_of(
     constants: NDArray[np.float64] | None,
 ) -> Spread:
     """The spread of a set: its runs weigh the same in every draw, since their own spread is counted apart."""
-    sizes = np.ones(one.n_examples) if one.codes is None else np.bincount(one.codes).astype(np.float64)
-    return Spread(one, by_run, draws.mean(axis=1), constants, sizes.size, float(sizes.sum() ** 2 / (sizes @ sizes)))
+    codes = dense_codes(one.codes, one.n_examples)
+    return Spread(one, by_run, draws.mean(axis=1), constants, int(codes.max()) + 1, effective_clusters(codes))
 
 
 def measure_excess(spread: Spread, level: float = 0.95) -> Excess:
@@ -340,8 +337,8 @@ def measure_loss(
     over_runs = _covariance_of_runs(runs, own.by_run)
     covariance = examples + over_runs
     freedom = _freedom(float(examples[0, 0]), few, float(over_runs[0, 0]), len(runs))
-    low = _fieller(a, e, covariance, _quantile(freedom, 1 - (1 - level) / together))[0]
-    high = _fieller(a, e, covariance, _quantile(freedom, level))[1]
+    low = _fieller(a, e, covariance, t_quantile(freedom, 1 - (1 - level) / together))[0]
+    high = _fieller(a, e, covariance, t_quantile(freedom, level))[1]
     if math.isnan(low + high):
         return a / e, _UNDEFINED
     return a / e, Interval(min(low, (gap.low + floors) / e), max(high, (gap.high + floors) / e), level, "Fieller")
@@ -356,16 +353,12 @@ def _difference(spread: Spread, at: int, level: float) -> Interval:
     value = score - float(constant.mean())
     examples = _variance(spread.draws - spread.constants[:, at]) * n_clusters / (n_clusters - 1)
     over_runs = float(spread.by_run.var(ddof=1)) / n_runs if n_runs > 1 else 0.0
-    half = _quantile(_freedom(examples, n_clusters, over_runs, n_runs), level) * math.sqrt(examples + over_runs)
+    half = t_quantile(_freedom(examples, n_clusters, over_runs, n_runs), level) * math.sqrt(examples + over_runs)
     low, high = value - half, value + half
     if spread.set.metric in (*CORRELATIONS, "mean"):
         return Interval(low, high, level)
     right = spread.set.values.mean(axis=0)
-    spreads = float(right.std() * constant.std())
-    phi = float(((right - right.mean()) * (constant - constant.mean())).mean()) / spreads if spreads > 0 else 0.0
-    plain = float((right - constant).var()) / right.size
-    worth = right.size / max(1.0, examples / plain) if plain > 0 and examples > 0 else spread.effective
-    widest = paired_interval(score, float(constant.mean()), phi, worth, level)
+    widest = PairedShares.of(right, constant).interval(examples, spread.effective, level)
     return Interval(min(low, widest.low), max(high, widest.high), level)
 
 
@@ -379,7 +372,7 @@ def _contenders(spread: Spread, means: NDArray[np.float64], best: int) -> list[i
     """Constant answers whose mean score is not surely (one-sided 97.5 %) below the best one's."""
     assert spread.constants is not None
     below = spread.constants - spread.constants[:, [best]]
-    reach = _quantile(math.inf, 0.95) * np.sqrt([_variance(each) for each in below.T])
+    reach = t_quantile(math.inf, 0.95) * np.sqrt([_variance(each) for each in below.T])
     return [at for at in range(len(means)) if at == best or means[at] - means[best] + reach[at] >= 0]
 
 
@@ -399,18 +392,9 @@ def _covariance_of_runs(moved: NDArray[np.float64], own: NDArray[np.float64]) ->
 
 
 def _freedom(examples: float, n_clusters: int, runs: float, n_runs: int) -> float:
-    """Satterthwaite's degrees of freedom of a sum of two variances."""
-    parts = examples**2 / max(n_clusters - 1, 1) + (runs**2 / (n_runs - 1) if n_runs > 1 else 0.0)
-    return (examples + runs) ** 2 / parts if parts > 0 else math.inf
-
-
-def _quantile(freedom: float, level: float) -> float:
-    """Student's two-sided quantile."""
-    from scipy.special import ndtri, stdtrit
-
-    if math.isinf(freedom):
-        return float(ndtri((1 + level) / 2))
-    return float(stdtrit(freedom, (1 + level) / 2))
+    """Degrees of freedom of the variance by examples and, of several runs, by runs."""
+    of_runs = [(runs, n_runs - 1.0)] if n_runs > 1 else []
+    return degrees_of_freedom([(examples, max(n_clusters - 1.0, 1.0)), *of_runs])
 
 
 def _fieller(a: float, e: float, covariance: NDArray[np.float64], t: float) -> tuple[float, float]:

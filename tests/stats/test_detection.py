@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.planting import control_parts, filling_word, planted_word
+from goldassay.stats.detection import control_parts, filling_word, planted_word
 
 
 @given(

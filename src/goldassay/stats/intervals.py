@@ -1,4 +1,4 @@
-"""Confidence intervals that more than one question needs.
+"""Confidence intervals in closed form: of shares, means, deviations, differences, ratios and correlations.
 
 Each is a plain function of plain numbers; each names its source. All levels are two-sided.
 """
@@ -6,13 +6,20 @@ Each is a plain function of plain numbers; each names its source. All levels are
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.stats.clusters import dense_codes
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
+# Fisher's transformation of a correlation needs so many pairs.
+_LEAST_PAIRS = 4
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,48 @@ class Interval:
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
+
+    def within(self, least: float, most: float) -> Interval:
+        """The interval cut at the ends of what is possible."""
+        return replace(self, low=max(self.low, least), high=min(self.high, most))
+
+
+def normal_quantile(level: float) -> float:
+    """Z such that a normal variable lies within -z and z with the chance `level`."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def normal_level(z: float) -> float:
+    """The chance that a normal variable lies within -z and z, of which `normal_quantile` is the inverse."""
+    return math.erf(z / math.sqrt(2))
+
+
+def t_quantile(df: float, level: float) -> float:
+    """As `normal_quantile`, of Student's t; the normal one for infinite degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2)) if not math.isinf(df) else normal_quantile(level)
+
+
+def degrees_of_freedom(parts: Sequence[tuple[float, float]]) -> float:
+    """Of a sum of independent variances, (sum v)²/sum(v²/df); infinite where nothing varies.
+
+    Args:
+        parts: Of each variance its value v and its degrees of freedom.
+
+    Source: Satterthwaite 1946, "An approximate distribution of estimates of variance components".
+    """
+    whole = sum(variance for variance, _ in parts)
+    squares = sum(variance**2 / df for variance, df in parts)
+    return whole**2 / squares if squares > 0 else math.inf
+
+
+def t_interval(value: float, variance: float, df: float, level: float, method: str = "Student t") -> Interval:
+    """The value and t times its standard error to either side."""
+    half = t_quantile(df, level) * math.sqrt(variance)
+    return Interval(value - half, value + half, level, method)
 
 
 def wilson_bounds(
@@ -46,11 +95,9 @@ def wilson_bounds(
 
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """
-    from scipy.special import ndtri
-
     k = np.asarray(successes, dtype=np.float64)
     n = np.asarray(trials, dtype=np.float64)
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     if np.isinf(z):
         shape = np.broadcast(k, n).shape
         return np.zeros(shape), np.ones(shape)
@@ -108,9 +155,7 @@ def score_sd_interval(sd: float, n: int, level: float = 0.95, *, fractions: bool
 
 def mean_reach(n: int, level: float = 0.95) -> float:
     """Half the width of a Student t interval for the mean of n values, in their standard deviations (ddof 1)."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1 + level) / 2)) / math.sqrt(n)
+    return t_quantile(n - 1, level) / math.sqrt(n)
 
 
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
@@ -137,9 +182,8 @@ def pairs_interval(share: float, n: int, m: int, level: float = 0.95) -> Interva
     Mann-Whitney statistic", for solving at the bound with the mean size.
     """
     from scipy.optimize import brentq
-    from scipy.special import ndtri
 
-    k, z = (n + m) / 2 - 1, float(ndtri((1 + level) / 2))
+    k, z = (n + m) / 2 - 1, normal_quantile(level)
 
     def excess(theta: float) -> float:
         spread = theta * (1 - theta) * (1 + k * (1 - theta) / (2 - theta) + k * theta / (1 + theta)) / (n * m)
@@ -192,6 +236,44 @@ def paired_interval(one: float, other: float, phi: float, n: float, level: float
     return Interval(value - math.sqrt(max(down, 0.0)), value + math.sqrt(max(up, 0.0)), level, "Newcombe, paired")
 
 
+@dataclass(frozen=True)
+class PairedShares:
+    """Two shares of the same examples, for an interval of their difference that allows for dependent examples.
+
+    Attributes:
+        one: First share.
+        other: Second share.
+        phi: Their correlation over examples, 0 where one is constant.
+        plain: Variance of the mean of their difference, of examples that are independent of each other.
+        n: Examples.
+    """
+
+    one: float
+    other: float
+    phi: float
+    plain: float
+    n: int
+
+    @classmethod
+    def of(cls, one: NDArray[np.float64], other: NDArray[np.float64]) -> PairedShares:
+        """Of two values of each example, both (N,)."""
+        spread = float(one.std() * other.std())
+        phi = float(((one - one.mean()) * (other - other.mean())).mean()) / spread if spread > 0 else 0.0
+        return cls(float(one.mean()), float(other.mean()), phi, float((one - other).var()) / one.size, one.size)
+
+    def interval(self, variance: float, effective: float, level: float) -> Interval:
+        """`paired_interval` at as many independent examples as give the difference this variance.
+
+        Args:
+            variance: Of the difference, over clusters.
+            effective: Independent examples that N are worth where nothing varies.
+            level: Two-sided coverage.
+        """
+        known = variance > 0 and self.plain > 0
+        n = self.n / max(1.0, variance / self.plain) if known else effective
+        return paired_interval(self.one, self.other, self.phi, n, level)
+
+
 def ratio_interval(one: float, of_one: Interval, other: float, of_other: Interval, method: str = "") -> Interval:
     """Interval of one/other, both positive: `difference_interval` of their logarithms.
 
@@ -217,3 +299,62 @@ def few_runs_caveat(n_runs: int) -> tuple[str, ...]:
         f"With {n_runs} runs the spread over runs is a rough guess: the true one may be {factors.low:.1f} to "
         f"{factors.high:.1f} times the one measured.",
     )
+
+
+def correlation_interval(
+    x: ArrayLike, y: ArrayLike, level: float = 0.95, clusters: ArrayLike | None = None
+) -> tuple[float, float, float]:
+    """Pearson's correlation r of n pairs with its interval.
+
+    Of independent pairs Fisher's, tanh(artanh(r) -+ z/sqrt(n - 3)). Where several pairs come from one of G clusters,
+    such as two parts of a dataset, whole clusters are left out one after the other: tanh(artanh(r) -+ t s), t the
+    quantile of Student's distribution with G - 1 degrees and s^2 = (G - 1)/G sum_g (artanh(r_g) - mean)^2. With two
+    pairs a cluster that are correlated by .8, Fisher's 95 % interval covers 84 to 88 % (4 to 20 clusters, 400 draws
+    each), percentiles of drawn clusters 86 to 92 %, this one 92 to 98 %.
+
+    Args:
+        x: (n,).
+        y: (n,).
+        level: Of the interval.
+        clusters: (n,) names of what pairs share; each stands for itself by default.
+
+    Returns:
+        Correlation, lower and upper bound; NaN where a side is constant. Bounds are NaN for fewer than 4 independent
+        pairs, and where a correlation without one cluster has no value, or is 1 because two pairs are left.
+
+    Raises:
+        InputError: There is not one cluster for each pair.
+
+    Source: Fisher 1921; Tukey 1958, Efron and Tibshirani 1993, chapter 11, for leaving out one after the other.
+    """
+    one, two = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    nan = float("nan")
+    r = _correlation(one, two)
+    if np.isnan(r):
+        return nan, nan, nan
+    codes = dense_codes(clusters, one.size)
+    if codes.max() + 1 < one.size:
+        reach = _left_out(one, two, codes, level)
+    else:
+        reach = nan if one.size < _LEAST_PAIRS else normal_quantile(level) / math.sqrt(one.size - 3)
+    if np.isnan(reach):
+        return r, nan, nan
+    if abs(r) == 1:
+        return r, r, r
+    return r, float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
+
+
+def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    return float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
+
+
+def _left_out(x: NDArray[np.float64], y: NDArray[np.float64], codes: NDArray[np.int64], level: float) -> float:
+    kept = [codes != code for code in range(codes.max() + 1)]
+    found = np.array([_correlation(x[rows], y[rows]) for rows in kept])
+    if found.size < 2 or any(rows.sum() < 3 for rows in kept) or not np.all(np.abs(found) < 1):
+        return float("nan")
+    z = np.arctanh(found)
+    spread = np.sqrt((z.size - 1) / z.size * ((z - z.mean()) ** 2).sum())
+    return t_quantile(z.size - 1, level) * float(spread)

@@ -12,16 +12,22 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from goldassay.core.intervals import (
+from goldassay.stats.intervals import (
     Interval,
+    PairedShares,
+    degrees_of_freedom,
     difference_interval,
     few_runs_caveat,
     mean_interval,
+    normal_level,
+    normal_quantile,
     paired_interval,
     pairs_interval,
     ratio_interval,
     score_sd_interval,
     sd_interval,
+    t_interval,
+    t_quantile,
     wilson_bounds,
     wilson_interval,
 )
@@ -134,3 +140,49 @@ def test_no_sd_of_scores_is_larger_than_half_of_them_at_either_end() -> None:
     assert score_sd_interval(np.std([0.0, 1.0], ddof=1), 2).high == pytest.approx(np.std([0.0, 1.0], ddof=1))
     assert score_sd_interval(0.01, 10) == sd_interval(0.01, 10)
     assert score_sd_interval(47.0, 2, fractions=False) == sd_interval(47.0, 2)
+
+
+def test_quantiles_are_two_sided() -> None:
+    assert normal_quantile(0.95) == 1.959963984540054
+    assert normal_level(normal_quantile(0.9)) == pytest.approx(0.9)
+    assert t_quantile(4, 0.95) == pytest.approx(stats.t.ppf(0.975, 4))
+    assert t_quantile(math.inf, 0.95) == normal_quantile(0.95)
+    assert math.isnan(t_quantile(math.nan, 0.95))
+
+
+def test_degrees_of_freedom_are_those_of_welch() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=7), rng.normal(size=12) * 3
+    parts = [(x.var(ddof=1) / x.size, x.size - 1.0) for x in (a, b)]
+    expected = stats.ttest_ind(a, b, equal_var=False)
+    assert degrees_of_freedom(parts) == pytest.approx(expected.df)
+    found = t_interval(a.mean() - b.mean(), sum(v for v, _ in parts), degrees_of_freedom(parts), 0.9)
+    bounds = expected.confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((bounds.low, bounds.high))
+    assert degrees_of_freedom([(0.0, 3.0)]) == math.inf
+
+
+def test_an_interval_is_cut_to_what_is_possible() -> None:
+    assert Interval(-0.2, 1.3, 0.9, "m").within(0.0, 1.0) == Interval(0.0, 1.0, 0.9, "m")
+    cut = Interval(math.nan, math.nan).within(0.0, 1.0)
+    assert math.isnan(cut.low)
+    assert math.isnan(cut.high)
+
+
+def test_dependent_examples_are_worth_fewer_in_the_interval_of_paired_shares() -> None:
+    rng = np.random.default_rng(1)
+    one = (rng.random(200) < 0.7).astype(float)
+    other = np.where(rng.random(200) < 0.5, one, rng.random(200) < 0.4)
+    shares = PairedShares.of(one, other)
+    assert shares.phi == pytest.approx(np.corrcoef(one, other)[0, 1])
+    assert shares.plain == pytest.approx((one - other).var() / 200)
+    plain = paired_interval(one.mean(), other.mean(), shares.phi, 200, 0.95)
+    assert shares.interval(shares.plain, 9.0, 0.95) == plain
+    # No more than they are, and four times the variance is worth a quarter of them.
+    assert shares.interval(shares.plain / 2, 9.0, 0.95) == plain
+    assert shares.interval(4 * shares.plain, 9.0, 0.95) == paired_interval(
+        one.mean(), other.mean(), shares.phi, 50, 0.95
+    )
+    # Where nothing varies, the effective ones count.
+    equal = PairedShares.of(one, one)
+    assert equal.interval(0.0, 9.0, 0.95) == paired_interval(one.mean(), one.mean(), 1.0, 9.0, 0.95)

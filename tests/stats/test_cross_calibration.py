@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from goldassay.leakage import usable_information
-from goldassay.questions.leakage.calibration import _fit, _log_sum, cross_calibrate, cross_null
+from goldassay.stats.calibration import (
+    _fit_penalized,
+    _log_sum,
+    cross_calibrate,
+    cross_null,
+)
 
 
 def case(n: int = 3000, k: int = 3, size: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +28,7 @@ def mean_bits(log_p: np.ndarray, gold: np.ndarray) -> float:
 def test_a_true_model_is_found_again() -> None:
     # p(c | z) is proportional to share_c exp(1.5 z_c) here.
     logits, gold = case(20_000)
-    scale, offsets = _fit(logits, gold)
+    scale, offsets = _fit_penalized(logits, gold)
     assert scale == pytest.approx(1.5, abs=0.06)
     assert offsets - offsets.mean() == pytest.approx(np.log([0.5, 0.3, 0.2]) - np.log([0.5, 0.3, 0.2]).mean(), abs=0.08)
 

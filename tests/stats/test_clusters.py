@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.clusters import cluster_rows, connected_rows, effective_clusters
 from goldassay.core.errors import InputError
+from goldassay.stats.clusters import (
+    cluster_rows,
+    cluster_sums,
+    connected_rows,
+    dense_codes,
+    effective_clusters,
+    variance_of_mean,
+)
 from tests.stated import says, states
 
 CODES = st.integers(0, 6).flatmap(
@@ -114,3 +121,25 @@ def test_columns_whose_values_are_too_large_are_named() -> None:
     # What all rows share makes none more alike.
     assert cluster_rows({"prompt": np.zeros(100, int), "question": own}, 100).ignored == ()
     assert cluster_rows({"passage": np.repeat(np.arange(20), 5), "question": own}, 100).ignored == ()
+
+
+def test_codes_without_holes() -> None:
+    assert dense_codes(None, 3).tolist() == [0, 1, 2]
+    assert dense_codes([7, 2, 7], 3).tolist() == [1, 0, 1]
+    assert dense_codes(["b", "a", "b"], 3).tolist() == [1, 0, 1]
+
+
+def test_sums_of_clusters_are_those_of_their_examples() -> None:
+    values = np.arange(8.0).reshape(2, 4)
+    assert cluster_sums(values, np.array([0, 1, 0, 1])).tolist() == [[2, 4], [10, 12]]
+    assert cluster_sums(values, np.array([0, 0, 0, 0]), 2).tolist() == [[6, 0], [22, 0]]
+    assert cluster_sums(values, None) is values
+
+
+def test_variance_of_a_mean_by_hand() -> None:
+    x = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+    assert variance_of_mean(x) == pytest.approx(0.3 / 6)
+    # Sums of the deviations of 1/2: 0, 1, -1; G/(G-1) = 3/2.
+    assert variance_of_mean(x, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(1.5 * 2 / 36)
+    assert variance_of_mean(x, np.arange(6)) == pytest.approx(variance_of_mean(x))
+    assert np.isnan(variance_of_mean(x, np.zeros(6, int)))

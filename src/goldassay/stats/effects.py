@@ -26,9 +26,10 @@ import numpy as np
 
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import paired_interval, wilson_bounds
-from goldassay.core.ratio_resampling import LEVEL, Ratios, Resampled, resample_ratios
 from goldassay.core.results import Result
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.intervals import PairedShares, normal_level, normal_quantile, wilson_bounds
+from goldassay.stats.ratios import LEVEL, Ratios, Resampled, resample_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -184,9 +185,7 @@ def measure_effects(
 
     Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
 
-    Lower ends hold together by the largest |t|. An effect whose own quantile exceeds `WILD` is left out of it, as are
-    those that leave it infinite, and takes its own quantile at 1 - .05/W of W such effects; where that is infinite, a
-    normal one at 1 - .05/E of all E.
+    Lower ends hold together by the largest |t|, but for effects that nearly never vary (`Resampled.joint_quantiles`).
 
     Information share: p_k = (n_k + 1/2)/(n + K/2) from the training part; without one, from the other of two folds of
     whole clusters. The reader's probability q counts as .99 q + .01 p, so that one sure error cannot outweigh the rest.
@@ -215,9 +214,8 @@ def measure_effects(
         raise InputError("there is nothing to judge: no example or no reader", mend="give both")
     if any(each.n_examples != y.size for each in readings):
         raise InputError("readers and gold labels are of different numbers of examples", mend="give the same examples")
-    codes = np.arange(y.size) if clusters is None else np.unique(clusters, return_inverse=True)[1].astype(np.int64)
-    sizes = np.bincount(codes).astype(np.float64)
-    effective = float(y.size**2 / (sizes**2).sum())
+    codes = dense_codes(clusters, y.size)
+    effective = effective_clusters(codes)
     rng = np.random.default_rng(seed)
     shares = np.bincount(y, minlength=n_classes) / y.size
     contenders = _contenders(y, shares, codes)
@@ -238,25 +236,11 @@ def measure_effects(
     with one_blas_thread():
         found = resample_ratios(ratios, codes, rng, n_draws, few=effective < LEAST_CLUSTERS, by_kind=by_kind)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
-    # Readers that are constant but for a few rows: in the maximum their draws would hide what all others find.
-    wild = [at for at in leading if found.quantile(at) > WILD]
-    calm = [at for at in leading if at not in wild]
-    # Draws in which one of many does not vary are few of each, and may be too many together to leave a quantile.
-    while calm and not math.isfinite(found.quantile(calm)):
-        wild.append(calm.pop(int(np.isinf(found.t[:, calm]).sum(axis=0).argmax())))
-    level = 1 - (1 - LEVEL) / max(len(wild), 1)
-    together = found.quantile(calm) if calm else math.inf
-    widened = {at: max(found.quantile(at, level), together) for at in wild}
-    # Where no quantile is left, a normal one corrected for all effects is.
-    corrected = _normal(1 - (1 - LEVEL) / max(len(leading), 1))
-    widened = {at: q if math.isfinite(q) else corrected for at, q in widened.items()}
+    together, apart = found.joint_quantiles(leading, WILD)
     effects = tuple(
-        plan.effect(found, widened.get(plan.leading, together), effective, limits[plan.measure])
-        if plan.leading is not None
-        else plan.effect(found, together, effective, limits[plan.measure])
-        for plan in plans
+        plan.effect(found, apart.get(plan.leading, together), effective, limits[plan.measure]) for plan in plans
     )
-    return Effects(effects, y.size, sizes.size, effective, together, contenders, tuple(skipped))
+    return Effects(effects, y.size, int(codes.max()) + 1, effective, together, contenders, tuple(skipped))
 
 
 @dataclass(frozen=True)
@@ -272,7 +256,7 @@ class _Plan:
         upper: Ratios of which the least upper end counts, likewise.
         value: The effect.
         scale: What the ratios are divided by.
-        recalls: Of a balanced skill: recall and rows of each class.
+        recalls: Of a balanced skill.
         possible: The least and the largest value that there can be.
         constant: Of a skill over chance: the share right, and chance, where it is the same for every example.
     """
@@ -285,7 +269,7 @@ class _Plan:
     lower: tuple[_Paired, ...] = ()
     upper: tuple[_Paired, ...] = ()
     scale: float = 1.0
-    recalls: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    recalls: _Recalls | None = None
     possible: tuple[float, float] = (-1.0, 1.0)
     constant: tuple[float, float] | None = None
 
@@ -337,112 +321,80 @@ class _Plan:
         own = found.quantile(at)
         if self.recalls is not None and not math.isfinite(own):
             # Some draws lack all the few rows in which a nearly constant reader differs: Newcombe's interval counts.
-            own = _normal(LEVEL)
-        wide = together if math.isfinite(together) else _normal(LEVEL)
+            own = normal_quantile(LEVEL)
+        wide = together if math.isfinite(together) else normal_quantile(LEVEL)
         bounds = [
             (self.value - q * error, self.value + q * error) if error > 0 else (self.value, self.value)
             for q in (wide, own if error > 0 else 0.0)
         ]
         if self.recalls is not None:
-            for place, z in enumerate((wide, _normal(LEVEL))):
-                least, most = _recall_bounds(self.recalls[0], self._effective_rows(found, effective), z)
-                bounds[place] = (
-                    min(bounds[place][0], (least - 1 / self._n) / self.scale),
-                    max(bounds[place][1], (most - 1 / self._n) / self.scale),
-                )
+            for place, z in enumerate((wide, normal_quantile(LEVEL))):
+                least, most = self.recalls.bounds(float(found.errors[at]) ** 2, effective, z)
+                bounds[place] = min(bounds[place][0], least / self.scale), max(bounds[place][1], most / self.scale)
         return bounds[0][0], bounds[1][0], bounds[1][1]
 
-    @property
-    def _n(self) -> int:
-        assert self.recalls is not None
-        return self.recalls[0].size
 
-    def _effective_rows(self, found: Resampled, effective: float) -> NDArray[np.float64]:
-        """Independent rows of each class that tell as much; by the effective clusters where nothing varies."""
-        assert self.recalls is not None
-        assert self.leading is not None
-        recall, rows = self.recalls
-        variance = float(found.errors[self.leading]) ** 2
-        plain = float((recall * (1 - recall) / rows).sum()) / recall.size**2
-        if variance == 0 or plain == 0:
-            return np.asarray(rows * min(1.0, effective / rows.sum()))
-        return np.asarray(rows / max(1.0, variance / plain))
+@dataclass(frozen=True)
+class _Recalls:
+    """Recall and rows of each class of a balanced skill, both (K,)."""
+
+    recall: NDArray[np.float64]
+    rows: NDArray[np.float64]
+
+    def bounds(self, variance: float, effective: float, z: float) -> tuple[float, float]:
+        """Bounds of the mean recall less 1/K, from Wilson's bounds of each recall.
+
+        Args:
+            variance: Of the mean recall: the rows count as so many independent ones as would give it.
+            effective: Effective clusters, which count where nothing varies.
+            z: Normal quantile.
+        """
+        recall, n_classes = self.recall, self.recall.size
+        plain = float((recall * (1 - recall) / self.rows).sum()) / n_classes**2
+        known = variance > 0 and plain > 0
+        rows = self.rows / max(1.0, variance / plain) if known else self.rows * min(1.0, effective / self.rows.sum())
+        low, high = wilson_bounds(recall * rows, rows, normal_level(z))
+        middle = float(recall.mean())
+        below = math.sqrt(float(((recall - low) ** 2).sum())) / n_classes
+        above = math.sqrt(float(((high - recall) ** 2).sum())) / n_classes
+        return middle - below - 1 / n_classes, middle + above - 1 / n_classes
 
 
 @dataclass(frozen=True)
 class _Paired:
-    """A difference of two shares of the same rows: right, and of one label.
-
-    Attributes:
-        at: Its ratio.
-        right: Share right.
-        share: Share of the label.
-        phi: Correlation of the two.
-        plain: Variance of the mean difference of as many independent rows.
-        n: Rows.
-    """
+    """The ratio that is the difference of two shares of the same rows: right, and of one label."""
 
     at: int
-    right: float
-    share: float
-    phi: float
-    plain: float
-    n: int
-
-    def _effective(self, found: Resampled, effective: float) -> float:
-        error = float(found.errors[self.at])
-        if error == 0 or self.plain == 0:
-            return effective
-        return min(self.n / max(1.0, error**2 / self.plain), self.n)
+    shares: PairedShares
 
     def low(self, found: Resampled, quantile: float | None, effective: float) -> float:
         """Lower end: by the quantile of all effects, or by its own."""
-        own = quantile if quantile is not None else found.quantile(self.at)
-        z = own if math.isfinite(own) else _normal(LEVEL)
-        newcombe = self._newcombe(self._effective(found, effective), min(z, _normal(LEVEL) if quantile is None else z))
+        own = found.quantile(self.at) if quantile is None else quantile
+        normal = normal_quantile(LEVEL)
+        z = own if math.isfinite(own) else normal
         error = float(found.errors[self.at])
-        return min(newcombe[0], float(found.values[self.at]) - z * error if error > 0 else math.inf)
+        level = normal_level(min(z, normal) if quantile is None else z)
+        newcombe = self.shares.interval(error**2, effective, level).low
+        return min(newcombe, float(found.values[self.at]) - z * error if error > 0 else math.inf)
 
     def high(self, found: Resampled, level: float, effective: float) -> float:
         """Upper end at a two-sided level."""
-        newcombe = self._newcombe(self._effective(found, effective), _normal(level))
         error = float(found.errors[self.at])
+        newcombe = self.shares.interval(error**2, effective, level).high
         if error == 0:
-            return newcombe[1]
-        return max(newcombe[1], float(found.values[self.at]) + found.quantile(self.at, level) * error)
-
-    def _newcombe(self, n: float, z: float) -> tuple[float, float]:
-        """Newcombe's interval of right - share, of n rows."""
-        found = paired_interval(self.right, self.share, self.phi, n, math.erf(z / math.sqrt(2)))
-        return found.low, found.high
-
-
-def _normal(level: float) -> float:
-    """The normal quantile of a two-sided level."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
+            return newcombe
+        return max(newcombe, float(found.values[self.at]) + found.quantile(self.at, level) * error)
 
 
 def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[int, ...]:
     """Labels whose share of the rows is not surely (97.5 %, clusters drawn) below the largest."""
     top = int(shares.argmax())
-    n_clusters = int(codes.max()) + 1
     found = []
     for label in np.flatnonzero(shares).tolist():
-        difference = (y == label).astype(np.float64) - (y == top)
-        error = _error_of_mean(difference, codes, n_clusters)
-        if label == top or shares[label] - shares[top] + _normal(LEVEL) * error >= 0:
+        error = math.sqrt(variance_of_mean((y == label).astype(np.float64) - (y == top), codes))
+        if label == top or shares[label] - shares[top] + normal_quantile(LEVEL) * error >= 0:
             found.append(label)
     return tuple(found)
-
-
-def _error_of_mean(values: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int) -> float:
-    """Cluster-robust standard error of a mean."""
-    if n_clusters < 2:
-        return math.nan
-    sums = np.bincount(codes, weights=values - values.mean(), minlength=n_clusters)
-    return float(np.sqrt(n_clusters / (n_clusters - 1) * (sums**2).sum()) / values.size)
 
 
 def _classes_of(y: NDArray[np.int64], n_classes: int) -> tuple[NDArray[np.int64], list[str]]:
@@ -495,7 +447,7 @@ def _plan_accuracy(
     place_of = np.full(shares.size, -1)
     place_of[near] = np.arange(len(near))
     paired = {
-        label: _Paired(at, float(right.mean()), float(shares[label]), *_compared(right, y == label), y.size)
+        label: _Paired(at, PairedShares.of(right, (y == label).astype(np.float64)))
         for label, at in zip(near, ratios.add_differences(right, place_of[y], len(near)), strict=True)
     }
     b = float(shares[list(contenders)].mean())
@@ -508,14 +460,6 @@ def _plan_accuracy(
         upper=tuple(paired[label] for label in contenders),
         scale=float(1 - shares.max()),
     )
-
-
-def _compared(right: NDArray[np.float64], of_label: NDArray[np.bool_]) -> tuple[float, float]:
-    """Correlation of being right and being of a label, and the variance of the mean difference of independent rows."""
-    of = of_label.astype(np.float64)
-    spread = float(right.std() * of.std())
-    phi = float(((right - right.mean()) * (of - of.mean())).mean()) / spread if spread > 0 else 0.0
-    return phi, float((right - of).var()) / of.size
 
 
 def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: Ratios) -> _Plan:
@@ -552,7 +496,7 @@ def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.in
     recalls = np.bincount(of_row[within], weights=right[within], minlength=n_groups) / rows
     value = (float(recalls.mean()) - 1 / n_groups) / scale
     at = ratios.add_recalls(right, of_row, n_groups)
-    return _Plan(reading, BALANCED, at, value=value, scale=scale, recalls=(recalls, rows))
+    return _Plan(reading, BALANCED, at, value=value, scale=scale, recalls=_Recalls(recalls, rows))
 
 
 def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.float64], ratios: Ratios) -> _Plan:
@@ -566,12 +510,3 @@ def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.floa
     bits = np.log2(0.99 * q + 0.01 * p).mean(axis=0) + entropy
     value = float(bits.sum() / entropy.sum())
     return _Plan(reading, INFORMATION, ratios.add([(bits, entropy, 1.0)]), value=value)
-
-
-def _recall_bounds(recall: NDArray[np.float64], rows: NDArray[np.float64], z: float) -> tuple[float, float]:
-    """Bounds of the mean of recalls, from Wilson's bounds of each."""
-    low, high = wilson_bounds(recall * rows, rows, math.erf(z / math.sqrt(2)))
-    middle = float(recall.mean())
-    below = math.sqrt(float(((recall - low) ** 2).sum())) / recall.size
-    above = math.sqrt(float(((high - recall) ** 2).sum())) / recall.size
-    return middle - below, middle + above

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
-from goldassay.core import ratio_resampling
-from goldassay.core.effects import (
+from goldassay.core.errors import InputError
+from goldassay.stats import ratios
+from goldassay.stats.detection import filling_word, planted_rows, planted_word
+from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
     INFORMATION,
@@ -23,8 +25,6 @@ from goldassay.core.effects import (
     Reading,
     measure_effects,
 )
-from goldassay.core.errors import InputError
-from goldassay.core.planting import filling_word, planted_rows, planted_word
 from tests.stated import says
 
 LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
@@ -260,13 +260,14 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.Monke
     gold, named, clusters = world(5, 600, [0.6, 0.3, 0.1], 0.3, of_a_cluster)
     reading = Reading("hypothesis", "r", named[np.newaxis])
     drawn: list[int] = []
-    whole = ratio_resampling._draw
+    whole = ratios.draw_clusters
 
-    def draw(sizes: Any, n_draws: int, rng: np.random.Generator) -> Any:
-        drawn.append(sizes.size)
-        return whole(sizes, n_draws, rng)
+    def draw(*given: Any, **options: Any) -> Any:
+        for rows, counts in whole(*given, **options):
+            drawn.append(counts.shape[1])
+            yield rows, counts
 
-    monkeypatch.setattr(ratio_resampling, "_draw", draw)
+    monkeypatch.setattr(ratios, "draw_clusters", draw)
     few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000, by_kind=True)
     each = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
     assert drawn[0] < 60

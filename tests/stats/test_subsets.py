@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from goldassay.core.errors import InputError
-from goldassay.core.subsets import accuracy_by_subset
+from goldassay.stats.subsets import accuracy_by_subset
 
 
 def made(n_runs=4):

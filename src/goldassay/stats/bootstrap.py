@@ -1,22 +1,72 @@
-"""Bootstrap means over examples and runs, the two sources of noise in a score; shared by several questions."""
+"""The bootstrap: examples, or whole clusters of them, and runs drawn anew, and the intervals that draws give.
+
+`draw_clusters` says how often each cluster is drawn: a figure that is made of sums over clusters follows from the
+products of these counts with the sums. `resample_runs` weights runs. Studentized intervals of ratios of sums are in
+`ratios`.
+"""
 
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goldassay.core.cores import one_blas_thread
-from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, wilson_interval
+from goldassay.stats.clusters import cluster_sums
+from goldassay.stats.intervals import Interval, wilson_interval
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 _DRAWS_AT_ONCE = 50
 _MOST_COUNTED_TOGETHER = 1 << 18
+
+
+def draw_clusters(
+    n: int,
+    n_draws: int,
+    rng: np.random.Generator,
+    *,
+    kinds: NDArray[np.integer] | None = None,
+    at_once: int = _DRAWS_AT_ONCE,
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Draw n of n clusters with replacement: how often each is drawn, some draws at once.
+
+    Args:
+        n: Clusters, or examples that stand for themselves.
+        n_draws: B.
+        rng: Source of the draws; they do not depend on how many are made at once.
+        kinds: How many clusters there are of each of U kinds, (U,), where those of a kind are alike: the kinds are then
+            drawn.
+        at_once: Draws that are made at once.
+
+    Yields:
+        Which draws, and the counts, (draws, n) or (draws, U).
+
+    Source: Efron 1979; Davison and Hinkley 1997, section 3.8, for clusters.
+    """
+    for start in range(0, n_draws, at_once):
+        size = min(at_once, n_draws - start)
+        rows = slice(start, start + size)
+        if kinds is not None and kinds.size < n:
+            yield rows, rng.multinomial(n, kinds / n, size).astype(np.float64)
+        # Counted together, the draws of a few examples cost a tenth; of many it would take as much memory again.
+        elif n * size > _MOST_COUNTED_TOGETHER:
+            counts = np.empty((size, n), dtype=np.float64)
+            for row in counts:
+                row[:] = np.bincount(rng.integers(0, n, n), minlength=n)
+            yield rows, counts
+        else:
+            drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, np.newaxis]
+            yield rows, np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+
+
+def draw_once(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A single draw of `draw_clusters`, (n,), for callers that draw other things between two."""
+    return next(draw_clusters(n, 1, rng))[1][0]
 
 
 def resample_examples(
@@ -36,46 +86,14 @@ def resample_examples(
 
     Source: Efron 1979; Davison and Hinkley 1997, section 3.8, for clusters.
     """
+    sums = cluster_sums(values, codes)
     sizes = None if codes is None else np.bincount(codes).astype(np.float64)
-    sums = values if codes is None else np.stack([np.bincount(codes, weights=row) for row in values])
-    n = sums.shape[1]
-    means = np.empty((n_draws, values.shape[0]), dtype=np.float64)
-    for start in range(0, n_draws, _DRAWS_AT_ONCE):
-        size = min(_DRAWS_AT_ONCE, n_draws - start)
-        counts = drawn_counts(n, size, rng)
+    means = np.empty((n_draws, len(values)), dtype=np.float64)
+    for rows, counts in draw_clusters(sums.shape[1], n_draws, rng):
         with one_blas_thread():
-            drawn = n if sizes is None else (counts @ sizes)[:, np.newaxis]
-            means[start : start + size] = counts @ sums.T / drawn
+            drawn = sums.shape[1] if sizes is None else (counts @ sizes)[:, np.newaxis]
+            means[rows] = counts @ sums.T / drawn
     return means
-
-
-def drawn_counts(n: int, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """How often each of n clusters is among n drawn with replacement, (B, n)."""
-    # Counted together, the draws of a few examples cost a tenth; of many it would take as much memory again.
-    if n * n_draws > _MOST_COUNTED_TOGETHER:
-        counts = np.empty((n_draws, n), dtype=np.float64)
-        for row in counts:
-            row[:] = np.bincount(rng.integers(0, n, n), minlength=n)
-        return counts
-    drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
-    return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(np.float64)
-
-
-def cluster_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64] | None:
-    """Codes from 0 of what examples share, such as a premise; None where each stands for itself.
-
-    Raises:
-        InputError: There is not one name for each example, or all share one.
-    """
-    if clusters is None:
-        return None
-    names = np.asarray(clusters)
-    if names.shape != (n_examples,):
-        raise InputError(f"clusters have shape {names.shape}", mend=f"give one for each of the {n_examples} examples")
-    codes = np.unique(names.astype(np.str_), return_inverse=True)[1].astype(np.int64)
-    if codes.max(initial=0) == 0:
-        raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
-    return codes
 
 
 def resample_runs(n_runs: int, rng: np.random.Generator, n_draws: int) -> NDArray[np.float64]:
@@ -148,8 +166,7 @@ def drawn_score_interval(
     The generator is not moved, so that several intervals can be taken from one draw of examples.
     """
     draws = (resample_runs(means.shape[1], deepcopy(rng), len(means)) * means).sum(axis=1)
-    found = percentile_interval(draws, level)
-    return replace(found, low=max(found.low, scale[0]), high=min(found.high, scale[1]))
+    return percentile_interval(draws, level).within(*scale)
 
 
 def percentile_interval(draws: NDArray[np.float64], level: float, *, method: str = "bootstrap") -> Interval:

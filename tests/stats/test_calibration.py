@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
-from goldassay.readers.probe_calibration import LEAST_PROBABILITY, Calibration, calibrate, fit_calibration, mean_loss
+from goldassay.stats.calibration import (
+    LEAST_PROBABILITY,
+    Calibration,
+    calibrate,
+    fit_calibration,
+    mean_loss,
+)
 
 
 def case(scale: float = 1.0, shifts: tuple[float, ...] = (0.0, 0.0, 0.0), n: int = 4000, seed: int = 0):

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.stats.bootstrap import draw_clusters
+from goldassay.stats.intervals import normal_quantile, t_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -195,11 +198,29 @@ class Resampled:
         if drawn.shape[1] == 0:
             return math.inf
         found = float(np.quantile(np.nanmax(drawn, axis=1), level, method="higher"))
-        if not self.few:
-            return found
-        from scipy.special import stdtrit
+        return max(found, t_quantile(self.n_clusters - 1, level)) if self.few else found
 
-        return max(found, float(stdtrit(self.n_clusters - 1, (1 + level) / 2)))
+    def joint_quantiles(self, varying: Sequence[int], wild: float) -> tuple[float, dict[int | None, float]]:
+        """The quantile of the largest |t| of effects that hold together, and those of effects that are left out of it.
+
+        In the maximum, the draws of effects that are constant but for a few rows would hide what all others find: an
+        effect whose own quantile exceeds `wild` is left out, as are those that leave the maximum infinite. Each of W
+        such effects takes its own quantile at 1 - .05/W, and where that is infinite a normal one at 1 - .05/E of all E.
+
+        Args:
+            varying: Places of the effects, each with an error above 0.
+            wild: See above.
+        """
+        apart = [at for at in varying if self.quantile(at) > wild]
+        calm = [at for at in varying if at not in apart]
+        # Draws in which one of many does not vary are few of each, and may be too many together to leave a quantile.
+        while calm and not math.isfinite(self.quantile(calm)):
+            apart.append(calm.pop(int(np.isinf(self.t[:, calm]).sum(axis=0).argmax())))
+        together = self.quantile(calm) if calm else math.inf
+        level = 1 - (1 - LEVEL) / max(len(apart), 1)
+        corrected = normal_quantile(1 - (1 - LEVEL) / max(len(varying), 1))
+        own = {at: max(self.quantile(at, level), together) for at in apart}
+        return together, {at: q if math.isfinite(q) else corrected for at, q in own.items()}
 
 
 def resample_ratios(
@@ -234,19 +255,18 @@ def resample_ratios(
         for part in (ratios.above, ratios.below)
     )
     combined = [each if isinstance(each, _Sum) else each.by_cluster(codes, n) for each in ratios.combined]
-    sizes: NDArray[np.integer] = np.ones(n, dtype=np.int64)
+    kinds: NDArray[np.integer] = np.ones(n, dtype=np.int64)
     if by_kind and all(isinstance(each, _Sum) for each in combined):
-        above, below, sizes = _kinds_of(above, below)
+        above, below, kinds = _kinds_of(above, below)
     spread = _Spread(above, below, combined)
-    values, errors = (each[0] for each in spread.measure(sizes[np.newaxis].astype(np.float64)))
+    values, errors = (each[0] for each in spread.measure(kinds[np.newaxis].astype(np.float64)))
     t = np.empty((n_draws, n_effects))
-    for start in range(0, n_draws, _DRAWS_AT_ONCE):
-        size = min(_DRAWS_AT_ONCE, n_draws - start)
-        resampled, own = spread.measure(_draw(sizes, size, rng).astype(np.float64))
+    for rows, counts in draw_clusters(n, n_draws, rng, kinds=kinds, at_once=_DRAWS_AT_ONCE):
+        resampled, own = spread.measure(counts)
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = resampled - values
             # A draw without spread says nothing of how far it may lie: it counts as far, unless it did not move.
-            t[start : start + size] = np.where((own == 0) & (moved == 0), 0.0, moved / own)
+            t[rows] = np.where((own == 0) & (moved == 0), 0.0, moved / own)
     t[:, errors == 0] = np.nan
     t[np.isnan(t) & (errors > 0)] = np.inf
     return Resampled(values, errors, t, n, few)
@@ -272,15 +292,6 @@ def _kinds_of(
         return above, below, np.ones(len(sums), dtype=np.int64)
     order = np.argsort(first)
     return above[first[order]], below[first[order]], sizes[order]
-
-
-def _draw(sizes: NDArray[np.integer], n_draws: int, rng: np.random.Generator) -> NDArray[np.integer]:
-    """How often each of U kinds, with `sizes` clusters, is among G clusters drawn with replacement, (B, U)."""
-    n = int(sizes.sum())
-    if sizes.size < n:
-        return rng.multinomial(n, sizes / n, n_draws)
-    drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
-    return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n)
 
 
 class _Columns:

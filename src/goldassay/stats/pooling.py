@@ -10,6 +10,7 @@ import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.stats.intervals import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,9 +92,7 @@ def pool_estimates(values: ArrayLike, errors: ArrayLike, *groupings: Sequence[ob
 
 def error_of(low: float, high: float, level: float = 0.95) -> float:
     """The standard error of an estimate with this interval, as if it were normal."""
-    from scipy.special import ndtri
-
-    return (high - low) / (2 * float(ndtri((1 + level) / 2)))
+    return (high - low) / (2 * normal_quantile(level))
 
 
 def _by_family(
@@ -106,11 +105,9 @@ def _by_family(
 
 
 def _pool(y: NDArray[np.float64], s: NDArray[np.float64], n_estimates: int, grouping: int, level: float) -> Pooled:
-    from scipy.special import ndtri, stdtrit
-
-    k, tail = y.size, (1 + level) / 2
+    k = y.size
     if k == 1:
-        half = float(ndtri(tail)) * float(s[0])
+        half = normal_quantile(level) * float(s[0])
         value = float(y[0])
         nan = math.nan
         return Pooled(value, value - half, value + half, nan, nan, nan, nan, n_estimates, 1, grouping, level)
@@ -119,8 +116,8 @@ def _pool(y: NDArray[np.float64], s: NDArray[np.float64], n_estimates: int, grou
     w = 1 / (s**2 + tau2)
     mean = float(w @ y / w.sum())
     error2 = max(1.0, _squares(y, s, tau2) / (k - 1)) / float(w.sum())
-    half = float(stdtrit(k - 1, tail)) * math.sqrt(error2)
-    reach = float(stdtrit(k - 2, tail)) * math.sqrt(tau2 + error2) if k > 2 else math.nan
+    half = t_quantile(k - 1, level) * math.sqrt(error2)
+    reach = t_quantile(k - 2, level) * math.sqrt(tau2 + error2) if k > 2 else math.nan
     return Pooled(
         value=mean,
         low=mean - half,

@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import (
-    cluster_codes,
+from goldassay.core.results import Result
+from goldassay.stats.bootstrap import (
     percentile_interval,
     resample_examples,
     resample_runs,
     score_interval,
 )
-from goldassay.core.results import Result
+from goldassay.stats.clusters import cluster_codes
+from goldassay.stats.intervals import Interval, few_runs_caveat, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import goldassay
-from goldassay.core.severity import WORDS, severity
+from goldassay.core.verdicts import WORDS, severity
 from goldassay.questions.leakage.dataset_comparison import compare_datasets
 from goldassay.report.report import Report
 
@@ -41,7 +41,7 @@ def test_no_other_module_orders_the_words() -> None:
         for node in ast.walk(tree):
             if id(node) not in types and {"sound", "unsound"} <= set(_words_of(node)):
                 found.add(str(file.relative_to(SOURCE)))
-    assert found == {"core/severity.py"}
+    assert found == {"core/verdicts.py"}
 
 
 def _of_one_set(word: str, value: float) -> Report:

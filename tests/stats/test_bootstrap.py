@@ -7,15 +7,16 @@ import pytest
 from scipy import stats
 
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import (
-    cluster_codes,
-    drawn_counts,
+from goldassay.stats.bootstrap import (
+    draw_clusters,
+    draw_once,
     drawn_score_interval,
     percentile_interval,
     resample_examples,
     resample_runs,
     score_interval,
 )
+from goldassay.stats.clusters import cluster_codes
 
 
 def test_examples_have_the_variance_of_a_mean():
@@ -119,9 +120,22 @@ def test_examples_that_were_drawn_already_give_the_same_interval():
     assert rng.bit_generator.state == state
 
 
-@pytest.mark.parametrize("n", [1, 7, 300, 4097])
-def test_draws_counted_together_are_those_of_one_after_the_other(n: int) -> None:
-    counts = drawn_counts(n, 60, np.random.default_rng(3))
+@pytest.mark.parametrize("at_once", [1, 13, 60])
+@pytest.mark.parametrize("n", [1, 7, 300, 9001])
+def test_draws_do_not_depend_on_how_many_are_made_at_once(n: int, at_once: int) -> None:
+    found = list(draw_clusters(n, 60, np.random.default_rng(3), at_once=at_once))
+    assert [row for rows, _ in found for row in range(60)[rows]] == list(range(60))
     rng = np.random.default_rng(3)
-    for row in counts:
+    for row in np.concatenate([counts for _, counts in found]):
         assert np.array_equal(row, np.bincount(rng.integers(0, n, n), minlength=n))
+    assert np.array_equal(draw_once(n, np.random.default_rng(3)), found[0][1][0])
+
+
+def test_kinds_are_drawn_as_often_as_their_clusters() -> None:
+    kinds = np.array([60, 30, 10])
+    ((_, of_kinds),) = draw_clusters(100, 4000, np.random.default_rng(0), kinds=kinds, at_once=4000)
+    ((_, counts),) = draw_clusters(100, 4000, np.random.default_rng(1), at_once=4000)
+    of_clusters = np.add.reduceat(counts, [0, 60, 90], axis=1)
+    assert (of_kinds.sum(axis=1) == 100).all()
+    assert of_kinds.mean(axis=0) == pytest.approx(kinds, abs=0.4)
+    assert np.cov(of_kinds.T) == pytest.approx(np.cov(of_clusters.T), abs=1.5)

@@ -78,6 +78,55 @@ def effective_clusters(codes: ArrayLike) -> float:
     return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.size else float("nan")
 
 
+def cluster_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64] | None:
+    """Codes from 0 of what examples share, such as a premise; None where each stands for itself.
+
+    Raises:
+        InputError: There is not one name for each example, or all share one.
+    """
+    if clusters is None:
+        return None
+    codes = dense_codes(np.asarray(clusters).astype(np.str_), n_examples)
+    if codes.max(initial=0) == 0:
+        raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
+    return codes
+
+
+def dense_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64]:
+    """Codes from 0 without holes, (N,), of clusters by names or codes; each example is its own without any.
+
+    Raises:
+        InputError: There is not one for each example.
+    """
+    if clusters is None:
+        return np.arange(n_examples)
+    names = np.asarray(clusters)
+    if names.shape != (n_examples,):
+        raise InputError(f"clusters have shape {names.shape}", mend=f"give one for each of the {n_examples} examples")
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def cluster_sums(
+    values: NDArray[np.float64], codes: NDArray[np.int64] | None, n_clusters: int = 0
+) -> NDArray[np.float64]:
+    """Sums of each row of values (M, N) over the examples of each of G clusters, (M, G); without codes the values."""
+    return values if codes is None else np.stack([np.bincount(codes, row, n_clusters) for row in values])
+
+
+def variance_of_mean(values: NDArray[np.float64], codes: NDArray[np.integer] | None = None) -> float:
+    """Variance of the mean of values (N,) by which examples, or whole clusters of them, were drawn.
+
+    G/(G-1) sum_g (sum_{i in g} (x_i - mean))²/N², for examples by themselves var(x)/N. NaN for one cluster.
+
+    Source: Liang and Zeger 1986, "Longitudinal data analysis using generalized linear models".
+    """
+    if codes is None:
+        return float(values.var(ddof=1)) / values.size
+    sums = np.bincount(codes, weights=values - values.mean())
+    n = sums.size
+    return float(sums @ sums) / values.size**2 * n / (n - 1) if n > 1 else float("nan")
+
+
 def connected_rows(columns: ArrayLike, n_alike: int = 1) -> NDArray[np.int64]:
     """Connected components of rows that share a value.
 

@@ -1,0 +1,1 @@
+"""Statistics for every question: clusters, the bootstrap, intervals, effects, the law of verdicts."""
