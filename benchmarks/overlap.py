@@ -37,8 +37,9 @@ import zstandard
 import goldassay
 from benchmarks.overlap_peers import Searched, compare
 from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
+from goldassay.kernels import json_lines
 from goldassay.questions.overlap.measures import DIRTY_FROM
-from goldassay.scanning import Sought, SoughtText, find_corpus, json_kernels, scan_corpus, words_of
+from goldassay.scanning import Sought, SoughtText, find_corpus, scan_corpus, words_of
 from goldassay.scanning.confirmation import Confirmation
 from goldassay.scanning.fields import Wanted
 from goldassay.scanning.scan import scan_shard
@@ -102,7 +103,7 @@ def json_rate(path: Path) -> float:
     for _ in range(2):
         start = time.process_time()
         ends = np.flatnonzero(data == ord("\n"))
-        json_kernels.check_lines(data, ends, *Wanted.of(["text"]), np.empty(ends.size, np.int64))
+        json_lines.check_lines(data, ends, *Wanted.of(["text"]), np.empty(ends.size, np.int64))
         best = max(best, data.size / (time.process_time() - start) / 1e6)
     return best
 

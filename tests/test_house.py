@@ -20,6 +20,7 @@ MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments"
 LEVELS = {
     "core": 0,
     "stats": 1,
+    "kernels": 1,
     "data": 2,
     "runs": 3,
     "readers": 4,
@@ -37,7 +38,10 @@ LEVELS = {
 ALONE = {"report": ("core",), "gate": ("core", "stats")}
 # Pure functions on arrays: no file, no run, no report. Some read the kinds and the words of `data`.
 MEASURE_FILES = sorted((*ROOT.glob("questions/*/measures/*.py"), *ROOT.glob("questions/*/measures.py")))
-BELOW_MEASURES = ("core", "stats", "data")
+BELOW_MEASURES = ("core", "stats", "kernels", "data")
+# Numbers of so many bits are constants of the hash, or say what all bytes of a word have in common.
+_LARGE = 1 << 62
+_OF_HASHES = {ROOT / "kernels" / name for name in ("hashing.py", "utf8.py", "minhash.py")}
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))
 # The change between two reports is a figure of its own.
 COMPARING = {ROOT / "gate" / "comparing.py"}
@@ -105,6 +109,17 @@ def test_every_folder_is_a_room() -> None:
 def test_measures_know_no_question(file: Path) -> None:
     names = [name for name in imported(ast.parse(file.read_text("utf-8"))) if ".measures" not in name]
     assert [name for name in names if name.split(".")[1] not in BELOW_MEASURES] == []
+
+
+def large_constants(tree: ast.AST) -> list[int]:
+    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, int))
+    return [value for value in found if value >= _LARGE and value != 2**64 - 1]
+
+
+def test_constants_of_hashes_stand_in_one_file() -> None:
+    files = set(ROOT.rglob("*.py")) - _OF_HASHES
+    assert {str(file) for file in files if large_constants(ast.parse(file.read_text("utf-8")))} == set()
+    assert len(large_constants(ast.parse((ROOT / "kernels" / "hashing.py").read_text("utf-8")))) == 5
 
 
 def test_an_upward_import_is_noticed() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from goldassay.data import near_copies, read_dataset
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_text
+from goldassay.kernels import minhash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +111,7 @@ def test_one_core_gives_what_two_give(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     base = {" ".join(rng.choice(WORDS, 9)) for _ in range(1000)}
     texts = sorted(base | {f"{text}s" for text in base})
-    monkeypatch.setattr(near_copies, "_CHUNK", 300)
+    monkeypatch.setattr(minhash, "CHUNK", 300)
     found = []
     for n_cores in (1, 2):
         monkeypatch.setattr(near_copies, "cores", lambda n=n_cores: n)

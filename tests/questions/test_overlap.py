@@ -15,8 +15,8 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings, parse_settings
+from goldassay.kernels import ngram_search
 from goldassay.questions.overlap.items import read_items
-from goldassay.scanning import word_kernels
 from tests.conftest import DATA
 from tests.scanning.corpora import sentence
 from tests.stated import in_order, says, states
@@ -351,7 +351,7 @@ class TestVerdicts:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Positive control: a filter that lets nothing pass finds no copy, and says no word of it."""
-        monkeypatch.setattr(word_kernels, "fill_filter", lambda *_: None)
+        monkeypatch.setattr(ngram_search, "fill_filter", lambda *_: None)
         rows = questions()
         texts = [f"{row['question']} {row['answer']}" for row in rows]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))

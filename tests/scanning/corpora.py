@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.kernels.ngram_search import N_STATES, RING
 from goldassay.scanning import Sought, SoughtText, words_of
-from goldassay.scanning.word_kernels import N_STATES, RING
 
 if TYPE_CHECKING:
     import random

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import json_kernels
+from goldassay.kernels import json_lines
+from goldassay.kernels.ngram_search import NOTHING
 from goldassay.scanning.fields import USUAL_FIELDS, Pairs, Wanted, text_of, texts_below, texts_of_column
-from goldassay.scanning.word_kernels import NOTHING
 from tests.scanning.corpora import sought
 from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
 from tests.stated import in_order
@@ -84,7 +84,7 @@ def _spans(
 ) -> Any:  # fmt: skip
     """What `parse_line` finds of one line."""
     stack, active = np.zeros(256, np.uint8), np.zeros((256, fields.size + 1), np.int64)
-    return json_kernels.parse_line(
+    return json_lines.parse_line(
         data, 0, data.size - 1, names, starts, paths, fields, spans, has, stack, active, np.zeros(fields.size, np.int64)
     )
 

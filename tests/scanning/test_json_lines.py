@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.scanning import json_kernels
+from goldassay.kernels import json_lines
+from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
+from goldassay.kernels.ngram_search import BY_HAND, INVALID, NOTHING
 from goldassay.scanning.fields import Wanted, texts_below
-from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
-from goldassay.scanning.word_kernels import BY_HAND, INVALID, NOTHING
 
 WANTED = Wanted.of(["text", "title"])
 
 
 def parsed(line: bytes) -> tuple[int, list[bytes | None]]:
     data, found = np.frombuffer(line + b"\n", np.uint8), np.empty(1, np.int64)
-    json_kernels.check_lines(data, np.array([len(line)]), *WANTED, found)
+    json_lines.check_lines(data, np.array([len(line)]), *WANTED, found)
     return int(found[0]), []
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.scanning import json_kernels, word_kernels
+from goldassay.kernels import json_lines, ngram_search
 from goldassay.scanning.scan import notices
 from tests.scanning.corpora import no_rows, sentence, sought
 
@@ -61,7 +61,7 @@ def test_line_breaks_are_found(values: list[int], skipped: int, spare: int) -> N
     data = np.array([*values, *([10] * spare)], np.uint8)
     begin, end = min(skipped, len(values)), len(values)
     found = np.empty(data.size + 1, np.int64)
-    n = json_kernels.line_ends(data, begin, end, found)
+    n = json_lines.line_ends(data, begin, end, found)
     assert found[:n].tolist() == [at for at in range(begin, end) if values[at] == 10]
 
 
@@ -71,7 +71,7 @@ def test_letters_beyond_the_end_of_a_text_are_not_of_it() -> None:
     data = np.frombuffer(b"one two three four fivesixseven eight nine\0", np.uint8)
     for end in range(27):
         status = np.empty(1, np.int64)
-        word_kernels.seek_texts(
+        ngram_search.seek_texts(
             data, np.array([0]), np.array([end]), *known.tables.arguments(), *no_rows(1)[:2], status, no_rows(1)[2]
         )
-        assert status[0] == (word_kernels.CANDIDATE if end == 26 else word_kernels.NOTHING)
+        assert status[0] == (ngram_search.CANDIDATE if end == 26 else ngram_search.NOTHING)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.scanning import Sought, SoughtText, json_kernels, readings_of, word_kernels, words_of
+from goldassay.kernels import json_lines, ngram_search
+from goldassay.kernels.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEPARATES, SEVERAL, point_table
+from goldassay.scanning import Sought, SoughtText, readings_of, words_of
 from goldassay.scanning.fields import Wanted
 from goldassay.scanning.sought import MOST_N
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEPARATES, SEVERAL, point_table
 from tests.scanning.corpora import no_rows, sought
 
 
@@ -110,10 +111,10 @@ def test_bytes_are_read_as_their_words(text: str, in_json: bool, in_ascii: bool)
         known = Sought([SoughtText(tuple(words), 0, (0, len(words)))], [()], np.arange(1), max(len(words), 5))
         status = _status(text, known, in_json=in_json, in_ascii=in_ascii)
         is_plain = text.isascii() and "".join(words).isascii()
-        assert status == word_kernels.CANDIDATE or (status == word_kernels.BY_HAND and not is_plain)
+        assert status == ngram_search.CANDIDATE or (status == ngram_search.BY_HAND and not is_plain)
     other = " . ".join(f"{word} zq" for word in words_of(text))
     known = sought([text], n=5)
-    assert _status(other, known, in_json=in_json, in_ascii=in_ascii) != word_kernels.CANDIDATE or "zq" in words_of(text)
+    assert _status(other, known, in_json=in_json, in_ascii=in_ascii) != ngram_search.CANDIDATE or "zq" in words_of(text)
 
 
 def test_characters_for_which_several_stand_are_read_from_bytes() -> None:
@@ -123,7 +124,7 @@ def test_characters_for_which_several_stand_are_read_from_bytes() -> None:
         text = "one two three " + "".join(f"a{each}b {each}" for each in several[at : at + 5])
         for in_json, in_ascii in ((False, False), (True, False), (True, True)):
             known = sought([text], n=min(len(words_of(text)), MOST_N))
-            assert _status(text, known, in_json=in_json, in_ascii=in_ascii) == word_kernels.CANDIDATE, text
+            assert _status(text, known, in_json=in_json, in_ascii=in_ascii) == ngram_search.CANDIDATE, text
 
 
 @pytest.mark.parametrize(
@@ -168,13 +169,13 @@ def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:
     if in_json:
         line = json.dumps({"id": 1, "text": text, "n": [1]}, ensure_ascii=in_ascii).encode("utf-8", "surrogatepass")
         data = np.frombuffer(line + b"\n", np.uint8)
-        json_kernels.seek_lines(
+        json_lines.seek_lines(
             data, np.array([len(line)]), *Wanted.of(["text"]), *tables, *before, found, rows, np.zeros(1, np.int64)
         )
     else:
         raw = text.encode("utf-8", "replace")
         data = np.frombuffer(raw + b"\0", np.uint8)
-        word_kernels.seek_texts(data, np.array([0]), np.array([len(raw)]), *tables, *before, found, rows)
+        ngram_search.seek_texts(data, np.array([0]), np.array([len(raw)]), *tables, *before, found, rows)
     return int(found[0])
 
 
@@ -182,7 +183,7 @@ def test_bytes_that_are_no_utf8_are_said_to_be() -> None:
     known = sought(["one two three four five six"], n=5)
     for raw in (b"\xff", b"\xc3", b"\xe2\x82", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xf0\x80\x80\x80"):
         data, found = np.frombuffer(raw + b"\0", np.uint8), np.empty(1, np.int64)
-        word_kernels.seek_texts(
+        ngram_search.seek_texts(
             data, np.array([0]), np.array([len(raw)]), *known.tables.arguments(), *no_rows(1)[:2], found, no_rows(1)[2]
         )
-        assert found[0] == word_kernels.INVALID, raw
+        assert found[0] == ngram_search.INVALID, raw

@@ -38,7 +38,7 @@ class CoverageCount:
     """
 
     def __init__(self, patterns: PatternTable, thresholds: Sequence[float]) -> None:
-        from goldassay.artifacts.coverage_kernels import highest_below
+        from goldassay.kernels.pattern_trees import highest_below
 
         K, T = len(patterns.label_names), len(thresholds)
         self._patterns, self._tree = patterns, patterns.tree
@@ -57,8 +57,8 @@ class CoverageCount:
         Raises:
             InputError: The tokenizer is not the one that the patterns were mined with.
         """
-        from goldassay.artifacts.coverage_kernels import count_coverage
-        from goldassay.artifacts.mining_kernels import beginnings
+        from goldassay.kernels.pattern_counts import beginnings
+        from goldassay.kernels.pattern_trees import count_coverage
 
         self._patterns.tokenized(corpus)
         self.label_counts += np.bincount(codes[codes >= 0], minlength=self.label_counts.size)

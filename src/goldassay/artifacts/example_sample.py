@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from goldassay.artifacts.pattern_table import PatternTable
     from goldassay.data.tokenization import TokenizedCorpus
 
-# Odd constants of the splitmix64 generator (Steele, Lea and Flood 2014).
-_STEP, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-
 
 class ExampleSample:
     """The `size` sentences with the smallest keys of those that hold each of V patterns.
@@ -80,18 +77,13 @@ def _token_keys(vocabulary: Sequence[str]) -> NDArray[np.uint64]:
 
 def _keys(values: NDArray[np.uint64], offsets: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
     """A hash of each stretch of values: the sum of value x odd constant to the power of its place, then mixed."""
+    from goldassay.kernels.hashing import STEP, finalized
+
     lengths = np.diff(offsets)
-    powers = np.multiply.accumulate(np.full(max(int(lengths.max(initial=0)), 1), _STEP))
+    powers = np.multiply.accumulate(np.full(max(int(lengths.max(initial=0)), 1), STEP))
     place = np.arange(values.size) - np.repeat(offsets[:-1], lengths)
     keys = np.zeros(lengths.size, np.uint64)
     filled = lengths > 0
     if values.size:
         keys[filled] = np.add.reduceat(values * powers[place], offsets[:-1][filled])
-    return mixed(keys + np.uint64((seed + 1) * int(_STEP) & 0xFFFFFFFFFFFFFFFF))
-
-
-def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers that look random, each of another one: the finalizer of splitmix64."""
-    keys = (keys ^ (keys >> np.uint64(30))) * _FIRST
-    keys = (keys ^ (keys >> np.uint64(27))) * _SECOND
-    return keys ^ (keys >> np.uint64(31))
+    return finalized(keys + np.uint64((seed + 1) * int(STEP) & 0xFFFFFFFFFFFFFFFF))

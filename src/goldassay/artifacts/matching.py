@@ -150,7 +150,7 @@ class PatternTree:
         clusters: NDArray[np.int64],
         sums: tuple[NDArray[np.int64], ...],
     ) -> None:
-        """Add to the sums over clusters of each pattern; see `cluster_kernels.add_squares`.
+        """Add to the sums over clusters of each pattern; see `pattern_trees.add_squares`.
 
         Args:
             tokens: `numbers_of` the tokens of all sentences.
@@ -159,7 +159,7 @@ class PatternTree:
             clusters: Of each sentence, ascending, (N,).
             sums: Four arrays, changed.
         """
-        from goldassay.artifacts.cluster_kernels import add_squares, place_tokens
+        from goldassay.kernels.pattern_trees import add_squares, place_tokens
 
         starts, places = place_tokens(tokens, offsets, len(self.vocabulary))
         tree = (self.roots, self.keys, self.child_starts, self.row_starts, self.rows)
@@ -177,7 +177,7 @@ class PatternTree:
     def _found(
         self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        from goldassay.artifacts.matching_kernels import find_patterns
+        from goldassay.kernels.pattern_trees import find_patterns
 
         if not self.n_rows or not tokens.size:
             return np.empty(0, np.int64), np.empty(0, np.int64)

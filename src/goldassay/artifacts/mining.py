@@ -217,7 +217,7 @@ def count_patterns(
 
 
 def _count_words(found: _Words, max_tokens: int, max_gap: int, min_count: int, progress: Progress) -> MinedPatterns:
-    from goldassay.artifacts.mining_kernels import count_longer, count_pairs
+    from goldassay.kernels.pattern_counts import count_longer, count_pairs
 
     n_labels, n_frequent, n_threads = found.n_labels, found.frequent.size, len(found.edges)
     if not n_frequent:
@@ -281,7 +281,7 @@ class _Steps:
 
 @dataclass(frozen=True)
 class _Words:
-    """All sentences as frequent ranks, in an order of their own; see `mining_kernels`.
+    """All sentences as frequent ranks, in an order of their own; see `pattern_counts`.
 
     `labels` are in that order; `edges` part the sentences among the threads, `begins` (threads,) is where theirs start
     in `words`, `tallies` (threads,F) how often they hold each frequent token. `largest` is the largest count of any
@@ -305,7 +305,7 @@ class _Words:
 def _words(
     corpus: TokenizedCorpus, labels: NDArray[np.integer[Any]], n_labels: int, min_count: int, n_threads: int
 ) -> _Words:
-    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, length_of, write_words
+    from goldassay.kernels.pattern_counts import END, RARE, beginnings, count_tokens, length_of, write_words
 
     ids, offsets = corpus.ids, corpus.offsets
     support, occurrences = count_tokens(ids, offsets, len(corpus.vocabulary))
@@ -341,8 +341,8 @@ def _words(
 
 
 def _places(found: _Words, starts: NDArray[np.int64], part: tuple[int, int], pool: ThreadPoolExecutor) -> NDArray[Any]:
-    """Where the frequent tokens of one part occur; see `mining_kernels`."""
-    from goldassay.artifacts.mining_kernels import write_places
+    """Where the frequent tokens of one part occur; see `pattern_counts`."""
+    from goldassay.kernels.pattern_counts import write_places
 
     begin, end = part
     kind = np.int32 if max(found.labels.size << found.label_bits, found.words.size) < 2**31 else np.int64

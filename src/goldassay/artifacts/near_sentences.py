@@ -6,7 +6,6 @@ significant.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,6 @@ SHORTEST = 12
 MOST_COMPARED = 4
 # Bytes that `near_sentences` takes a sentence, at most.
 BYTES_A_SENTENCE = 420
-_SENTENCES_AT_ONCE = 1 << 15
 
 
 def sign_corpus(corpus: TokenizedCorpus) -> NDArray[np.uint64]:
@@ -39,23 +37,15 @@ def sign_corpus(corpus: TokenizedCorpus) -> NDArray[np.uint64]:
     Words are compared without case. A sentence of fewer than twelve tokens has signatures that are equal to those of
     sentences of the same words, and near to none.
 
-    Source: Broder 1997 (resemblance by minima of hashes); Li and Koenig 2010 (few bits of each minimum suffice).
+    Source: see `kernels.minhash`.
     """
-    from goldassay.artifacts.near_sentence_kernels import hash_tokens, sign_sentences
-    from goldassay.core.compiled import workers
-    from goldassay.data.near_copies import code_points
+    from goldassay.kernels.minhash import Shingles, sign
+    from goldassay.kernels.splitting import code_points
 
-    points, starts = code_points(pl.Series(corpus.vocabulary, dtype=pl.String).str.to_lowercase())
-    keys = np.empty(len(corpus.vocabulary), np.uint64)
-    hash_tokens(points, starts, keys)
-    odd = np.random.default_rng(0).integers(0, 2**31, N_BANDS * N_ROWS, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
-    low, high = keys.astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32)
-    hashes = (low[:, np.newaxis] * odd) ^ high[:, np.newaxis]
-    minima = np.empty((len(corpus), N_BANDS * N_ROWS), np.uint16)
-    parts = list(pairwise([*range(0, len(corpus), _SENTENCES_AT_ONCE), len(corpus)]))
-    with workers(cores()) as pool:
-        list(pool.map(lambda part: sign_sentences(*part, corpus.ids, corpus.offsets, hashes, minima), parts))
-    return minima.view(np.uint64)
+    spelled = code_points(pl.Series(corpus.vocabulary, dtype=pl.String).str.to_lowercase())
+    return sign(
+        Shingles.of_words(corpus.ids, corpus.offsets, *spelled), N_BANDS, N_ROWS, n_threads=cores(), packed=True
+    )[0]
 
 
 def near_sentences(signatures: NDArray[np.uint64], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -76,28 +66,20 @@ def near_sentences(signatures: NDArray[np.uint64], lengths: NDArray[np.integer])
     """
     if not len(signatures):
         return np.empty(0, np.int64)
-    from goldassay.artifacts.near_sentence_kernels import join_signed
+    from goldassay.kernels.hashing import absorbed
+    from goldassay.kernels.minhash import join
 
-    mixed = _mixed(signatures)
+    # One number for all bands of a sentence.
+    mixed = np.zeros(len(signatures), np.uint64)
+    for band in signatures.T:
+        mixed = absorbed(mixed, band)
     _, first, inverse, counts = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
     # Sentences of the same words may differ in length, by words that are repeated.
     longest = np.zeros(first.size, np.int64)
     np.maximum.at(longest, inverse, lengths)
     own = np.flatnonzero(longest >= SHORTEST)
     own = own[np.argsort(-counts[own], kind="stable")]
-    bands = np.ascontiguousarray(signatures[first[own]])
-    nearest = np.empty(own.size, np.int64)
-    join_signed(bands, EQUAL_MINIMA, MOST_COMPARED, nearest)
     found = np.arange(first.size)
-    found[own] = own[nearest]
+    found[own] = own[join(signatures[first[own]], EQUAL_MINIMA / (N_BANDS * N_ROWS), MOST_COMPARED, n_threads=cores())]
     used = np.cumsum(np.bincount(found, minlength=first.size) > 0) - 1
     return used[found[inverse]].astype(np.int64)
-
-
-def _mixed(signatures: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """One number for all bands of a sentence, (N,)."""
-    mixed = np.zeros(len(signatures), np.uint64)
-    for band in signatures.T:
-        mixed = (mixed ^ band) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(29)
-    return mixed

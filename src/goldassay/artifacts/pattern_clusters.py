@@ -82,7 +82,7 @@ class HeldOut:
 
 def _beginnings(corpus: TokenizedCorpus) -> NDArray[np.int64]:
     """The first tokens of each sentence as one number, (N,), frequent ones apart."""
-    from goldassay.artifacts.mining_kernels import beginnings
+    from goldassay.kernels.pattern_counts import beginnings
 
     rank = np.empty(len(corpus.vocabulary), np.int32)
     counts = np.bincount(corpus.ids, minlength=rank.size)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.artifacts.example_sample import mixed
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,8 +30,10 @@ class RowSignatures:
 
     def add(self, corpus: TokenizedCorpus, codes: NDArray[np.integer[Any]]) -> None:
         """Let sentences pass by with the codes of their labels, (N,); those below 0 do not count."""
+        from goldassay.kernels.hashing import finalized
+
         for begin, _, at, rows in self._patterns.match_blocks(corpus):
             counted = codes[begin + at] >= 0
             positions = (self._n_seen + begin + at[counted]).astype(np.uint64)
-            np.add.at(self.values, rows[counted], mixed(positions + np.uint64(1)))
+            np.add.at(self.values, rows[counted], finalized(positions + np.uint64(1)))
         self._n_seen += len(corpus)

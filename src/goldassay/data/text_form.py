@@ -32,7 +32,7 @@ _COUNTED = {
     "O": r"[()\[\]{}]",
     "P": r"[/\\_*#@&%$<>=+~|^`]",
 }
-# Classes of characters that the words and phrases of a text are found by, in the order of `form_kernels`.
+# Classes of characters that the words and phrases of a text are found by, in the order of `text_counts`.
 _CLASSES = (r"\p{Lu}", r"\p{Ll}", r"\s", r"\w", r"[,;:()\u2013\u2014]")
 _MOST = 9
 _N_CHARACTERS = 0x110000
@@ -49,7 +49,7 @@ def form_words(texts: pl.Series) -> pl.Series:
     Args:
         texts: N texts; a missing one counts as empty.
     """
-    from goldassay.data import form_kernels as kernels
+    from goldassay.kernels import text_counts as kernels
 
     found = _counts(texts.cast(pl.String).fill_null(""))
     singles = dict(zip(_COUNTED, found[:, kernels.N_COLUMNS :].T, strict=True))
@@ -80,22 +80,24 @@ def form_words(texts: pl.Series) -> pl.Series:
 
 def _counts(texts: pl.Series) -> NDArray[np.int64]:
     """What `count_form` counts in each text, (N, columns)."""
-    from goldassay.data.form_kernels import N_COLUMNS, count_form
+    from goldassay.kernels.splitting import LETTER, OUTSIDE, code_points
+    from goldassay.kernels.text_counts import N_COLUMNS, count_form
 
     classes = np.zeros(_N_CHARACTERS, dtype=np.uint32)
     known = np.zeros(_N_CHARACTERS, dtype=np.bool_)
+    # Words are what spaces part.
+    kinds = np.full(_N_CHARACTERS, LETTER, dtype=np.uint8)
+    kinds[ord(" ")] = OUTSIDE
     parts = [np.empty((0, N_COLUMNS + len(_COUNTED)), dtype=np.int64)]
     for begin in range(0, len(texts), _TEXTS_AT_ONCE):
-        part = texts.slice(begin, _TEXTS_AT_ONCE)
-        characters = np.frombuffer(part.str.join("").item().encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
+        characters, starts = code_points(texts.slice(begin, _TEXTS_AT_ONCE))
         here = np.bincount(characters, minlength=1) > 0
         new = np.flatnonzero(here & ~known[: here.size])
         known[new] = True
         written = pl.Series([chr(code) for code in new.tolist()], dtype=pl.String)
         for bit, pattern in enumerate((*_CLASSES, *_COUNTED.values())):
             classes[new] |= written.str.contains(pattern).to_numpy().astype(np.uint32) << bit
-        lengths = part.str.len_chars().to_numpy().astype(np.int64)
-        parts.append(count_form(characters, lengths, classes, len(_COUNTED)))
+        parts.append(count_form(characters, starts, classes, kinds, len(_COUNTED)))
     return np.concatenate(parts)
 
 

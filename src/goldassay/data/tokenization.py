@@ -18,7 +18,6 @@ import polars as pl
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
-from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,7 +176,7 @@ def _by_character(texts: Sequence[str]) -> TokenizedCorpus:
 
 
 def _by_chunk(texts: Sequence[str] | pl.Series, name: str) -> TokenizedCorpus:
-    from goldassay.data.chunk_kernels import expand_chunks
+    from goldassay.kernels.splitting import expand_chunks
 
     chunks = _Chunks(name)
     parts: list[NDArray[np.int32]] = []
@@ -208,7 +207,8 @@ def _scanned(texts: Sequence[str] | pl.Series) -> Iterator[tuple[int, bytes, tup
 
 
 def _scan(texts: Sequence[str] | pl.Series, begin: int) -> tuple[int, bytes, tuple[NDArray[Any], ...]]:
-    from goldassay.data.chunk_kernels import byte_starts, intern_chunks
+    from goldassay.kernels.splitting import intern_chunks
+    from goldassay.kernels.utf8 import byte_starts
 
     block = texts[begin : begin + _BLOCK]
     if isinstance(block, pl.Series):
@@ -300,13 +300,16 @@ class _Treebank:
 
     def __init__(self) -> None:
         from goldassay.data.treebank_library import treebank_tokenizer
+        from goldassay.kernels.splitting import AT_END, AT_START, BEFORE_FINAL_SPACES
 
         self.library = treebank_tokenizer()
+        self._at_start, self._before_spaces = AT_START, BEFORE_FINAL_SPACES
+        self._last = AT_END | BEFORE_FINAL_SPACES
 
     def __call__(self, chunk: str, place: int) -> list[str]:
         if chunk.isalnum() and not _splits(chunk):
             return [chunk]
-        last = bool(place & (AT_END | BEFORE_FINAL_SPACES))
+        last = bool(place & self._last)
         word, mark = chunk[:-1], chunk[-1]
         if mark in ".,?!" and word.isalnum() and not _splits(word):
             return [word, mark] if last or mark != "." else [chunk]
@@ -315,12 +318,11 @@ class _Treebank:
             if simple["mark"] == "." and not last:
                 return [chunk]
             return [part for part in simple.groups() if part]
-        before = "" if place & AT_START else " "
+        before = "" if place & self._at_start else " "
         if last:
-            return self.library(before + chunk + (" " if place & BEFORE_FINAL_SPACES else ""))
+            return self.library(before + chunk + (" " if place & self._before_spaces else ""))
         return self.library(f"{before}{chunk} x")[:-1]
 
-    @staticmethod
-    def reaches_back(chunk: bytes, place: int) -> bool:
+    def reaches_back(self, chunk: bytes, place: int) -> bool:
         """Whether a chunk, being white space other than the ASCII space, ends a sentence: its period comes before."""
-        return bool(place & (AT_END | BEFORE_FINAL_SPACES)) and chunk.decode("utf-8", "surrogatepass").isspace()
+        return bool(place & self._last) and chunk.decode("utf-8", "surrogatepass").isspace()

@@ -38,12 +38,12 @@ def spelled_with(training: pl.Series, texts: pl.Series, rare_below: int = RARE_B
     Returns:
         (N,) and (M,).
     """
-    from goldassay.data.word_kernels import count_shapes, count_texts, list_shapes
+    from goldassay.kernels.text_counts import count_shapes, count_words, list_shapes
 
     words = _Words.of(pl.concat([each.cast(pl.String).fill_null("") for each in (training, texts)]))
     ids, starts, n_words = words.ids, words.starts, len(words.names)
     trained = starts[: len(training) + 1]
-    rare = np.flatnonzero(count_texts(ids, trained, n_words) < rare_below)
+    rare = np.flatnonzero(count_words(ids, trained, np.zeros(len(training), np.int64), 1, n_words)[0] < rare_below)
     spelled = pl.DataFrame({"word": words.names[rare]}).select(_spelling(pl.col("word"))).to_series()
     sizes = np.zeros(n_words, dtype=np.int64)
     sizes[rare] = spelled.list.len().to_numpy()
@@ -88,7 +88,8 @@ class _Words:
 
     @classmethod
     def of(cls, texts: pl.Series) -> _Words:
-        from goldassay.data.word_kernels import find_words
+        from goldassay.kernels.splitting import code_points, number_words
+        from goldassay.kernels.text_counts import end_letters
 
         kinds = np.zeros(0x110000, dtype=np.uint8)
         seen = np.zeros(kinds.size, dtype=np.bool_)
@@ -100,17 +101,14 @@ class _Words:
         n = 0
         for begin in range(0, len(texts), _TEXTS_AT_ONCE):
             lowered = texts.slice(begin, _TEXTS_AT_ONCE).str.to_lowercase()
-            together = lowered.str.join("").item()
-            characters = np.frombuffer(together.encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
+            characters, starts = code_points(lowered)
             _learn(kinds, seen, characters)
-            lengths = lowered.str.len_chars().to_numpy().astype(np.int64)
-            own, own_ends, letters, new, slots, hashes, n_words = find_words(
-                characters, lengths, kinds, slots, hashes, n_words
-            )
+            own, own_ends, new, slots, hashes, n_words = number_words(characters, starts, kinds, slots, hashes, n_words)
+            together = lowered.str.join("").item()
             names.append([together[first:past] for first, past in new.tolist()])
             ids.append(own)
             counts.append(n + own_ends)
-            ends.append(letters)
+            ends.append(end_letters(characters, starts, kinds))
             n += own.size
         return cls(
             pl.Series(list(chain.from_iterable(names)), dtype=pl.String),
@@ -122,7 +120,7 @@ class _Words:
 
 def _learn(kinds: NDArray[np.uint8], seen: NDArray[np.bool_], characters: NDArray[np.uint32]) -> None:
     """Fill in the kind of each character that is new."""
-    from goldassay.data.word_kernels import LETTER, MARK
+    from goldassay.kernels.splitting import LETTER, MARK
 
     here = np.bincount(characters, minlength=1) > 0
     for code in np.flatnonzero(here & ~seen[: here.size]).tolist():

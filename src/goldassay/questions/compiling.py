@@ -39,13 +39,13 @@ def compiling_ahead() -> Iterator[None]:
 
 def is_ready() -> bool:
     """Whether the loops that are compiled last are kept on disk."""
-    from goldassay.artifacts.coverage_kernels import count_coverage
     from goldassay.core.compiled import is_kept
-    from goldassay.readers.naive_bayes import add_evidence
+    from goldassay.kernels.json_lines import seek_lines
+    from goldassay.kernels.pattern_trees import count_coverage
+    from goldassay.kernels.text_counts import add_evidence
     from goldassay.readers.softmax_kernels import ascend_penalties
-    from goldassay.scanning.near_kernels import seek_near
 
-    return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, seek_near)))
+    return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, seek_lines)))
 
 
 def _begun() -> subprocess.Popen[bytes]:

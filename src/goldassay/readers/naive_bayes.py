@@ -1,6 +1,4 @@
-"""The compiled loops of `naive_bayes`: words are counted once a text.
-
-Naive Bayes on words: what many rare words tell together, each of them too rare for a fitted weight.
+"""Naive Bayes on words: what many rare words tell together, each of them too rare for a fitted weight.
 
 A linear model that is fitted to some thousand rows gives most of its weight to frequent words that differ by chance. A
 word that three rows have, all of one label, counts here as much as its counts say.
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.compiled import compiled
 from goldassay.readers.probe_features import MIN_ROWS, tokenize_roles
 
 if TYPE_CHECKING:
@@ -24,52 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.readers.probe_features import TokenizedTexts
-
-
-@compiled
-def count_words(
-    ids: NDArray[np.int32], starts: NDArray[np.int64], codes: NDArray[np.int64], n_classes: int, n_words: int
-) -> NDArray[np.int64]:
-    """In how many texts of each label each word is, (K, W).
-
-    Args:
-        ids: Word numbers of all texts.
-        starts: Where each text's begin, and where the last one's end, (N + 1,).
-        codes: Label of each text, (N,).
-        n_classes: K.
-        n_words: W.
-    """
-    counts = np.zeros((n_classes, n_words), np.int64)
-    last = np.full(n_words, -1, np.int64)
-    for i in range(starts.size - 1):
-        for at in range(starts[i], starts[i + 1]):
-            word = ids[at]
-            if last[word] != i:
-                last[word] = i
-                counts[codes[i], word] += 1
-    return counts
-
-
-@compiled
-def add_evidence(
-    ids: NDArray[np.int32], starts: NDArray[np.int64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The sum of the weights of each text's distinct words, in the order of their numbers, (N, K).
-
-    Args:
-        ids: Word numbers of all texts.
-        starts: As for `count_words`.
-        weights: Of each word for each label, (W, K).
-    """
-    found = np.zeros((starts.size - 1, weights.shape[1]))
-    for i in range(starts.size - 1):
-        words = np.sort(ids[starts[i] : starts[i + 1]])
-        for at in range(words.size):
-            if at == 0 or words[at] != words[at - 1]:
-                for label in range(weights.shape[1]):
-                    found[i, label] += weights[words[at], label]
-    return found
-
 
 # Added to the count of each word and label.
 SMOOTHING = 0.1
@@ -94,6 +45,8 @@ def word_evidence(
         n_classes: K.
         test_texts: M texts.
     """
+    from goldassay.kernels.text_counts import add_evidence
+
     tokens, counts = _counted(texts, codes, n_classes, test_texts)
     starts, n_train = tokens.offsets[0], len(texts)
     usual = np.flatnonzero(counts.sum(axis=0) >= MIN_ROWS)
@@ -128,6 +81,8 @@ def telling_evidence(
         test_texts: M texts.
         thresholds: Of |z|.
     """
+    from goldassay.kernels.text_counts import add_evidence
+
     tokens, counts = _counted(texts, codes, n_classes, test_texts)
     of_label = np.bincount(codes, minlength=n_classes).astype(np.float64)
     shares = (of_label / of_label.sum())[:, np.newaxis]
@@ -153,6 +108,8 @@ def _counted(
     test_texts: Sequence[str] | pl.Series,
 ) -> tuple[TokenizedTexts, NDArray[np.int64]]:
     """The words of all texts, training texts first, and in how many training texts of each label each is, (K, V)."""
+    from goldassay.kernels.text_counts import count_words
+
     together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
     tokens = tokenize_roles({"text": together})
     known = tokens.offsets[0][: len(texts) + 1]

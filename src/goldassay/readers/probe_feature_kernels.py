@@ -1,4 +1,4 @@
-"""The compiled loops behind `probe_features`: tokens of texts, and hashed features of rows."""
+"""The compiled loops behind `probe_features`: hashed features of rows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
+from goldassay.kernels.hashing import FNV_START, STEP, combined, fnv, stamped_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SPACE, ALONE, LETTER, SIGN = range(4)
 STEM_LENGTH = 4
 
 # Blocks of one text: words, word pairs, length. Blocks of two texts: new words, shared words, new stems, shared stems,
@@ -21,99 +21,19 @@ BLOCKS_OF_PAIR = 6
 N_COUNTS = 8
 LONGEST_COUNT = 64
 
-_ONE = np.uint64(1)
-_TWO = np.uint64(2)
-_FNV_START, _FNV_PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0x7F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
-_SHIFTS = (np.uint64(29), np.uint64(32))
-_SPREAD = np.uint64(0x9E3779B1)
-_BITS = np.uint64(64)
-
-
-@compiled_within
-def mix(one: np.uint64, two: np.uint64) -> np.uint64:
-    """Hash two hashes into one; the order counts."""
-    mixed = one * _MIX[0] ^ (two + _MIX[1])
-    mixed ^= mixed >> _SHIFTS[0]
-    mixed *= _MIX[2]
-    mixed ^= mixed >> _SHIFTS[1]
-    return mixed
+_BITS, _TWO = np.uint64(64), np.uint64(2)
 
 
 @compiled
-def find_tokens(
-    characters: NDArray[np.uint32],
-    lengths: NDArray[np.int64],
-    kinds: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    stems: NDArray[np.uint64],
-    n_words: int,
-) -> tuple[Any, ...]:
-    """Find the tokens of texts, and number the words in the order in which they are first seen.
-
-    Args:
-        characters: Code points of all texts in lower case, one after the other.
-        lengths: Of each text, in characters (N,).
-        kinds: SPACE, ALONE, LETTER or SIGN of each code point; runs of letters are words, all else but spaces stands
-            for itself.
-        slots: A table from hash to word number, -1 where it is empty; a power of two long.
-        hashes: Hash of each word so far, with room for more.
-        stems: Hash of each word's first `STEM_LENGTH` characters, likewise.
-        n_words: How many words there are so far.
-
-    Returns:
-        Word numbers of the tokens; how many tokens there are up to the end of each text (N,); slots, hashes, stems and
-        n_words as they are now.
-    """
-    ids = np.empty(characters.size, np.int32)
-    ends = np.empty(lengths.size, np.int64)
-    n = 0
-    at = 0
-    for text in range(lengths.size):
-        end = at + lengths[text]
-        while at < end:
-            kind = kinds[characters[at]]
-            if kind == SPACE:
-                at += 1
-                continue
-            key = _FNV_START
-            stem = _FNV_START
-            first = at
-            while True:
-                key = (key ^ np.uint64(characters[at])) * _FNV_PRIME
-                at += 1
-                if at - first <= STEM_LENGTH:
-                    stem = key
-                if kind != LETTER or at == end or kinds[characters[at]] != LETTER:
-                    break
-            key = mix(key, _ONE)
-            mask = np.uint64(slots.size - 1)
-            slot = key & mask
-            while slots[slot] >= 0 and hashes[slots[slot]] != key:
-                slot = (slot + _ONE) & mask
-            if slots[slot] < 0:
-                if n_words == hashes.size:
-                    hashes = np.concatenate((hashes, np.empty_like(hashes)))
-                    stems = np.concatenate((stems, np.empty_like(stems)))
-                slots[slot] = n_words
-                hashes[n_words] = key
-                stems[n_words] = mix(stem, _TWO)
-                ids[n] = n_words
-                n_words += 1
-                if 2 * n_words > slots.size:
-                    slots = np.full(2 * slots.size, -1, np.int32)
-                    mask = np.uint64(slots.size - 1)
-                    for word in range(n_words):
-                        slot = hashes[word] & mask
-                        while slots[slot] >= 0:
-                            slot = (slot + _ONE) & mask
-                        slots[slot] = word
-            else:
-                ids[n] = slots[slot]
-            n += 1
-        ends[text] = n
-    return ids[:n], ends, slots, hashes, stems, n_words
+def hash_stems(characters: NDArray[np.uint32], words: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Hash of the first `STEM_LENGTH` characters of each word, (W,), given where words begin and end, (W, 2)."""
+    found = np.empty(words.shape[0], np.uint64)
+    for word in range(words.shape[0]):
+        key = FNV_START
+        for at in range(words[word, 0], min(words[word, 0] + STEM_LENGTH, words[word, 1])):
+            key = fnv(key, characters[at])
+        found[word] = combined(key, _TWO)
+    return found
 
 
 @compiled_within
@@ -122,13 +42,11 @@ def _put(
 ) -> int:
     """Append the bucket of a key to those found, unless this turn has it."""
     bucket = np.int64(key >> (_BITS - bits))
-    slot = np.int64(np.uint64(bucket) * _SPREAD) & (keys.size - 1)
-    while turns[slot] == turn:
-        if keys[slot] == bucket:
-            return n
-        slot = (slot + 1) & (keys.size - 1)
-    turns[slot] = turn
-    keys[slot] = bucket
+    place = stamped_place(np.uint64(bucket) * STEP, bucket, keys, turns, turn)
+    if turns[place] == turn:
+        return n
+    turns[place] = turn
+    keys[place] = bucket
     found[n] = start + bucket
     return n + 1
 
@@ -148,13 +66,13 @@ def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.in
         before = n
         turn_of[0] += 1
         for at in range(begin, end):
-            n = _put(mix(hashes[ids[at]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+            n = _put(combined(hashes[ids[at]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
         sizes[b] = n - before
         b += 1
         before = n
         turn_of[0] += 1
         for at in range(begin, end - 1):
-            key = mix(mix(hashes[ids[at]], hashes[ids[at + 1]]), salts[b])
+            key = combined(combined(hashes[ids[at]], hashes[ids[at + 1]]), salts[b])
             n = _put(key, starts[b], bits[b], turn_of[0], keys, turns, found, n)
         sizes[b] = n - before
         b += 1
@@ -195,13 +113,15 @@ def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.in
                 turn_of[0] += 3
                 before = n
                 for x in range(n_new):
-                    n = _put(mix(hash_of[new[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+                    n = _put(combined(hash_of[new[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
                 sizes[b] = n - before
                 b += 1
                 before = n
                 turn_of[0] += 1
                 for x in range(n_shared):
-                    n = _put(mix(hash_of[shared[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+                    n = _put(
+                        combined(hash_of[shared[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n
+                    )
                 sizes[b] = n - before
                 b += 1
                 n_two = n_new + n_shared
@@ -212,9 +132,9 @@ def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.in
                     before = n
                     turn_of[0] += 1
                     for x in range(min(n_one, caps[pair])):
-                        key = mix(hash_of[one[x]], salts[b])
+                        key = combined(hash_of[one[x]], salts[b])
                         for y in range(min(n_new, caps[pair])):
-                            crossed = mix(key, hash_of[new[y]])
+                            crossed = combined(key, hash_of[new[y]])
                             n = _put(crossed, starts[b], bits[b], turn_of[0], keys, turns, found, n)
                     sizes[b] = n - before
                     b += 1
@@ -249,15 +169,13 @@ def _count_known_pairs(
     for text in range(2):
         bounds = first if text == 0 else second
         for at in range(bounds[0], bounds[1] - 1):
-            key = mix(hashes[ids[at]], hashes[ids[at + 1]])
-            slot = np.int64(key & np.uint64(keys.size - 1))
-            while turns[slot] == turn and keys[slot] != np.int64(key):
-                slot = (slot + 1) & (keys.size - 1)
+            key = combined(hashes[ids[at]], hashes[ids[at + 1]])
+            place = stamped_place(key, np.int64(key), keys, turns, turn)
             if text == 1:
-                n_known += turns[slot] == turn
+                n_known += turns[place] == turn
             else:
-                turns[slot] = turn
-                keys[slot] = np.int64(key)
+                turns[place] = turn
+                keys[place] = np.int64(key)
     return n_known
 
 

@@ -32,18 +32,16 @@ import polars as pl
 
 from goldassay.core.compiled import compiled, compiled_within, workers
 from goldassay.core.cores import cores
+from goldassay.kernels.hashing import SALT
+from goldassay.kernels.splitting import LETTER, OUTSIDE, SINGLE, code_points, number_words
 from goldassay.readers.probe_feature_kernels import (
-    ALONE,
     BLOCKS_OF_PAIR,
     BLOCKS_OF_TEXT,
-    LETTER,
     LONGEST_COUNT,
     N_COUNTS,
-    SIGN,
-    SPACE,
     count_rows,
     fill_rows,
-    find_tokens,
+    hash_stems,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +54,8 @@ if TYPE_CHECKING:
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 # Vowel signs and points are no letters to `re`, yet part of the word.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
-_KINDS = ((re.compile(f"[{_SPACELESS}]"), ALONE), (re.compile(rf"[\w{_MARKS}]"), LETTER), (re.compile(r"\s"), SPACE))
+# What none of these is, such as punctuation, is a token by itself, too.
+_KINDS = ((re.compile(f"[{_SPACELESS}]"), SINGLE), (re.compile(rf"[\w{_MARKS}]"), LETTER), (re.compile(r"\s"), OUTSIDE))
 _UNKNOWN = 255
 _N_CHARACTERS = 0x110000
 _ASCII = np.arange(128, dtype=np.uint32)
@@ -169,7 +168,7 @@ def tokenize_roles(texts: Mapping[str, Sequence[str] | pl.Series]) -> TokenizedT
     kinds = np.full(_N_CHARACTERS, _UNKNOWN, dtype=np.uint8)
     _learn_kinds(kinds, _ASCII)
     slots = np.full(1 << 12, -1, dtype=np.int32)
-    hashes, stem_of = np.empty(1 << 10, dtype=np.uint64), np.empty(1 << 10, dtype=np.uint64)
+    hashes, stem_of = np.empty(1 << 10, dtype=np.uint64), [np.empty(0, dtype=np.uint64)]
     n_words, n_tokens = 0, 0
     n = len(next(iter(texts.values())))
     offsets = np.zeros((len(texts), n + 1), dtype=np.int64)
@@ -177,32 +176,29 @@ def tokenize_roles(texts: Mapping[str, Sequence[str] | pl.Series]) -> TokenizedT
     for role, values in enumerate(texts.values()):
         offsets[role, 0] = n_tokens
         for start in range(0, n, TEXTS_AT_ONCE):
-            characters, lengths = _lowered(values[start : start + TEXTS_AT_ONCE])
+            characters, starts = _lowered(values[start : start + TEXTS_AT_ONCE])
             if characters.max(initial=0) > _ASCII[-1]:
                 _learn_kinds(kinds, characters)
-            ids, ends, slots, hashes, stem_of, n_words = find_tokens(
-                characters, lengths, kinds, slots, hashes, stem_of, n_words
-            )
-            offsets[role, start + 1 : start + 1 + lengths.size] = n_tokens + ends
+            ids, ends, new, slots, hashes, n_words = number_words(characters, starts, kinds, slots, hashes, n_words)
+            offsets[role, start + 1 : start + 1 + ends.size] = n_tokens + ends
             n_tokens += ids.size
-            parts.append(ids.copy())
-    stem_hashes, stems = np.unique(stem_of[:n_words], return_inverse=True)
+            parts.append(ids)
+            stem_of.append(hash_stems(characters, new))
+    stem_hashes, stems = np.unique(np.concatenate(stem_of), return_inverse=True)
     return TokenizedTexts(
         tuple(texts), np.concatenate(parts), offsets, hashes[:n_words].copy(), stems.astype(np.int32), stem_hashes
     )
 
 
 def _lowered(texts: Sequence[str] | pl.Series) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all texts in lower case, and how many each has, (N,)."""
+    """The code points of all texts in lower case, and where each text starts, (N + 1,)."""
     if isinstance(texts, pl.Series):
         # ASCII, as most texts are, needs no Python object each.
         together = texts.str.join("").item()
         if together.isascii():
             found = np.frombuffer(together.lower().encode("ascii"), np.uint8).astype(np.uint32)
-            return found, texts.str.len_bytes().to_numpy().astype(np.int64)
-    lowered = [text.lower() for text in texts]
-    found = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
-    return found, np.fromiter(map(len, lowered), np.int64, len(lowered))
+            return found, np.concatenate(([0], np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64))))
+    return code_points([text.lower() for text in texts])
 
 
 def _learn_kinds(kinds: NDArray[np.uint8], characters: NDArray[np.uint32]) -> None:
@@ -210,7 +206,7 @@ def _learn_kinds(kinds: NDArray[np.uint8], characters: NDArray[np.uint32]) -> No
     seen = np.zeros(_N_CHARACTERS, dtype=np.bool_)
     seen[characters] = True
     for code in np.flatnonzero(seen & (kinds == _UNKNOWN)):
-        kinds[code] = next((kind for pattern, kind in _KINDS if pattern.match(chr(code))), SIGN)
+        kinds[code] = next((kind for pattern, kind in _KINDS if pattern.match(chr(code))), SINGLE)
 
 
 def build_features(
@@ -277,7 +273,7 @@ class _Plan:
             names=tuple(names),
             starts=np.cumsum(spaces) - spaces,
             bits=np.array(bits, dtype=np.uint64),
-            salts=np.arange(1, len(bits) + 1, dtype=np.uint64) * np.uint64(0xD1B54A32D192ED03),
+            salts=np.arange(1, len(bits) + 1, dtype=np.uint64) * SALT,
             caps=np.array(caps, dtype=np.int64),
             most=most,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.kernels.words import readings_of, words_of
 from goldassay.scanning.confirmation_kernels import (
     cover,
     densest,
@@ -17,7 +18,6 @@ from goldassay.scanning.confirmation_kernels import (
     run_edges,
     stands_within,
 )
-from goldassay.scanning.words import readings_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

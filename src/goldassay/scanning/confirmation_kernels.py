@@ -7,30 +7,17 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.scanning.word_kernels import BASE
+from goldassay.kernels.hashing import ONE, absorbed
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_U29 = np.uint64(29)
 _ALL = np.uint64(2**64 - 1)
-
-
-@compiled_within
-def _with_word(h: Any, word: Any) -> Any:
-    h = h * BASE + np.uint64(word + 1)
-    return (h ^ (h >> _U29)) * _SPREAD
-
-
-@compiled_within
-def _finished(h: Any, keep: Any) -> Any:
-    return (h ^ (h >> _U29)) & keep
 
 
 @compiled_within
 def _hash(words: Any, begin: int, length: int, keep: Any) -> Any:
     h = np.uint64(0)
     for j in range(begin, begin + length):
-        h = _with_word(h, words[j])
-    return _finished(h, keep)
+        h = absorbed(h, np.uint64(words[j] + 1))
+    return h & keep
 
 
 @compiled
@@ -62,7 +49,7 @@ def number_ngrams(words: Any, starts: Any, lengths: Any, slots: Any, grams: Any)
             if same:
                 number = grams[other]
                 break
-            at = (at + np.uint64(1)) & last
+            at = (at + ONE) & last
         if number < 0:
             slots[at] = i + 1
             number = n
@@ -78,7 +65,7 @@ def fill_exact(words: Any, starts: Any, lengths: Any, keep: Any, slots: Any) -> 
     for i in range(starts.size):
         at = _hash(words, starts[i], lengths[i], keep) & last
         while slots[at] != 0:
-            at = (at + np.uint64(1)) & last
+            at = (at + ONE) & last
         slots[at] = i + 1
 
 
@@ -100,12 +87,12 @@ def match_words(
         for place in range(begin, min(begin + longest, document.size)):
             if document[place] < 0:
                 break
-            h = _with_word(h, document[place])
+            h = absorbed(h, np.uint64(document[place] + 1))
             size = sizes[k]
             if place - begin + 1 < size:
                 continue
             k += 1
-            at = _finished(h, keep) & last
+            at = (h & keep) & last
             while slots[at] != 0:
                 gram = slots[at] - 1
                 same = lengths[gram] == size
@@ -118,7 +105,7 @@ def match_words(
                     grams[found] = gram
                     found += 1
                     break
-                at = (at + np.uint64(1)) & last
+                at = (at + ONE) & last
     return found
 
 

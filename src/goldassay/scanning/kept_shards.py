@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.leftovers import sweep
-from goldassay.scanning.words import RULES
+from goldassay.kernels.words import RULES
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
+from goldassay.kernels.json_lines import line_ends
 from goldassay.scanning.fields import say_fields, texts_of_column, unread_below
-from goldassay.scanning.json_kernels import line_ends
 from goldassay.scanning.shards import OVERLAP, PIECE
 
 if TYPE_CHECKING:

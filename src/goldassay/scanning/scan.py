@@ -17,17 +17,17 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
-from goldassay.scanning import json_kernels, word_kernels
+from goldassay.kernels import json_lines, ngram_search
+from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
+from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
+from goldassay.kernels.words import words_of
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
 from goldassay.scanning.fields import Pairs, Wanted, say_fields, text_of
 from goldassay.scanning.forms import said_of
-from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
 from goldassay.scanning.reading import Documents, read_documents
 from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
-from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
-from goldassay.scanning.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -225,9 +225,9 @@ def scan_shard(
     def seek(block: Documents, n_with: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
         if block.are_lines:
-            json_kernels.seek_lines(block.data, block.ends, *wanted, *tables, ring, state, status, rows, n_with)
+            json_lines.seek_lines(block.data, block.ends, *wanted, *tables, ring, state, status, rows, n_with)
         else:
-            word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
+            ngram_search.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
             # Rows of a table without text are no more documents than lines of JSON are.
             status[block.begins == block.ends] = EMPTY
         for number in np.flatnonzero(rows[:, 1]).tolist():
@@ -336,7 +336,7 @@ def notices(sought: Sought, texts: Sequence[str]) -> list[bool]:
     status, rows = np.empty(len(encoded), np.int64), np.empty((len(encoded), 2), np.int64)
     data = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
-    word_kernels.seek_texts(data, edges[:-1], edges[1:], *sought.tables.arguments(), ring, state, status, rows)
+    ngram_search.seek_texts(data, edges[:-1], edges[1:], *sought.tables.arguments(), ring, state, status, rows)
     return [each in (CANDIDATE, BY_HAND) for each in status.tolist()]
 
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.scanning import word_kernels
+from goldassay.kernels import ngram_search
+from goldassay.kernels.hashing import open_table
+from goldassay.kernels.splitting import code_points
+from goldassay.kernels.words import ascii_letters, point_table
 from goldassay.scanning.near_copies import NearTable
-from goldassay.scanning.words import ascii_letters, point_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,7 @@ LEAST_WORDS = 8
 # A question of so many words is sought together with its answer, where both have 8.
 LEAST_QUESTION = 5
 # The table keeps so many n-grams before the one at hand.
-MOST_N = word_kernels.RING - 1
+MOST_N = ngram_search.RING - 1
 # n-grams in more clusters of items are boilerplate.
 MOST_CLUSTERS = 3
 ALL_BITS = 2**64 - 1
@@ -224,24 +226,23 @@ class Sought:
     def tables(self) -> Tables:
         """The filter and the table of hashes; small enough for a processor's cache with 10,000 items."""
         names = list(self.vocabulary)
-        points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
-        starts = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+        points, starts = code_points(names)
         hashes = np.empty(len(names), np.uint64)
         # Characters that are words by themselves are hashed as such: their entry lacks the bit.
-        word_kernels.hash_words(points, starts, hashes)
+        ngram_search.hash_words(points, starts, hashes)
         of_words, n = hashes[self.words], self.gram_starts.size
         lengths = np.unique(self.gram_lengths) if n else np.array([self.n])
         size = min(int(lengths[0]), max(_LEAST_ANCHOR, 2 * self.n // 3))
         anchors, anchor_shift = self._anchors(of_words, size)
         found = np.empty(n, np.uint64)
-        word_kernels.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)
-        slots, slot_shift = _open_table(n)
-        word_kernels.fill_table(found, slots, slot_shift)
+        ngram_search.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)
+        slots, slot_shift = open_table(n)
+        ngram_search.fill_table(found, slots, slot_shift)
         bits = max(6, int(np.ceil(np.log2(max(1, int(np.count_nonzero(anchors))) * _BITS / 64))))
         bloom, shift = np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
-        word_kernels.fill_filter(anchors, bloom, shift)
+        ngram_search.fill_filter(anchors, bloom, shift)
         sizes = np.append(size, lengths)
-        powers = np.array([pow(int(word_kernels.BASE), int(each), 2**64) for each in sizes], np.uint64)
+        powers = np.array([pow(int(ngram_search.BASE), int(each), 2**64) for each in sizes], np.uint64)
         return Tables(
             ascii_letters(), point_table(), sizes, powers, self.keep, bloom, shift, anchors, anchor_shift, slots,
             slot_shift,
@@ -251,8 +252,8 @@ class Sought:
         """A table of runs of `size` words, of which every n-gram has one."""
         reach = self.lengths - size
         most = int((np.diff(self.offsets) // (reach + 1) + 1).sum())
-        anchors, shift = _open_table(most)
-        word_kernels.choose_anchors(of_words, self.offsets, reach, size, self.keep, anchors, shift)
+        anchors, shift = open_table(most)
+        ngram_search.choose_anchors(of_words, self.offsets, reach, size, self.keep, anchors, shift)
         return anchors, shift
 
     @cached_property
@@ -274,12 +275,6 @@ def _short_questions(texts: Sequence[SoughtText], least: int) -> dict[int, tuple
         if text.is_whole and not text.is_filled and 0 < len(asked) < least and last > first:
             found.setdefault(text.item, asked)
     return found
-
-
-def _open_table(n: int) -> tuple[NDArray[np.uint64], np.uint64]:
-    """An empty table with open addressing for n hashes, and the shift that leads to a place."""
-    bits = max(6, int(np.ceil(np.log2(max(1, n) * 2))))
-    return np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
 
 
 @dataclass(frozen=True)

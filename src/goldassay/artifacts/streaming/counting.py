@@ -81,7 +81,7 @@ class Counter:
         return self._found
 
     def _count_singles(self) -> None:
-        from goldassay.artifacts.streaming.kernels import count_singles
+        from goldassay.kernels.pattern_counts_on_disk import count_singles
 
         shards = self._shards
         n = len(shards.frequent)
@@ -93,8 +93,8 @@ class Counter:
         self._found.append(np.arange(n, dtype=np.int32)[:, None], np.empty((n, 0), np.int8), counts)
 
     def _count_pairs(self, known: Known) -> _Pairs:
-        from goldassay.artifacts.mining_kernels import count_pairs
-        from goldassay.artifacts.streaming.kernels import CELL_BITS, GAP_BITS
+        from goldassay.kernels.pattern_counts import count_pairs
+        from goldassay.kernels.pattern_counts_on_disk import CELL_BITS, GAP_BITS
 
         shards, D = self._shards, self._n_distances
         bounds = (shards.label_bits, shards.n_labels, D, self._min_count)
@@ -120,7 +120,7 @@ class Counter:
         return _Pairs(parts, too_large)
 
     def _count_longer(self, known: Known, pairs: _Pairs) -> None:
-        from goldassay.artifacts.mining_kernels import count_longer
+        from goldassay.kernels.pattern_counts import count_longer
 
         shards, D, F = self._shards, self._n_distances, len(self._shards.frequent)
         known.add(pairs.keys)
@@ -158,7 +158,7 @@ class Counter:
         return counter.count(ranges, self._found)
 
     def _write_follows(self, known: Known) -> None:
-        from goldassay.artifacts.streaming.kernels import follow
+        from goldassay.kernels.pattern_counts_on_disk import follow
 
         def written(shard: int) -> None:
             words = self._shards.words(shard)

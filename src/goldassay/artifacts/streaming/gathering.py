@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Windows(NamedTuple):
-    """Where tokens occur, and what stands within reach behind: see `mining_kernels`.
+    """Where tokens occur, and what stands within reach behind: see `pattern_counts`.
 
     Attributes:
         words: Of each occurrence its window, windows that overlap written once.
@@ -73,7 +73,7 @@ class Gatherer:
         begins = np.cumsum(spans) - spans
 
         def fill(group: tuple[int, int], at: int, goal: NDArray[np.int64]) -> None:
-            from goldassay.artifacts.streaming.kernels import gather_windows
+            from goldassay.kernels.pattern_counts_on_disk import gather_windows
 
             for shard in range(*group):
                 at = gather_windows(
@@ -85,7 +85,7 @@ class Gatherer:
         return Windows(words, places, starts)
 
     def _survey(self, group: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        from goldassay.artifacts.streaming.kernels import survey_windows
+        from goldassay.kernels.pattern_counts_on_disk import survey_windows
 
         occurrences = np.zeros(len(self._shards.frequent), np.int64)
         spans = np.zeros(len(self._shards.frequent), np.int64)

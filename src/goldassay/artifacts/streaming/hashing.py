@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class _Table:
-    """A hash table of patterns; see `kernels`."""
+    """A hash table of patterns; see `pattern_counts_on_disk`."""
 
     keys: NDArray[np.int64]
     last: NDArray[np.int32]
@@ -75,7 +75,7 @@ class Known:
         Raises:
             InputError: Memory is too small for so many; the message says what would do.
         """
-        from goldassay.artifacts.streaming.kernels import CELL_BITS, enter
+        from goldassay.kernels.pattern_counts_on_disk import CELL_BITS, enter
 
         n = sum(level.size for level in self._levels) + keys.size
         self._memory.need(
@@ -92,7 +92,7 @@ class Known:
 
     def decoded(self, keys: NDArray[np.int64], length: int) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         """Tokens (V,length) and gaps (V,length-1) of patterns of one length."""
-        from goldassay.artifacts.streaming.kernels import CELL_BITS, GAP_BITS
+        from goldassay.kernels.pattern_counts_on_disk import CELL_BITS, GAP_BITS
 
         tokens = np.empty((keys.size, length), np.int32)
         gaps = np.empty((keys.size, length - 1), np.int8)
@@ -181,7 +181,7 @@ class HashCounter:
 
     def _pass(self, part: Part, table: _Table, found: MinedRows) -> list[NDArray[np.int64]]:
         """Pass over the corpus once, counting a part of the patterns, of which some may be left for later."""
-        from goldassay.artifacts.streaming.kernels import count_shard
+        from goldassay.kernels.pattern_counts_on_disk import count_shard
 
         table.keys.fill(-1)
         n_used = before = 0
@@ -204,7 +204,7 @@ class HashCounter:
 
     def _cut(self, part: Part, table: _Table) -> tuple[Part, int]:
         """Leave about half of what is in a full table, and in its part, to a later pass."""
-        from goldassay.artifacts.streaming.kernels import first_tokens_in, keep_only
+        from goldassay.kernels.pattern_counts_on_disk import first_tokens_in, keep_only
 
         first_of = self._known.first_of
         if part.past - part.first > 1:
@@ -219,7 +219,7 @@ class HashCounter:
         return kept, keep_only(table.keys, table.last, table.counts, first_of, kept.past, kept.modulus, kept.residue)
 
     def _kept(self, table: _Table, found: MinedRows) -> list[NDArray[np.int64]]:
-        from goldassay.artifacts.streaming.kernels import take_frequent
+        from goldassay.kernels.pattern_counts_on_disk import take_frequent
 
         frequent = []
         for begin in range(0, table.keys.size, PIECE):

@@ -149,7 +149,7 @@ class Spool:
 
 @dataclass(frozen=True)
 class Shards:
-    """The sentences as `words` of frequent tokens only, in shards on disk; see `mining_kernels`.
+    """The sentences as `words` of frequent tokens only, in shards on disk; see `pattern_counts`.
 
     Attributes:
         folder: Where they are.
@@ -203,7 +203,7 @@ def write_shards(
     Raises:
         InputError: There are too many frequent tokens.
     """
-    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, length_of, write_words
+    from goldassay.kernels.pattern_counts import END, RARE, beginnings, count_tokens, length_of, write_words
 
     counted = VocabularyCount(folder)
     for number, (corpus, codes) in enumerate(spool, start=1):

@@ -17,10 +17,11 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
+from goldassay.kernels.hashing import STEP
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
@@ -58,7 +59,7 @@ def group_equal_columns(words: NDArray[Any], key: NDArray[Any]) -> Members:
     digest = np.zeros(words.shape[1], dtype=np.uint64)
     for row in words:
         digest ^= row
-        digest *= _MIX
+        digest *= STEP
         digest ^= digest >> _SHIFT
     order = np.lexsort((digest, key))
     differs = np.zeros(len(order) - 1, dtype=np.bool_)

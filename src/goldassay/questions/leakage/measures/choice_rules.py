@@ -25,6 +25,7 @@ import polars as pl
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.core.results import Result
+from goldassay.kernels.hashing import STEP, absorbed
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
@@ -165,10 +166,9 @@ def _sequences(units: Any, begin: int, length: int, size: int) -> Any:
     """Hashes of all sequences of a text."""
     found = np.empty(max(length - size + 1, 0), np.uint64)
     for at in range(found.size):
-        gram = np.uint64(0x9E3779B97F4A7C15)
+        gram = STEP
         for x in range(begin + at, begin + at + size):
-            gram = (gram ^ units[x]) * np.uint64(0xBF58476D1CE4E5B9)
-            gram ^= gram >> np.uint64(29)
+            gram = absorbed(gram, units[x])
         found[at] = gram
     return found
 

@@ -19,6 +19,7 @@ from goldassay.core.compiled import compiled, compiled_sums
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.kernels.hashing import STEP, finalized
 from goldassay.questions.shift.measures.false_alarms import (
     RULES,
     OperatingPoint,
@@ -69,11 +70,8 @@ def draw_counts(per_block: NDArray[np.int64], state: np.uint64, counts: NDArray[
         mask -= np.uint64(1)
         left = per_block[b]
         while left > 0:
-            state += np.uint64(0x9E3779B97F4A7C15)
-            word = state
-            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            word = word ^ (word >> np.uint64(31))
+            state += STEP
+            word = finalized(state)
             for _ in range(8):
                 place = np.int64(word & mask)
                 word >>= np.uint64(8)

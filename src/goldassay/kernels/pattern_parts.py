@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
+from goldassay.kernels.hashing import lower_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,18 +58,10 @@ def find_part(
             if distance > n_distances:
                 return -1
             key = (distance - 1) * n_tokens + token
-            low = child_starts[node]
             past = child_starts[node + 1]
-            high = past
-            while low < high:
-                middle = (low + high) >> 1
-                if keys[middle] < key:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == past or keys[low] != key:
+            node = lower_bound(keys, child_starts[node], past, key)
+            if node == past or keys[node] != key:
                 return -1
-            node = low
         distance = 0
     return node
 

@@ -1,7 +1,7 @@
-"""Compiled loops that count patterns of a corpus on disk; `words` are those of `mining_kernels`, of one shard.
+"""Compiled loops that count patterns of a corpus on disk; `words` are those of `pattern_counts`, of one shard.
 
 Two ways. Where the occurrences of a token fit in memory, they are gathered from all shards, each with the words within
-reach behind it, and counted by the loops of `mining_kernels`. Where they do not, patterns that start with it are
+reach behind it, and counted by the loops of `pattern_counts`. Where they do not, patterns that start with it are
 counted over the shards in turn, one length at a time, in a hash table that holds as many as memory allows; what does
 not fit is left to a later pass over the shards.
 
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.artifacts.mining_kernels import END, RARE, TOKEN, TOKEN_BITS, may_follow
 from goldassay.core.compiled import compiled
+from goldassay.kernels.hashing import finalized
+from goldassay.kernels.pattern_counts import END, RARE, TOKEN, TOKEN_BITS, may_follow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,10 +32,7 @@ _LONGEST = 5
 @compiled
 def scrambled(key: int) -> np.int64:
     """31 bits of a key in which all its bits have a part."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0xD6E8FEB86659FD93)
-    return np.int64(mixed >> np.uint64(33))
+    return np.int64(finalized(np.uint64(key)) >> np.uint64(33))
 
 
 @compiled

@@ -1,8 +1,4 @@
-"""JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects.
-
-Numba keeps machine code by the file of the outer loop: a change of `seek_span` in `word_kernels`, or of
-`markup_kernels`, needs a change here and in the files of the other outer loops, or an empty cache.
-"""
+"""JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects."""
 
 from __future__ import annotations
 
@@ -11,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
-from goldassay.scanning.markup_kernels import next_character
-from goldassay.scanning.word_kernels import (
+from goldassay.kernels.markup import next_character
+from goldassay.kernels.ngram_search import (
     BY_HAND,
     CANDIDATE,
     HAS_OTHER,
@@ -26,6 +21,7 @@ from goldassay.scanning.word_kernels import (
     seek_span,
     start_text,
 )
+from goldassay.kernels.utf8 import SIZE, breaks_of_line, ends_of_string, first_met, load
 
 # Further states of a line: nothing but white space; no wanted field is there; those that are there are empty.
 BLANK, NO_FIELD, EMPTY = 4, 5, 6

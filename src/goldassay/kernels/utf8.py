@@ -1,7 +1,7 @@
-"""Eight bytes at a time: which of them are no letters, where a string of JSON ends, and the first such byte.
+"""UTF-8 eight bytes at a time, to find the first that is no letter or ends a string, and where sentences start in it.
 
-A byte that is met has its highest bit set in the result. Bytes above the first one that is met may be wrong where a sum
-has carried; the first one never is, and no other is asked for.
+Of eight bytes, one that is met has its highest bit set in the result. Bytes above the first one that is met may be
+wrong where a sum has carried; the first one never is, and no other is asked for.
 
 Source: Lamport 1975 (multiple byte processing with full-word instructions).
 """
@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from goldassay.core.compiled import compiled_within
+from goldassay.core.compiled import compiled, compiled_within
 
 SIZE = 8
 # The lower case of letters; digits have this bit already.
@@ -94,3 +94,17 @@ def first_met(met: Any) -> Any:
 def before_first(met: Any) -> Any:
     """A mask of the bytes before the first that is met."""
     return (met ^ (met - _ONE)) >> _EIGHT
+
+
+@compiled
+def byte_starts(text: Any, starts: Any) -> Any:
+    """Where sentences start in UTF-8 bytes, given where they start in characters, (N+1,) both."""
+    found = np.empty_like(starts)
+    at = 0
+    character = 0
+    for s in range(starts.size):
+        while character < starts[s] or (at < text.size and text[at] & 192 == 128):
+            character += text[at] & 192 != 128
+            at += 1
+        found[s] = at
+    return found

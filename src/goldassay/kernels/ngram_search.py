@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.scanning.eight_bytes import LOWER, SIZE, before_first, first_met, load, other_than_letters
-from goldassay.scanning.markup_kernels import begins_markup, markup_at, next_character
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEVERAL, UNSEEN_FIRST, UNSEEN_LAST
+from goldassay.kernels.hashing import FIRST, ONE, STEP, absorbed, hash_place
+from goldassay.kernels.markup import begins_markup, markup_at, next_character
+from goldassay.kernels.splitting import entry_of
+from goldassay.kernels.utf8 import LOWER, SIZE, before_first, first_met, load, other_than_letters
+from goldassay.kernels.words import ALONE, DEPENDS, DROPPED, END, SEVERAL
 
 # What a text is found to be.
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
 # Prefixes that are kept: n-grams are shorter.
 RING = 64
-_SEED = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-# Of the polynomial over words.
-BASE = np.uint64(0x2545F4914F6CDD1D)
-_NONE, _ONE, _U3, _U6, _U32, _U63 = (np.uint64(value) for value in (0, 1, 3, 6, 32, 63))
+# Of the polynomial over the hashes of words.
+BASE = FIRST
+_NONE, _U3, _U6, _U63 = (np.uint64(value) for value in (0, 3, 6, 63))
 _EIGHT = np.uint64(SIZE)
 # Rows of the state between two parts of a text: a word ends with its part.
 _COUNT, _PREFIX, _UNTIL = 0, 1, 2
@@ -35,21 +34,17 @@ _LONGEST_BY_HAND = 1 << 12
 
 
 @compiled_within
-def _mixed(h: Any, chunk: Any) -> Any:
-    """A hash and eight more bytes. Words that share a hash are told apart by the exact look."""
-    h = (h ^ chunk) * _MIX
-    return h ^ (h >> _U32)
-
-
-@compiled_within
 def _appended(h: Any, chunk: Any, fill: Any, c: Any) -> Any:
-    """Hash, chunk and bytes in it, with one more character: eight of ASCII are one step, any other is one itself."""
+    """Hash, chunk and bytes in it, with one more character: eight of ASCII are one step, any other is one itself.
+
+    Words that share a hash are told apart by the exact look.
+    """
     if c >= 128:
-        return _mixed(_mixed(h, chunk), np.uint64(c)), _NONE, _NONE
+        return absorbed(absorbed(h, chunk), np.uint64(c)), _NONE, _NONE
     chunk |= np.uint64(c) << (fill << _U3)
-    fill += _ONE
+    fill += ONE
     if fill == _EIGHT:
-        return _mixed(h, chunk), _NONE, _NONE
+        return absorbed(h, chunk), _NONE, _NONE
     return h, chunk, fill
 
 
@@ -57,10 +52,10 @@ def _appended(h: Any, chunk: Any, fill: Any, c: Any) -> Any:
 def hash_words(points: Any, starts: Any, found: Any) -> None:
     """Hash of each word of code points: word i is points[starts[i]:starts[i + 1]]."""
     for i in range(starts.size - 1):
-        h, chunk, fill = _SEED, _NONE, _NONE
+        h, chunk, fill = STEP, _NONE, _NONE
         for j in range(starts[i], starts[i + 1]):
             h, chunk, fill = _appended(h, chunk, fill, np.int64(points[j]))
-        found[i] = _mixed(h, chunk)
+        found[i] = absorbed(h, chunk)
 
 
 @compiled
@@ -75,32 +70,21 @@ def hash_ngrams(words: Any, starts: Any, lengths: Any, keep: Any, found: Any) ->
 
 @compiled
 def fill_table(hashes: Any, slots: Any, slot_shift: Any) -> None:
-    """Put hashes into the table with open addressing; 0 is an empty slot."""
-    last = np.int64(slots.size - 1)
+    """Put hashes into an open table, see `hash_place`."""
     for i in range(hashes.size):
-        h = hashes[i]
-        at = np.int64((h * _SPREAD) >> slot_shift)
-        while slots[at] != 0 and slots[at] != h:
-            at = (at + 1) & last
-        slots[at] = h
+        slots[hash_place(hashes[i], slots, slot_shift)] = hashes[i]
 
 
 @compiled_within
 def _passes(h: Any, bloom: Any, shift: Any) -> bool:
-    bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
-    return bool(bloom[(h * _SPREAD) >> shift] & bits == bits)
+    bits = (ONE << (h & _U63)) | (ONE << ((h >> _U6) & _U63))
+    return bool(bloom[(h * STEP) >> shift] & bits == bits)
 
 
 @compiled_within
 def _is_sought(h: Any, slots: Any, slot_shift: Any) -> bool:
-    last = np.int64(slots.size - 1)
-    at = np.int64((h * _SPREAD) >> slot_shift)
-    while slots[at] != 0:
-        if slots[at] == h:
-            return True
-        at = (at + 1) & last
-    # An n-gram whose hash is 0 has no slot.
-    return bool(h == 0)
+    # An n-gram whose hash is 0 has no slot of its own: it is taken for sought.
+    return bool(slots[hash_place(h, slots, slot_shift)] == h)
 
 
 @compiled
@@ -117,10 +101,9 @@ def choose_anchors(
         reach: Words of an n-gram of each sequence less those of a run, (M,).
         size: Words of a run.
         keep: Masks bits of hashes away.
-        anchors: Filled: a table with open addressing, as of `fill_table`.
+        anchors: Filled: an open table.
         anchor_shift: Of its places.
     """
-    last = np.int64(anchors.size - 1)
     for text in range(offsets.size - 1):
         since: Any = 0
         for begin in range(offsets[text], offsets[text + 1] - size + 1):
@@ -132,10 +115,7 @@ def choose_anchors(
             if _is_sought(h, anchors, anchor_shift):
                 since = 0
             elif since > reach[text]:
-                at = np.int64((h * _SPREAD) >> anchor_shift)
-                while anchors[at] != 0:
-                    at = (at + 1) & last
-                anchors[at] = h
+                anchors[hash_place(h, anchors, anchor_shift)] = h
                 since = 0
 
 
@@ -144,16 +124,8 @@ def fill_filter(anchors: Any, bloom: Any, shift: Any) -> None:
     """Put a table's hashes into the blocked Bloom filter: two bits in one word of it. 0 is in every table."""
     for i in range(anchors.size):
         h = anchors[i]
-        bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
-        bloom[(h * _SPREAD) >> shift] |= bits
-
-
-@compiled_within
-def entry_of(points: Any, c: Any) -> Any:
-    """What a code point is, beyond the table too."""
-    if c < N_POINTS:
-        return np.int64(points[c])
-    return np.int64(DROPPED if UNSEEN_FIRST <= c <= UNSEEN_LAST else 0)
+        bits = (ONE << (h & _U63)) | (ONE << ((h >> _U6) & _U63))
+        bloom[(h * STEP) >> shift] |= bits
 
 
 @compiled_within
@@ -181,7 +153,7 @@ def seek_span(
     With `apart` as in the other reading of `readings_of`. What is found is no reason to stop: the next text needs the
     last words of this one.
     """
-    h, chunk, fill, inside = _SEED, _NONE, _NONE, False
+    h, chunk, fill, inside = STEP, _NONE, _NONE, False
     has_other = across = False
     status = NOTHING
     n, prefix, until = np.int64(state[_COUNT]), state[_PREFIX], np.int64(state[_UNTIL])
@@ -205,7 +177,7 @@ def seek_span(
             eight = load(data, i)
             others = other_than_letters(eight)
             if others == 0:
-                h = _mixed(h, eight | LOWER)
+                h = absorbed(h, eight | LOWER)
                 inside = True
                 i += SIZE
                 continue
@@ -255,10 +227,10 @@ def seek_span(
         # A word ended, or a character is a word of its own, or both.
         while inside or entry != 0:
             if inside:
-                word = _mixed(h, chunk)
-                h, chunk, fill, inside = _SEED, _NONE, _NONE, False
+                word = absorbed(h, chunk)
+                h, chunk, fill, inside = STEP, _NONE, _NONE, False
             else:
-                word = _mixed(_mixed(_mixed(_SEED, _NONE), np.uint64(entry - ALONE)), _NONE)
+                word = absorbed(absorbed(absorbed(STEP, _NONE), np.uint64(entry - ALONE)), _NONE)
                 entry = np.int64(0)
             prefix = prefix * BASE + word
             n += 1
@@ -278,9 +250,9 @@ def seek_span(
             break
     state[_COUNT], state[_PREFIX], state[_UNTIL] = np.uint64(n), prefix, np.uint64(until)
     if has_other:
-        state[HAS_OTHER] = _ONE
+        state[HAS_OTHER] = ONE
     if across:
-        state[_ACROSS] = _ONE
+        state[_ACROSS] = ONE
     return status
 
 
@@ -315,7 +287,7 @@ def end_text(ring: Any, state: Any, status: Any, size: Any, longest: Any, row: A
         row[0], row[1] = (1, 1) if is_read else (-1, 0)
         start_text(ring, state)
         if is_read:
-            state[_UNSURE] = _ONE
+            state[_UNSURE] = ONE
         return
     first = np.int64(state[_FIRST])
     row[0] = np.int64(state[_COUNT]) - first
