@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,20 +200,23 @@ def test_swapping_the_reports_turns_every_change_around(a: float, b: float, p: f
     assert measure is not None
     one, other = (measure.figure(v, v - r, v + r / 2) for v, r in ((a, p), (b, q)))
     forth, back = _change(one, other, None), _change(other, one, None)
-    assert forth["low"] == pytest.approx(-back["high"], nan_ok=True)
-    assert forth["difference"] == pytest.approx(-back["difference"])
+    assert forth.low == pytest.approx(-back.high, nan_ok=True)
+    assert forth.difference == pytest.approx(-back.difference)
     turned = {"better": "worse", "worse": "better"}
-    assert forth["change"] == turned.get(back["change"], back["change"])
-    assert forth["change"] == "same" or forth["low"] <= forth["difference"] <= forth["high"]
+    assert forth.change == turned.get(back.change, back.change)
+    assert forth.change == "same" or forth.low <= forth.difference <= forth.high
 
 
 class TestWhatIsTold:
     """What changed for certain and what it cost, in the same words on the page, in Markdown and in the terminal."""
 
     def test_every_change_that_is_shown_and_what_it_cost(self, audits: tuple[Path, Path]) -> None:
-        found = diff_reports(*audits)
-        rows_of(found)["easy by pattern", ""]["change"] = "changed"
-        told = changes_shown(found.document)
+        made = diff_reports(*audits)
+        measures = tuple(
+            replace(row, change="changed") if row.measure == "easy by pattern" else row for row in made.result.measures
+        )
+        found = replace(made, result=replace(made.result, measures=measures))
+        told = changes_shown(found.result)
         assert told[0] == ("more", "training examples 100 → 200, +100")
         shown = [row for row in found.document["measures"] if row["change"] in ("better", "worse", "changed")]
         assert {row["change"] for row in shown} == {"better", "changed"}
@@ -222,20 +226,22 @@ class TestWhatIsTold:
             assert f"{word.capitalize()}: {sentence}." in found.to_html()
             assert f"  {word:<8} {sentence}" in found.summary()
 
-    def test_what_is_left_open_is_counted(self) -> None:
-        row = {"measure": "m", "question": "leakage"}
-        assert left_open({"measures": [{**row, "change": "not shown"}] * 2}) == [
-            "2 measures cannot be said to have changed."
-        ]
-        assert left_open({"measures": [{**row, "change": "more"}, {**row, "change": "fewer"}]}) == [
-            "Moved, with no interval to judge by: m."
-        ]
-        assert left_open({"measures": [{**row, "change": "same"}]}) == []
+    def test_what_is_left_open_is_counted(self, audits: tuple[Path, Path]) -> None:
+        found = diff_reports(*audits).result
+        row = next(row for row in found.measures if not row.describes_data)
+
+        def left(*words: str) -> list[str]:
+            rows = tuple(replace(row, measure="m", change=word) for word in words)
+            return left_open(replace(found, measures=rows))
+
+        assert left("not shown", "not shown") == ["2 measures cannot be said to have changed."]
+        assert left("more", "fewer") == ["Moved, with no interval to judge by: m."]
+        assert left("same") == []
 
     def test_more_than_fit_are_counted(self, audits: tuple[Path, Path]) -> None:
-        document = diff_reports(*audits).document
-        row = next(row for row in document["measures"] if row["measure"] == "easy by pattern")
-        many = ReportDiff({**document, "measures": [{**row, "change": "worse"}] * 15})
+        found = diff_reports(*audits).result
+        row = next(row for row in found.measures if row.measure == "easy by pattern")
+        many = ReportDiff(replace(found, measures=(replace(row, change="worse"),) * 15))
         assert "3 more have changed; the table has them all." in many.to_html()
         assert "  and 3 more" in many.summary()
 

@@ -79,7 +79,7 @@ def test_both_doors_give_the_same_figures(tmp_path: Path, ruled: Report) -> None
 def test_check_takes_the_report(tmp_path: Path) -> None:
     made(300, 7, ruler=0.6).write_ndjson(tmp_path / "set.jsonl")
     goldassay.audit(tmp_path / "set.jsonl").save(tmp_path / "report")
-    assert read_report(tmp_path / "report").verdicts["leakage"]["verdict"] == "unsound"
+    assert read_report(tmp_path / "report").verdicts["leakage"].verdict == "unsound"
 
 
 def test_a_training_file_teaches_the_reader() -> None:

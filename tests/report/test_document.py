@@ -146,11 +146,11 @@ def test_figures_are_what_verdicts_say(stored: Callable[[str], Path], kind: str)
     """The figure that decides a verdict is among the report's, with the same interval."""
     report = read_report(stored(kind))
     figures = [[figure.value, figure.low, figure.high] for figure in report.figures]
-    headlines = [verdict["headline"] for verdict in report.verdicts.values() if verdict["headline"] is not None]
+    headlines = [verdict.headline for verdict in report.verdicts.values() if verdict.headline is not None]
     for headline in headlines:
-        told = [headline[key] for key in ("value", "low", "high")]
+        told = [headline.value, headline.low, headline.high]
         # A comparison's headline names the better model first.
-        assert told in figures or [-headline[key] for key in ("value", "high", "low")] in figures
+        assert told in figures or [-headline.value, -headline.high, -headline.low] in figures
 
 
 def test_a_figure_without_a_value_says_why(stored: Callable[[str], Path]) -> None:

@@ -45,6 +45,7 @@ class Verdict(_Part):
     next_step: str
     rule: str
     limits: str = ""
+    question: str = ""
 
 
 class FigureRow(BaseModel):

@@ -123,7 +123,7 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], fil
         InputError: The policy demands nothing.
     """
     return Check(
-        reports=tuple(report.describe() for report in reports),
+        reports=tuple(report.describe().to_dict() for report in reports),
         outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
         policy=file,
         notes=tuple(

@@ -28,10 +28,10 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, measure_of
 from goldassay.core.listings import WORTH, listings
 from goldassay.core.numbers import count
-from goldassay.core.results import to_plain
+from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import WORDS, severity
+from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
 from goldassay.stats.intervals import Interval, degrees_of_freedom, difference_interval, t_interval
-from goldassay.version import __version__
 
 if TYPE_CHECKING:
     import os
@@ -45,29 +45,6 @@ if TYPE_CHECKING:
     from goldassay.gate.reading import StoredReport
 
 CHANGES = ("gone", "new", "turned", "stayed")
-
-
-@dataclass(frozen=True)
-class ListChange:
-    """What became of the things that two reports list, such as the patterns that give a label away.
-
-    Attributes:
-        source: What was compared, as a sentence.
-        n_before: How many the first report has.
-        n_after: How many the second has.
-        gone: Only in the first: the listing's columns; what is worth most first.
-        new: Only in the second.
-        turned: In both, with another label: as in the second, with the earlier label.
-        stayed: In both, with the same label: as in the second, with the earlier numbers.
-    """
-
-    source: str
-    n_before: int
-    n_after: int
-    gone: pl.DataFrame
-    new: pl.DataFrame
-    turned: pl.DataFrame
-    stayed: pl.DataFrame
 
 
 def compare_lists(listing: Listing, before: StoredReport, after: StoredReport) -> ListChange | None:
@@ -418,7 +395,6 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-SCHEMA, SCHEMA_VERSION = "goldassay.diff", 1
 PAIRED = "paired by test example"
 UNPAIRED = "unpaired"
 SAME = "the same figure"
@@ -429,11 +405,11 @@ class Changes:
     """What changed from one report to another.
 
     Attributes:
-        document: Plain data under the schema "goldassay.diff", version 1.
+        result: All of it.
         tables: Full tables by name: measures, and patterns where both reports have any.
     """
 
-    document: Mapping[str, Any]
+    result: DiffResult
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -464,47 +440,44 @@ def compare_reports(before: str | os.PathLike[str], after: str | os.PathLike[str
             file=other.path,
             mend="compare two reports of the same command",
         )
-    measures = [_change(first, second, examples) for first, second in pairs]
+    measures = tuple(_change(first, second, examples) for first, second in pairs)
     lists = {listing.name: compare_lists(listing, one, other) for listing in listings()}
-    document = {
-        "schema": SCHEMA,
-        "schema_version": SCHEMA_VERSION,
-        "goldassay_version": __version__,
-        "title": f"{one.title}: what changed" if one.title == other.title else "What changed between two reports",
-        "before": one.describe(),
-        "after": other.describe(),
-        "warnings": warnings_of(one, other),
-        "notes": _notes(measures, same_test_set(one, other)),
-        "verdicts": _verdicts(one, other),
-        "measures": measures,
-        "only_before": [_alone(figure) for figure in gone],
-        "only_after": [_alone(figure) for figure in new],
-        **lists,
-    }
-    tables = _tables(measures)
+    result = DiffResult(
+        title=f"{one.title}: what changed" if one.title == other.title else "What changed between two reports",
+        before=one.describe(),
+        after=other.describe(),
+        warnings=tuple(warnings_of(one, other)),
+        notes=tuple(_notes(measures, same_test_set(one, other))),
+        verdicts=_verdicts(one, other),
+        measures=measures,
+        only_before=tuple(map(_alone, gone)),
+        only_after=tuple(map(_alone, new)),
+        lists=lists,
+    )
+    tables = {"measures": frame_of_records(measures, Change)}
     for name, found in lists.items():
         if found is not None:
             tables |= {f"{name}_{change}": getattr(found, change) for change in CHANGES}
-    return Changes(to_plain(document), {name: table for name, table in tables.items() if table.height})
+    return Changes(result, {name: table for name, table in tables.items() if table.height})
 
 
-def _change(one: Figure, other: Figure, examples: Examples | None) -> dict[str, Any]:
+def _change(one: Figure, other: Figure, examples: Examples | None) -> Change:
     interval, method = _interval(one, other, examples)
     low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
     roles = dict.fromkeys([*one.of, *other.of])
-    return {
-        "id": one.id,
-        "question": one.question,
-        "measure": one.label,
-        "of": ", ".join(_both(one.of.get(role), other.of.get(role)) for role in roles),
-        "unit": one.unit,
-        "describes_data": _measure(one).describes_data,
-        "before": one.value, "before_low": one.low, "before_high": one.high,
-        "after": other.value, "after_low": other.low, "after_high": other.high,
-        "difference": other.value - one.value, "low": low, "high": high,
-        "method": method,
-        "change": _word(one.better, other.value - one.value, low, high),
-    }  # fmt: skip
+    return Change(
+        id=one.id,
+        question=one.question,
+        measure=one.label,
+        of=", ".join(_both(one.of.get(role), other.of.get(role)) for role in roles),
+        unit=one.unit,
+        describes_data=_measure(one).describes_data,
+        before=one.value, before_low=one.low, before_high=one.high,
+        after=other.value, after_low=other.low, after_high=other.high,
+        difference=other.value - one.value, low=low, high=high,
+        method=method,
+        change=_word(one.better, other.value - one.value, low, high),
+    )  # fmt: skip
 
 
 def _measure(figure: Figure) -> Measure:
@@ -545,22 +518,20 @@ def _both(one: str | None, other: str | None) -> str:
     return str(one) if one == other else f"{one} → {other}"
 
 
-def _alone(figure: Figure) -> dict[str, Any]:
-    return {
-        "id": figure.id, "question": figure.question, "measure": figure.label, "of": ", ".join(figure.of.values()),
-        "unit": figure.unit, "value": figure.value, "low": figure.low, "high": figure.high,
-    }  # fmt: skip
+def _alone(figure: Figure) -> Alone:
+    return Alone(
+        figure.id, figure.question, figure.label, ", ".join(figure.of.values()), figure.unit, figure.value, figure.low,
+        figure.high,
+    )  # fmt: skip
 
 
-def _verdicts(one: StoredReport, other: StoredReport) -> list[dict[str, Any]]:
-    found = []
-    for question, first in one.verdicts.items():
-        second = other.verdicts.get(question)
-        if second is not None:
-            before, after = (each.model_dump(exclude_unset=True) for each in (first, second))
-            moved = _moved(first.verdict, second.verdict)
-            found.append({"question": question, "before": before, "after": after, "moved": moved})
-    return found
+def _verdicts(one: StoredReport, other: StoredReport) -> tuple[VerdictMove, ...]:
+    both = ((question, first, other.verdicts.get(question)) for question, first in one.verdicts.items())
+    return tuple(
+        VerdictMove(question, first, second, _moved(first.verdict, second.verdict))
+        for question, first, second in both
+        if second is not None
+    )
 
 
 def _moved(before: str, after: str) -> str:
@@ -573,8 +544,8 @@ def _moved(before: str, after: str) -> str:
     return "changed"
 
 
-def _notes(measures: list[dict[str, Any]], same: bool | None) -> list[str]:
-    methods = {row["method"] for row in measures}
+def _notes(measures: Sequence[Change], same: bool | None) -> list[str]:
+    methods = {row.method for row in measures}
     notes = []
     if PAIRED in methods:
         notes.append(
@@ -585,16 +556,10 @@ def _notes(measures: list[dict[str, Any]], same: bool | None) -> list[str]:
         note = "Intervals called unpaired are made from those of the two reports, as of independent samples"
         tail = "; the test examples being the same, they are rather too wide." if same else "."
         notes.append(note + tail)
-    with_interval = sum(not math.isnan(row["low"]) for row in measures)
+    with_interval = sum(not math.isnan(row.low) for row in measures)
     if with_interval > 1:
         notes.append(
             "Each interval is of 95 % by itself: one measure in twenty would seem to have changed though it did not. "
             f"Here {with_interval} have an interval."
         )
     return notes
-
-
-def _tables(measures: list[dict[str, Any]]) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
-    return {"measures": pl.DataFrame(to_plain(measures), infer_schema_length=None)}

@@ -10,15 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Rule, Series, between, by_name, first_of
-from goldassay.core.documents import evidence_of, mapping, records
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, percent, points, signed_points, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
-from goldassay.core.tables import Column, Table
+from goldassay.core.tables import Column, Table, table_of
 from goldassay.core.verdicts import ICONS
 from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from goldassay.core.document import Headline
+    from goldassay.core.figures import Unit
+    from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
 
 _SMALL = 0.02
 _LINE_UNITS = {"points": " points", "share": " points", "bits": " bits"}
@@ -33,78 +38,85 @@ class Shown(NamedTuple):
     interval: str
 
 
-def changes_shown(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def changes_shown(found: DiffResult) -> list[tuple[str, str]]:
     """What changed for certain, as a word and a sentence each, in the order of the measures.
 
     That is every measure whose interval leaves 0 out, and how many examples there are: what a mend has cost.
     """
     return [
-        (str(row["change"]), sentence_of(row))
-        for row in records(document.get("measures"))
-        if row.get("change") in _SHOWN or (row.get("describes_data") and row.get("difference"))
+        (row.change, sentence_of(row))
+        for row in found.measures
+        if row.change in _SHOWN or (row.describes_data and row.difference)
     ]
 
 
-def left_open(document: Mapping[str, Any]) -> list[str]:
+def left_open(found: DiffResult) -> list[str]:
     """How many measures are not shown to have changed, and which moved with no interval to judge by."""
-    measures = records(document.get("measures"))
-    still = sum(row.get("change") == "not shown" for row in measures)
+    still = sum(row.change == "not shown" for row in found.measures)
     lines = [f"{still} measure{'s' if still > 1 else ''} cannot be said to have changed."] if still else []
-    moved = [row for row in measures if row.get("change") in ("fewer", "more") and not row.get("describes_data")]
+    moved = [row for row in found.measures if row.change in ("fewer", "more") and not row.describes_data]
     if moved:
-        names = list(dict.fromkeys(str(row.get("measure")) for row in moved))
+        names = list(dict.fromkeys(row.measure for row in moved))
         lines.append(f"Moved, with no interval to judge by: {', '.join(names)}.")
     return lines
 
 
-def sides_named(document: Mapping[str, Any]) -> tuple[str, str]:
+def sides_named(found: DiffResult) -> tuple[str, str]:
     """What the two reports are called: their titles, with their files where these are the same."""
-    before, after = (mapping(document, side) for side in ("before", "after"))
-    titles = [one_line(side.get("title")) for side in (before, after)]
+    titles = [one_line(side.title) for side in (found.before, found.after)]
     if titles[0] != titles[1]:
         return titles[0], titles[1]
-    first, second = (f"{side.get('title')} ({side.get('path')})" for side in (before, after))
+    first, second = (f"{side.title} ({side.path})" for side in (found.before, found.after))
     return one_line(first), one_line(second)
 
 
-def sentence_of(row: Mapping[str, Any]) -> str:
+def sentence_of(row: Change) -> str:
     """A measure's change with its figures."""
-    of = f" ({one_line(row['of'])})" if row.get("of") else ""
-    unit = _LINE_UNITS.get(str(row.get("unit")), "")
-    before, after = value_shown(row, "before").text, value_shown(row, "after").text
+    of = f" ({one_line(row.of)})" if row.of else ""
+    unit = _LINE_UNITS.get(row.unit, "")
     change = f"{change_shown(row).text}{unit} {change_shown(row).interval}".rstrip()
-    return f"{row.get('measure')}{of} {before} → {after}, {change}"
+    return f"{row.measure}{of} {before_shown(row).text} → {after_shown(row).text}, {change}"
 
 
-def value_shown(row: Mapping[str, Any], key: str = "value") -> Shown:
-    """A figure of a measure in its unit, with its interval; `key` says which of the row's."""
-    prefix = "" if key == "value" else f"{key}_"
-    low, high = row.get(f"{prefix}low"), row.get(f"{prefix}high")
-    unit, value = row.get("unit"), row.get(key)
+def before_shown(row: Change) -> Shown:
+    """The figure of the first report."""
+    return _shown(row.unit, row.before, row.before_low, row.before_high, _digits(row.before, row.after))
+
+
+def after_shown(row: Change) -> Shown:
+    """The figure of the second report."""
+    return _shown(row.unit, row.after, row.after_low, row.after_high, _digits(row.before, row.after))
+
+
+def alone_shown(row: Alone) -> Shown:
+    """The figure of the only report that has one."""
+    return _shown(row.unit, row.value, row.low, row.high, _digits(row.value))
+
+
+def _shown(unit: Unit, value: float, low: float, high: float, digits: int) -> Shown:
+    """A figure in its unit, with its interval."""
     if unit == "examples":
         return Shown(count(value), number(value), bounds(low, high, 0, 1.0))
     if unit in ("points", "share"):
-        shown = percent(value, _digits(row)) if unit == "share" else points(value, _digits(row))
-        return Shown(shown, number(value), bounds(low, high, _digits(row)))
+        shown = percent(value, digits) if unit == "share" else points(value, digits)
+        return Shown(shown, number(value), bounds(low, high, digits))
     return Shown(decimal(value, 3), number(value), bounds(low, high, 3, 1.0))
 
 
-def change_shown(row: Mapping[str, Any]) -> Shown:
+def change_shown(row: Change) -> Shown:
     """The difference of a measure with its sign, and its interval."""
-    value, unit = row.get("difference"), row.get("unit")
-    if unit in ("points", "share"):
-        shown, interval = signed_points(value, _digits(row)), bounds(row.get("low"), row.get("high"), _digits(row))
-    else:
-        digits = 0 if unit == "examples" else 3
-        shown, interval = decimal(value, digits), bounds(row.get("low"), row.get("high"), digits, 1.0)
-        shown = f"+{shown}" if (number(value) or 0.0) > 0 else shown
-    return Shown(shown, number(value), interval)
+    value, low, high = row.difference, row.low, row.high
+    if row.unit in ("points", "share"):
+        digits = _digits(row.before, row.after)
+        return Shown(signed_points(value, digits), number(value), bounds(low, high, digits))
+    digits = 0 if row.unit == "examples" else 3
+    shown = decimal(value, digits)
+    return Shown(f"+{shown}" if value > 0 else shown, number(value), bounds(low, high, digits, 1.0))
 
 
-def _digits(row: Mapping[str, Any]) -> int:
+def _digits(*values: float) -> int:
     """Decimals of points: what is smaller than two of them needs a second one."""
-    sizes = [abs(number(row.get(key)) or 0.0) for key in ("value", "before", "after")]
-    return 2 if max(sizes) < _SMALL else 1
+    return 2 if max(abs(number(value) or 0.0) for value in values) < _SMALL else 1
 
 
 _SERIES = (
@@ -116,18 +128,18 @@ _SERIES = (
 _MOST = 40
 
 
-def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
+def charts(found: DiffResult) -> dict[str, Chart]:
     """A dot with an interval for each measure in points or shares whose change has one."""
     rows = [
         (row, known)
-        for row in records(document.get("measures"))
-        if row.get("unit") in ("points", "share")
-        and (known := between(*(number(row.get(key)) for key in ("difference", "low", "high")))) is not None
+        for row in found.measures
+        if row.unit in ("points", "share")
+        and (known := between(*map(number, (row.difference, row.low, row.high)))) is not None
     ]
     shown, omitted = first_of(rows, _MOST, "changes")
     if not shown:
         return {}
-    words = [str(row.get("change")) for row, _ in shown]
+    words = [row.change for row, _ in shown]
     series = [each for each in _SERIES if each.name in words]
     names = [each.name for each in series]
     groups = []
@@ -151,9 +163,9 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
     )
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    of, measure = str(row.get("of") or "").replace("_only", ""), str(row.get("measure"))
-    return f"{measure}, {of}" if of and of != "paired" else measure
+def _name(row: Change) -> str:
+    of = row.of.replace("_only", "")
+    return f"{row.measure}, {of}" if of and of != "paired" else row.measure
 
 
 _MOVES = {
@@ -170,43 +182,42 @@ _MOST_PATTERNS = 20
 _MOST_LINES = 12
 
 
-def summarize(document: Mapping[str, Any]) -> str:
+def summarize(found: DiffResult) -> str:
     """The verdicts, the changes that are shown, and what limits them."""
-    before, after = sides_named(document)
+    before, after = sides_named(found)
     lines = [f"before  {before}", f"after   {after}"]
-    for row in records(document.get("verdicts")):
-        first, second = (str(mapping(row, key).get("verdict")) for key in ("before", "after"))
+    for row in found.verdicts:
+        first, second = row.before.verdict, row.after.verdict
         moved = first if first == second else f"{first} → {second}"
-        lines.append(f"{_question(row):<13} {moved}")
-    shown = changes_shown(document)
+        lines.append(f"{row.question.capitalize():<13} {moved}")
+    shown = changes_shown(found)
     lines += [f"  {word:<8} {sentence}" for word, sentence in shown[:_MOST_LINES]]
     if len(shown) > _MOST_LINES:
         lines.append(f"  and {len(shown) - _MOST_LINES} more")
     if not shown:
         lines.append("  no measure is shown to have changed")
-    patterns = mapping(document, "patterns")
-    if patterns:
+    if (patterns := found.lists.get("patterns")) is not None:
         lines.append(f"patterns: {_pattern_counts(patterns)}")
-    lines += [f"warning: {one_line(warning)}" for warning in document.get("warnings") or ()]
+    lines += [f"warning: {one_line(warning)}" for warning in found.warnings]
     return "\n".join(lines)
 
 
-def cards(document: Mapping[str, Any]) -> list[VerdictCard]:
+def cards(found: DiffResult) -> list[VerdictCard]:
     """A card for each verdict, with both words and figures."""
     made = []
-    for row in records(document.get("verdicts")):
-        before, after = mapping(row, "before"), mapping(row, "after")
-        words = [str(verdict.get("verdict")) for verdict in (before, after)]
-        headline = mapping(after, "headline")
-        value, unit, label = _headlines(mapping(before, "headline"), headline)
-        interval = bounds_in(headline.get("low"), headline.get("high"), str(headline.get("unit"))) if value else ""
+    for row in found.verdicts:
+        before, after = row.before, row.after
+        words = [before.verdict, after.verdict]
+        value, unit, label = _headlines(before.headline, after.headline)
+        headline = after.headline
+        interval = "" if headline is None else bounds_in(headline.low, headline.high, headline.unit)
         now = "after: " if interval and " → " in value else ""
-        moved, evidence = _MOVES[str(row.get("moved"))], evidence_of(after)
+        moved, evidence = _MOVES[row.moved], " ".join(filter(None, (after.evidence, after.limits)))
         made.append(
             VerdictCard(
-                key=str(row.get("question")),
-                title=_question(row),
-                lead=str(after.get("question") or ""),
+                key=row.question,
+                title=row.question.capitalize(),
+                lead=after.question,
                 verdict=words[0] if words[0] == words[1] else " → ".join(words),
                 icon=ICONS.get(words[1], "none"),
                 value=value,
@@ -214,50 +225,45 @@ def cards(document: Mapping[str, Any]) -> list[VerdictCard]:
                 label=label,
                 # Its figures are those of the second report, also where the verdict is as before.
                 evidence=moved + (f"; what follows is of the second report. {evidence}" if evidence else "."),
-                rule=str(after.get("rule") or ""),
+                rule=after.rule,
                 anchor="changes",
             )
         )
     return made
 
 
-def _headlines(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, str, str]:
+def _headlines(before: Headline | None, after: Headline | None) -> tuple[str, str, str]:
     """The deciding figure then and now, where both reports have one; its unit where it stands apart; what it is."""
-    if not after:
+    if after is None:
         return "", "", ""
-    unit, label = str(after.get("unit")), str(after.get("label"))
-    now = with_unit(after.get("value"), unit)
-    if not before or before.get("unit") != after.get("unit"):
+    now, label = with_unit(after.value, after.unit), after.label
+    if before is None or before.unit != after.unit:
         return now, "", label
-    then = with_unit(before.get("value"), unit)
-    if before.get("label") != after.get("label"):
-        label = f"{label}; before {before.get('label')}"
+    then = with_unit(before.value, after.unit)
+    if before.label != after.label:
+        label = f"{label}; before {before.label}"
     apart = next((word for word in _UNITS if now.endswith(word)), "")
     return f"{then.removesuffix(apart)} → {now.removesuffix(apart)}", apart.strip(), label
 
 
-def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
+def sections(found: DiffResult) -> tuple[Section, ...]:
     """What changed, and which patterns."""
-    found = [_changes(document)]
-    if mapping(document, "patterns"):
-        found.append(_patterns(mapping(document, "patterns")))
-    return (*found, _inputs(document))
+    patterns = found.lists.get("patterns")
+    return (_changes(found), *(() if patterns is None else (_patterns(patterns),)), _inputs(found))
 
 
-def verdict_section(document: Mapping[str, Any]) -> Section:
+def verdict_section(found: DiffResult) -> Section:
     """Both verdicts of each question, for Markdown, which has no cards."""
-    rows = []
-    for row in records(document.get("verdicts")):
-        before, after = mapping(row, "before"), mapping(row, "after")
-        value, unit, label = _headlines(mapping(before, "headline"), mapping(after, "headline"))
-        rows.append(
-            {
-                "question": _question(row),
-                "before": before.get("verdict"),
-                "after": after.get("verdict"),
-                "measured": f"{label}: {value} {unit}".rstrip() if value else None,
-            }
-        )
+
+    def said(row: VerdictMove) -> Mapping[str, Any]:
+        value, unit, label = _headlines(row.before.headline, row.after.headline)
+        return {
+            "question": row.question.capitalize(),
+            "before": row.before.verdict,
+            "after": row.after.verdict,
+            "measured": f"{label}: {value} {unit}".rstrip() if value else None,
+        }
+
     columns = (
         Column("question", "question"),
         Column("before", "before"),
@@ -267,34 +273,33 @@ def verdict_section(document: Mapping[str, Any]) -> Section:
     return Section(
         key="verdicts",
         title="Verdicts",
-        lead=" → ".join(sides_named(document)),
-        parts=(Part(table=Table("verdicts", "Verdicts", columns, tuple(rows))),),
-        reason="" if rows else "the reports have no verdict in common",
+        lead=" → ".join(sides_named(found)),
+        parts=(Part(table=table_of("verdicts", "Verdicts", columns, found.verdicts, said)),),
+        reason="" if found.verdicts else "the reports have no verdict in common",
     )
 
 
-def _changes(document: Mapping[str, Any]) -> Section:
-    measures = records(document.get("measures"))
-    shown = changes_shown(document)
+def _changes(found: DiffResult) -> Section:
+    shown = changes_shown(found)
     sentences = [f"{word.capitalize()}: {sentence}." for word, sentence in shown[:_MOST_LINES]]
     if len(shown) > _MOST_LINES:
         sentences.append(f"{len(shown) - _MOST_LINES} more have changed; the table has them all.")
-    sentences += left_open(document)
-    alone = _measured_alone(document)
+    sentences += left_open(found)
+    alone = _measured_alone(found)
     return Section(
         key="changes",
         title="Changes",
         lead="Which measures moved, and by how much?",
         sentences=tuple(sentences),
-        notes=tuple(str(note) for key in ("warnings", "notes") for note in document.get(key) or ()),
-        parts=(Part("diff_changes", _measures(measures)), Part(table=alone)),
-        reason="" if measures or alone.rows else "the reports have no measure in common",
+        notes=(*found.warnings, *found.notes),
+        parts=(Part("diff_changes", _measures(found.measures)), Part(table=alone)),
+        reason="" if found.measures or alone.rows else "the reports have no measure in common",
     )
 
 
-def _shown(row: Mapping[str, Any], key: str, of: str = "value") -> dict[str, Any]:
-    """A figure of a row as the fields of one column."""
-    text, sort, interval = change_shown(row) if of == "change" else value_shown(row, of)
+def _cells(key: str, shown: Shown | None) -> dict[str, Any]:
+    """A figure of a row as the fields of one column; None where the row has none."""
+    text, sort, interval = shown or (None, None, None)
     return {key: text, f"{key}_sort": sort, f"{key}_interval": interval}
 
 
@@ -302,17 +307,15 @@ def _figure_column(key: str) -> Column:
     return Column(key, key, sort=f"{key}_sort", aside=f"{key}_interval")
 
 
-def _measures(measures: list[Mapping[str, Any]]) -> Table:
-    rows = tuple(
-        {
-            **row,
-            "question": _question(row),
-            **_shown(row, "before", "before"),
-            **_shown(row, "after", "after"),
-            **_shown(row, "difference", "change"),
+def _measures(measures: Sequence[Change]) -> Table:
+    def said(row: Change) -> Mapping[str, Any]:
+        return {
+            "question": row.question.capitalize(),
+            **_cells("before", before_shown(row)),
+            **_cells("after", after_shown(row)),
+            **_cells("difference", change_shown(row)),
         }
-        for row in measures
-    )
+
     columns = (
         Column("question", "question"),
         Column("measure", "measure", aside="of"),
@@ -322,55 +325,53 @@ def _measures(measures: list[Mapping[str, Any]]) -> Table:
         Column("change", "reading"),
         Column("method", "interval"),
     )
-    return Table("measures", "All measures", columns, rows, file="measures")
+    return table_of("measures", "All measures", columns, measures, said, file="measures")
 
 
-def _measured_alone(document: Mapping[str, Any]) -> Table:
-    rows = tuple(
-        {"question": _question(row), "measure": row.get("measure"), "of": row.get("of"), **_shown(row, side)}
-        for side in ("before", "after")
-        for row in records(document.get(f"only_{side}"))
-    )
+def _measured_alone(found: DiffResult) -> Table:
+    gone = set(map(id, found.only_before))
+
+    def said(row: Alone) -> Mapping[str, Any]:
+        before, after = (alone_shown(row), None) if id(row) in gone else (None, alone_shown(row))
+        return {"question": row.question.capitalize(), **_cells("before", before), **_cells("after", after)}
+
     columns = (
         Column("question", "question"),
         Column("measure", "measure", aside="of"),
         _figure_column("before"),
         _figure_column("after"),
     )
-    return Table("measured_alone", "Measured in one of the reports alone", columns, rows)
+    rows = (*found.only_before, *found.only_after)
+    return table_of("measured_alone", "Measured in one of the reports alone", columns, rows, said)
 
 
-def _question(row: Mapping[str, Any]) -> str:
-    return str(row.get("question")).capitalize()
-
-
-def _patterns(found: Mapping[str, Any]) -> Section:
+def _patterns(found: ListChange) -> Section:
     tables = [
-        _pattern_table("Gone", "patterns_gone", records(found.get("gone")), ""),
-        _pattern_table("New", "patterns_new", records(found.get("new")), ""),
-        _pattern_table("With another label", "patterns_turned", records(found.get("turned")), "before"),
-        _pattern_table("Stayed", "patterns_stayed", records(found.get("stayed")), "before"),
+        _pattern_table("Gone", "patterns_gone", found.gone),
+        _pattern_table("New", "patterns_new", found.new),
+        _pattern_table("With another label", "patterns_turned", found.turned, compared=True),
+        _pattern_table("Stayed", "patterns_stayed", found.stayed, compared=True),
     ]
     return Section(
         key="patterns",
         title="Patterns",
         lead="Which patterns that give a label away are gone, and which are new?",
         sentences=(f"{_pattern_counts(found)[0].upper()}{_pattern_counts(found)[1:]}.",),
-        notes=(str(found.get("source")),),
+        notes=(found.source,),
         parts=tuple(Part(table=table) for table in tables),
     )
 
 
-def _pattern_counts(found: Mapping[str, Any]) -> str:
-    sizes = {key: len(records(found.get(key))) for key in ("gone", "new", "turned", "stayed")}
-    turned = f", {count(sizes['turned'])} give another label away" if sizes["turned"] else ""
+def _pattern_counts(found: ListChange) -> str:
+    turned = f", {count(found.turned.height)} give another label away" if found.turned.height else ""
     return (
-        f"{count(found.get('n_before'))} before and {count(found.get('n_after'))} after: {count(sizes['gone'])} gone, "
-        f"{count(sizes['new'])} new, {count(sizes['stayed'])} stayed{turned}"
+        f"{count(found.n_before)} before and {count(found.n_after)} after: {count(found.gone.height)} gone, "
+        f"{count(found.new.height)} new, {count(found.stayed.height)} stayed{turned}"
     )
 
 
-def _pattern_table(caption: str, file: str, rows: list[Mapping[str, Any]], compared: str) -> Table:
+def _pattern_table(caption: str, file: str, patterns: pl.DataFrame, *, compared: bool = False) -> Table:
+    rows = patterns.to_dicts()
     shown = _first_of_each_label(rows)
     more = f": {len(shown)} of {count(len(rows))}, the first of each label" if len(rows) > len(shown) else ""
     columns = (
@@ -383,21 +384,18 @@ def _pattern_table(caption: str, file: str, rows: list[Mapping[str, Any]], compa
     return Table(file, f"{caption}{more}", columns, tuple(shown), file=file, grouped_by="label", folded=True)
 
 
-def _first_of_each_label(rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _first_of_each_label(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """As many rows of each label as there is room for, label by label: the most telling are often all of one."""
     labels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        labels.setdefault(str(row.get("label")), []).append(row)
+        labels.setdefault(str(row["label"]), []).append(row)
     each = max(1, _MOST_PATTERNS // max(1, len(labels)))
     return [row for found in labels.values() for row in found[:each]][:_MOST_PATTERNS]
 
 
-def _inputs(document: Mapping[str, Any]) -> Section:
-    rows = tuple(
-        {**side, "report": key, "digest": str(side.get("digest"))[:19]}
-        for key in ("before", "after")
-        for side in (mapping(document, key),)
-    )
+def _inputs(found: DiffResult) -> Section:
+    sides = (("before", found.before), ("after", found.after))
+    rows = tuple({**vars(side), "report": name, "digest": side.digest[:19]} for name, side in sides)
     columns = (
         Column("report", "report"),
         Column("title", "title"),

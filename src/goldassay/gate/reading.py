@@ -28,6 +28,7 @@ from goldassay.core.invalid import in_words
 from goldassay.core.pipes import seekable
 from goldassay.core.report_seal import INCOMPLETE, check_seal
 from goldassay.core.verdicts import NOT_ASKED
+from goldassay.gate.diff_result import Side
 
 if TYPE_CHECKING:
     import os
@@ -80,16 +81,10 @@ class StoredReport:
         """What it is about."""
         return self.said.title
 
-    def describe(self) -> dict[str, Any]:
-        """Which report it is, as plain data."""
+    def describe(self) -> Side:
+        """Which report it is."""
         said = self.said
-        return {
-            "path": str(self.path),
-            "title": said.title,
-            "goldassay_version": said.goldassay_version,
-            "digest": said.digest,
-            "finished": self.finished,
-        }
+        return Side(str(self.path), said.title, said.goldassay_version, said.digest, self.finished)
 
 
 def read_report(path: str | os.PathLike[str]) -> StoredReport:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
-from goldassay.core.visible import one_line
 from goldassay.gate.comparing import Changes, compare_reports, table_names
 from goldassay.gate.diff_page import cards, charts, sections, sides_named, summarize, verdict_section
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
 from goldassay.report.report import write_page
+from goldassay.version import __version__
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 class ReportDiff(Changes):
     """What changed from one report to another, able to show itself as a page, as Markdown and as JSON."""
 
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Plain data under the schema "goldassay.diff", version 1."""
+        return self.result.to_dict()
+
     def to_json(self) -> str:
         """The document as JSON."""
         text = json.dumps(self.document, ensure_ascii=False, allow_nan=False, indent=2)
@@ -36,11 +42,9 @@ class ReportDiff(Changes):
         """One page that needs nothing else."""
         return fill_page(
             document=self.document,
-            cards=cards(self.document),
-            line=[
-                f"{side}: {name}" for side, name in zip(("before", "after"), sides_named(self.document), strict=True)
-            ],
-            sections=sections(self.document),
+            cards=cards(self.result),
+            line=[f"{side}: {name}" for side, name in zip(("before", "after"), sides_named(self.result), strict=True)],
+            sections=sections(self.result),
             pictures=draw_pictures(self.charts),
             stem="diff",
             table_names=tuple(self.tables),
@@ -49,19 +53,19 @@ class ReportDiff(Changes):
     @property
     def charts(self) -> dict[str, Chart]:
         """The chart of all changes, where any has an interval."""
-        return charts(self.document)
+        return charts(self.result)
 
     def to_markdown(self) -> str:
         """Markdown that pastes into a pull request."""
         blocks = ["# What changed between two reports"]
-        for section in (verdict_section(self.document), *sections(self.document)):
+        for section in (verdict_section(self.result), *sections(self.result)):
             blocks += render_section(section, "tables/")
-        blocks.append(f"Made by goldassay {one_line(self.document.get('goldassay_version'))}.")
+        blocks.append(f"Made by goldassay {__version__}.")
         return "\n\n".join(block for block in blocks if block) + "\n"
 
     def summary(self) -> str:
         """A few lines for a terminal."""
-        return summarize(self.document)
+        return summarize(self.result)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write diff.html, diff.json, diff.md, tables/ and figures/, all or nothing, and return the path of the page.
@@ -72,8 +76,8 @@ class ReportDiff(Changes):
             InputError: The folder is that of one of the two reports, whose own tables lie there.
             OutputError: The folder cannot be made or written to, or the disk is full.
         """
-        for side in ("before", "after"):
-            report = Path(self.document[side]["path"])
+        for side in (self.result.before, self.result.after):
+            report = Path(side.path)
             if Path(directory).resolve() == report.parent.resolve():
                 raise InputError(f"is the folder of {report}", file=directory, mend="choose another with -o")
         texts = {"diff.html": self.to_html(), "diff.json": self.to_json(), "diff.md": self.to_markdown()}
@@ -86,10 +90,10 @@ class ReportDiff(Changes):
 
 
 def diff_reports(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> ReportDiff:
-    """Compare two reports; see `gate.diff.compare_reports`.
+    """Compare two reports; see `gate.comparing.compare_reports`.
 
     Raises:
         InputError: A report cannot be read or was edited, or the two are not about the same thing.
     """
     found = compare_reports(before, after)
-    return ReportDiff(found.document, found.tables)
+    return ReportDiff(found.result, found.tables)
