@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from goldassay.questions.discount.study import discount_lines
 
 import goldassay
 from goldassay.cli.main import run
 from goldassay.questions.discount.measures import shortcut_weights
+from goldassay.questions.discount.page import discount_lines
+from goldassay.questions.discount.result import DiscountResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ _RELEASED = {
 
 def _say(ids: list[str], systems: Mapping[str, NDArray[np.float64]], report: Path) -> None:
     table = pl.DataFrame({"item": ids, **{name: own.astype(int).tolist() for name, own in systems.items()}})
-    for line in discount_lines(goldassay.rank_systems(table, discount=str(report)).to_dict()):
+    for line in discount_lines(goldassay.rank_systems(table, discount=str(report)).answer(DiscountResult)):
         print(line)
 
 

@@ -37,7 +37,7 @@ def test_when_it_was_made(tmp_path: Path, content: str | None, finished: str) ->
     if content is not None:
         (folder / "timing.json").write_text(content)
     report = read_report(folder)
-    assert (report.finished, report.describe()["finished"]) == (finished, finished)
+    assert (report.finished, report.describe().finished) == (finished, finished)
 
 
 def test_version_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
