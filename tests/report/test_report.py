@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goldassay.core.errors import OutputError
 from goldassay.core.files import sha256_of
 from goldassay.questions.report_frame import compose_report
-from goldassay.report.report import flattened
+from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
 
 if TYPE_CHECKING:

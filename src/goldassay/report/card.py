@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.core.sections import Reproduction
-    from goldassay.report.report import Report
+    from goldassay.report.content import ReportContent
 
 # White on each of these is read by everyone: contrast 4.5 or more. The mark tells the verdict without the color.
 _SHOWN = {
@@ -34,7 +34,7 @@ _HEIGHT, _PAD = 20, 6
 _NARROW = frozenset("filjrt !")
 
 
-def render_badge(report: Report) -> str:
+def render_badge(report: ReportContent) -> str:
     """An SVG of one line: the tool's name, and each question in the color of its verdict with its mark.
 
     The widths of texts are set, not measured, so that it looks the same with every font.
@@ -61,12 +61,12 @@ def render_badge(report: Report) -> str:
     )
 
 
-def badge_text(report: Report) -> str:
+def badge_text(report: ReportContent) -> str:
     """The same in words, for those who do not see it."""
     return "goldassay: " + ", ".join(f"{question} {word}" for question, word in _verdicts(report).items())
 
 
-def _verdicts(report: Report) -> dict[str, str]:
+def _verdicts(report: ReportContent) -> dict[str, str]:
     return {card.key: card.verdict if card.verdict in _SHOWN else "not measurable" for card in report.cards}
 
 
@@ -86,7 +86,7 @@ _SIZES = (
 )
 
 
-def front_matter(report: Report) -> str:
+def front_matter(report: ReportContent) -> str:
     """The YAML block at the top of a dataset card.
 
     Under the hub's own keys: a readable name, the class of size, the task, tags. Under `goldassay`: version, verdicts,
@@ -110,7 +110,7 @@ def front_matter(report: Report) -> str:
     return "---\n" + "\n".join(_yaml(metadata)) + "\n---"
 
 
-def badge_line(report: Report) -> str:
+def badge_line(report: ReportContent) -> str:
     """The Markdown that shows the badge."""
     return f"![{badge_text(report)}]({BADGE})"
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from goldassay.core.sections import Section, Subject, VerdictCard
     from goldassay.core.tables import Table
     from goldassay.report.charts import Picture
-    from goldassay.report.report import Report
+    from goldassay.report.content import ReportContent
 
 # As many as are read beside a picture.
 _MOST_SENTENCES = 3
 
 
-def render_html(report: Report, table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
+def render_html(report: ReportContent, table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
     """The whole page.
 
     Args:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from goldassay.core.sections import GroupCard, Section, VerdictCard
     from goldassay.core.tables import Table
     from goldassay.report.cells import Cell
-    from goldassay.report.report import Report
+    from goldassay.report.content import ReportContent
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
 _MAX_ROWS = 15
 
 
-def render_markdown(report: Report, tables_at: str = "tables/", card: bool = False) -> str:
+def render_markdown(report: ReportContent, tables_at: str = "tables/", card: bool = False) -> str:
     """The report as Markdown: the verdicts first, then each section's tables, long ones cut with a line that says so.
 
     Args:

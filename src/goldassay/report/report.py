@@ -1,111 +1,36 @@
-"""What lies beside a page: its texts and pictures, and tables as Parquet that keeps everything and as CSV.
-
-The report as a few cards in a notebook.
-
-The report: a plain document, the tables behind it, and the forms they can take.
-"""
+"""The report: its content, and the forms that it can take."""
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
-from goldassay.core.files import write_parquet, written_together
-from goldassay.core.report_seal import DIGESTS, as_json
-from goldassay.core.results import Result, to_plain
-from goldassay.core.sections import Subject
-from goldassay.core.visible import inert_cells
+from goldassay.core.files import written_together
+from goldassay.core.report_seal import as_json
 from goldassay.report.charts.svg import escape
+from goldassay.report.content import ReportContent
 from goldassay.report.html import subject_line
 from goldassay.report.palette import LIGHT
+from goldassay.report.saving import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from goldassay.core.charts import Chart
-    from goldassay.core.sections import Reproduction, Section, VerdictCard
-    from goldassay.core.tables import Table
-
-
-def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write texts by their path, and tables into tables/, into an empty folder; figures/ is made for those in it."""
-    for name in ("figures", "tables"):
-        (folder / name).mkdir()
-    for name, text in texts.items():
-        (folder / name).write_bytes(text.encode("utf-8", "replace"))
-    write_tables(tables, folder / "tables")
-
-
-def earlier_files(folder: Path) -> set[str]:
-    """What an earlier study left in its folder, by path: pictures of ours, and tables that lie there in both forms.
-
-    A page that is written over another must not have the other's tables beside it. What somebody else put there stays,
-    and all of it where no study.json of ours says that there was a page. A report lists its files itself.
-    """
-    from goldassay.report.charts.svg import is_standalone
-
-    try:
-        ours = "goldassay_version" in json.loads((folder / "study.json").read_bytes())
-    except (OSError, ValueError, TypeError):
-        return set()
-    if not ours:
-        return set()
-    tables = {path for path in folder.glob("tables/*.parquet") if path.with_suffix(".csv").is_file()}
-    pictures = {path for path in folder.glob("figures/*.svg") if is_standalone(path.read_bytes())}
-    found = tables | {path.with_suffix(".csv") for path in tables} | pictures
-    return {path.relative_to(folder).as_posix() for path in found}
-
-
-def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write NAME.parquet and NAME.csv of each table into a folder that is there; see `flattened` for the CSV."""
-    for name, table in tables.items():
-        write_parquet(table, folder / f"{name}.parquet")
-        flattened(table).write_csv(folder / f"{name}.csv")
-
-
-def flattened(table: pl.DataFrame) -> pl.DataFrame:
-    """A table as its CSV has it, which people open in spreadsheets.
-
-    Lists of plain values are joined by "|"; anything deeper becomes JSON. Nothing in it is hidden, and no
-    spreadsheet executes any of it (`inert_cells`).
-    """
-    import polars as pl
-
-    numeric = {
-        name for name, kind in table.schema.items() if isinstance(kind, pl.List) and kind.inner.is_numeric()
-    }  # fmt: skip
-    columns: list[pl.Expr | pl.Series] = []
-    for name, kind in table.schema.items():
-        if isinstance(kind, pl.List) and not _is_nested(kind.inner):
-            columns.append(pl.col(name).cast(pl.List(pl.String)).list.join("|"))
-        elif kind.is_nested():
-            values = [
-                None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name].to_list()
-            ]
-            columns.append(pl.Series(name, values, dtype=pl.String))
-        else:
-            columns.append(pl.col(name))
-    return inert_cells(table.select(columns), exact=numeric)
-
-
-def _is_nested(kind: Any) -> bool:
-    return bool(kind.is_nested())
+    from goldassay.core.sections import VerdictCard
 
 
 # A notebook strips style sheets in many places, and keeps style attributes.
 _CARD = "flex:1 1 13em;padding:.7em .9em;border-radius:8px;border-left:5px solid {line};background:{wash};color:{ink}"
 
 
-def render_notebook(report: Report) -> str:
+def render_notebook(report: ReportContent) -> str:
     """A title, the dataset in a line, and a card for each question; neither script nor style sheet."""
     shown = "".join(_card(card) for card in report.cards)
     said = (each for each in (report.intervals, *report.unasked) if each)
@@ -130,85 +55,13 @@ def _card(card: VerdictCard) -> str:
     return f'<div style="{style}">{"".join(parts)}</div>'
 
 
-R = TypeVar("R", bound=Result)
-# Keys of every document; those of the questions stand between them, in the order in which they were measured.
-_FIRST = (
-    "schema",
-    "schema_version",
-    "goldassay_version",
-    "command",
-    "title",
-    "questions",
-    "verdicts",
-    "figures",
-    "dataset",
-    "inputs",
-)
-_LAST = ("settings", "environment", "timing", "digest", DIGESTS)
-
-
 @dataclass(frozen=True)
-class Report:
+class Report(ReportContent):
     """What an audit found, able to show itself as a page, as Markdown, as JSON, in a terminal and in a notebook.
 
-    A report computes nothing, and knows no question: its sections are composed from the document by
-    `goldassay.questions`.
-
-    Attributes:
-        document: What `report.json` holds, plain data under the schema "goldassay.report", version 2; and under
-            "timing" what `timing.json` holds.
-        answers: What each question found, typed.
-        tables: Full tables by name, written next to the page as Parquet and CSV.
-        sections: What is shown, in reading order.
-        cards: The verdict on each question.
-        intervals: What the intervals on the cards are; "" where there is none.
-        unasked: Questions that nothing was given for, a sentence each that says what to add.
-        subject: What the report is about.
-        first: Rows to look at before anything else; None where no question names any.
-        reproduction: How to get an audit again; None for other reports.
-        paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
-        charts: The page's charts by name, as data.
-        paper_charts: Charts for papers by the name of their file, as data.
-        behind: The examples behind the verdict on each question, the most telling ones first; see `rows`.
-        runs: Files of runs that were made for it.
-        places: The dataset files that it was made of, by role; timing.json stores where they are, seen from the
-            report's folder, so that its rows can be found again.
+    A report computes nothing, and knows no question: its sections are composed from the answers by
+    `goldassay.questions`. Its fields are those of `ReportContent`.
     """
-
-    document: Mapping[str, Any]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
-    sections: tuple[Section, ...] = ()
-    cards: tuple[VerdictCard, ...] = ()
-    intervals: str = ""
-    unasked: tuple[str, ...] = ()
-    subject: Subject = field(default_factory=Subject)
-    first: Table | None = None
-    reproduction: Reproduction | None = None
-    paper_tables: tuple[Table, ...] = ()
-    charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
-    paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
-    behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
-    runs: tuple[Path, ...] = ()
-    places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
-    answers: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
-
-    def answer(self, kind: type[R]) -> R | None:
-        """The result of a question by its class; None where the report has none."""
-        return next((each for each in self.answers.values() if isinstance(each, kind)), None)
-
-    @property
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """The verdict on each question."""
-        verdicts = self.to_dict().get("verdicts")
-        if not isinstance(verdicts, dict):
-            return {}
-        return {question: verdict for question, verdict in verdicts.items() if isinstance(verdict, dict)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document as plain data, top-level keys in a fixed order, NaN as None."""
-        plain = to_plain(self.document)
-        first, last = ({key: plain[key] for key in keys if key in plain} for keys in (_FIRST, _LAST))
-        return first | {key: value for key, value in plain.items() if key not in last} | last
 
     def to_json(self) -> str:
         """The document as JSON, without its times: the same input always gives the same bytes."""

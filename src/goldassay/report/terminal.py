@@ -9,7 +9,7 @@ from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from goldassay.core.sections import VerdictCard
-    from goldassay.report.report import Report
+    from goldassay.report.content import ReportContent
 
 MAX_LINES = 18
 _MOST_NOTES = 4
@@ -18,7 +18,7 @@ _MOST_FINDINGS = 6
 _MOST_CAVEATS = 4
 
 
-def render_summary(report: Report) -> str:
+def render_summary(report: ReportContent) -> str:
     """At most 18 lines: the dataset, notes on it, and for each question the verdict, its evidence and the next step.
 
     A report on one question adds its first sentences and caveats.
@@ -41,7 +41,7 @@ def render_summary(report: Report) -> str:
     return "\n".join(line for line in lines if line)[:4000]
 
 
-def render_verdicts(report: Report) -> str:
+def render_verdicts(report: ReportContent) -> str:
     """For each question that is judged the verdict, its evidence and the next step."""
     return "\n".join(line for card in report.cards if card.judged for line in _verdict_lines(card))
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
-from goldassay.runs.no_answer import BestThresholds, best_threshold
-from goldassay.runs.slices import Columns
+from goldassay.runs.no_answer import best_threshold
+from goldassay.runs.slices import BestThresholds, Columns
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing
 

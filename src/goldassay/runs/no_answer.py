@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.results import Result
+from goldassay.runs.slices import BestThreshold
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing
 
@@ -21,32 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["BestThreshold", "BestThresholds", "best_threshold", "probabilities_beside"]
-
 # As the scripts that write predictions name them: null_odds.json, eval_null_odds.json, NAME_na_probs.json.
 _NAMES = ("null_odds", "na_prob", "na_probs", "na_probabilities")
 _PREDICTIONS = re.compile(r"_?(predictions?|preds?)$")
-
-
-@dataclass(frozen=True)
-class BestThreshold(Result):
-    """The highest mean score that leaving questions unanswered gives; see `best_threshold`.
-
-    Attributes:
-        score: In [0, 1].
-        threshold: Questions with a higher no-answer probability are left unanswered; -inf leaves all.
-    """
-
-    score: float
-    threshold: float
-
-
-@dataclass(frozen=True)
-class BestThresholds(Result):
-    """The same for both metrics, each with its own threshold."""
-
-    exact: BestThreshold
-    f1: BestThreshold
 
 
 def best_threshold(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.runs.no_answer import BestThresholds
+    from goldassay.runs.slices import BestThresholds
 
 
 @dataclass(frozen=True, repr=False)

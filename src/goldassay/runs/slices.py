@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldassay.core.errors import InputError
+from goldassay.core.results import Result
 from goldassay.core.visible import has_half_pair, visible
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.runs.no_answer import BestThresholds
 
 # What a dataset is called where the files do not name it.
 UNNAMED = "dataset"
@@ -34,6 +34,27 @@ class Collection(NamedTuple):
     split: str
     condition: str
     train_set: str
+
+
+@dataclass(frozen=True)
+class BestThreshold(Result):
+    """The highest mean score that leaving questions unanswered gives; see `best_threshold`.
+
+    Attributes:
+        score: In [0, 1].
+        threshold: Questions with a higher no-answer probability are left unanswered; -inf leaves all.
+    """
+
+    score: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class BestThresholds(Result):
+    """The same for both metrics, each with its own threshold."""
+
+    exact: BestThreshold
+    f1: BestThreshold
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from goldassay.runs.no_answer import BestThresholds
     from goldassay.runs.runs import Runs
+    from goldassay.runs.slices import BestThresholds
 
 METADATA_KEY = "goldassay_run"
 FORMAT_VERSION = 1

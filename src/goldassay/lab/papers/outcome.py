@@ -14,7 +14,7 @@ from goldassay.core.files import written_together
 from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
 from goldassay.questions.report_frame import describe_environment
-from goldassay.report.report import earlier_files, write_page
+from goldassay.report.saving import earlier_files, write_page
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from goldassay.questions.artifacts.unseen import condition_of
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of
 from goldassay.readers.pattern_mlp import PatternMLP
 from goldassay.readers.probes import train_probes
-from goldassay.report.report import write_tables
+from goldassay.report.saving import write_tables
 from goldassay.runs import Runs, write_runs
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes

@@ -20,7 +20,7 @@ from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.instability.texts import read_texts
-from goldassay.report.report import write_tables
+from goldassay.report.saving import write_tables
 from goldassay.runs.answers import read_answers
 from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.grades import parse_grades

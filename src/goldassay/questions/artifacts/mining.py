@@ -15,7 +15,7 @@ from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, mine_dataset
 from goldassay.questions.artifacts.output import write_report
 from goldassay.questions.artifacts.search import search_patterns
 from goldassay.questions.artifacts.shortlist import STANDING, of_table
-from goldassay.report.report import write_tables
+from goldassay.report.saving import write_tables
 
 if TYPE_CHECKING:
     import os

@@ -10,7 +10,7 @@ from goldassay.artifacts import PatternTable, downsample, sizes_by_threshold
 from goldassay.artifacts.downsampling import THRESHOLDS, Mode
 from goldassay.core.files import written_together
 from goldassay.questions.artifacts.inputs import cut, texts_for
-from goldassay.report.report import write_tables
+from goldassay.report.saving import write_tables
 
 if TYPE_CHECKING:
     import os

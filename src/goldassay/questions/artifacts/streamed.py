@@ -47,7 +47,7 @@ from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.left_out import doubts_of_dropped, left_out_doubts
-from goldassay.report.report import flattened, write_tables
+from goldassay.report.saving import flattened, write_tables
 
 if TYPE_CHECKING:
     import os

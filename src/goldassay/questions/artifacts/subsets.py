@@ -22,7 +22,7 @@ from goldassay.core.progress import Progress, silent
 from goldassay.questions.artifacts.inputs import texts_for
 from goldassay.questions.artifacts.output import write_report
 from goldassay.questions.artifacts.unseen import predict_unseen
-from goldassay.report.report import write_tables
+from goldassay.report.saving import write_tables
 
 if TYPE_CHECKING:
     import os

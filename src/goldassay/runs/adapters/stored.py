@@ -11,8 +11,7 @@ import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.runs.no_answer import BestThreshold, BestThresholds
-from goldassay.runs.slices import Collection, Columns, Request, Slice, check_characters
+from goldassay.runs.slices import BestThreshold, BestThresholds, Collection, Columns, Request, Slice, check_characters
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
 from goldassay.runs.tables import is_parquet, logits_array
 

@@ -1,0 +1,98 @@
+"""What a report holds, which every renderer shows and none computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from goldassay.core.report_seal import DIGESTS
+from goldassay.core.results import Result, to_plain
+from goldassay.core.sections import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+    from goldassay.core.charts import Chart
+    from goldassay.core.sections import Reproduction, Section, VerdictCard
+    from goldassay.core.tables import Table
+
+R = TypeVar("R", bound=Result)
+# Keys of every document; those of the questions stand between them, in the order in which they were measured.
+_FIRST = (
+    "schema",
+    "schema_version",
+    "goldassay_version",
+    "command",
+    "title",
+    "questions",
+    "verdicts",
+    "figures",
+    "dataset",
+    "inputs",
+)
+_LAST = ("settings", "environment", "timing", "digest", DIGESTS)
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """A plain document, the tables behind it, and what is shown of it, in reading order.
+
+    Attributes:
+        document: What `report.json` holds, plain data under the schema "goldassay.report", version 2; and under
+            "timing" what `timing.json` holds.
+        answers: What each question found, typed.
+        tables: Full tables by name, written next to the page as Parquet and CSV.
+        sections: What is shown, in reading order.
+        cards: The verdict on each question.
+        intervals: What the intervals on the cards are; "" where there is none.
+        unasked: Questions that nothing was given for, a sentence each that says what to add.
+        subject: What the report is about.
+        first: Rows to look at before anything else; None where no question names any.
+        reproduction: How to get an audit again; None for other reports.
+        paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
+        charts: The page's charts by name, as data.
+        paper_charts: Charts for papers by the name of their file, as data.
+        behind: The examples behind the verdict on each question, the most telling ones first; see `rows`.
+        runs: Files of runs that were made for it.
+        places: The dataset files that it was made of, by role; timing.json stores where they are, seen from the
+            report's folder, so that its rows can be found again.
+    """
+
+    document: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
+    sections: tuple[Section, ...] = ()
+    cards: tuple[VerdictCard, ...] = ()
+    intervals: str = ""
+    unasked: tuple[str, ...] = ()
+    subject: Subject = field(default_factory=Subject)
+    first: Table | None = None
+    reproduction: Reproduction | None = None
+    paper_tables: tuple[Table, ...] = ()
+    charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
+    paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
+    behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
+    runs: tuple[Path, ...] = ()
+    places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    answers: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
+
+    def answer(self, kind: type[R]) -> R | None:
+        """The result of a question by its class; None where the report has none."""
+        return next((each for each in self.answers.values() if isinstance(each, kind)), None)
+
+    @property
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """The verdict on each question."""
+        verdicts = self.to_dict().get("verdicts")
+        if not isinstance(verdicts, dict):
+            return {}
+        return {question: verdict for question, verdict in verdicts.items() if isinstance(verdict, dict)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data, top-level keys in a fixed order, NaN as None."""
+        plain = to_plain(self.document)
+        first, last = ({key: plain[key] for key in keys if key in plain} for keys in (_FIRST, _LAST))
+        return first | {key: value for key, value in plain.items() if key not in last} | last
