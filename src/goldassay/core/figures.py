@@ -25,7 +25,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, dataclass_transform, runtime_checkable
 
 from goldassay.core.results import ASIDE, LEFT_OUT, Result, is_left_out
 
@@ -86,6 +86,14 @@ class Figure(Result):
         """The figure that `to_dict` wrote."""
         numbers = {key: math.nan if row[key] is None else float(row[key]) for key in ("value", "low", "high")}
         return cls(**{**row, **numbers})
+
+
+@runtime_checkable
+class HasMoreFigures(Protocol):
+    """A record with figures that no field holds, such as counts over several records."""
+
+    def more_figures(self) -> Iterable[Figure]:
+        """These figures; the names of the records around them are added."""
 
 
 @dataclass(frozen=True)
@@ -393,7 +401,8 @@ def _figures(record: Result, of: Mapping[str, Any], around: tuple[Result, ...]) 
                 yield from _inside(part, {**of, each.metadata[_ROLE]: _named(each.metadata, name)}, whole)
         else:
             yield from _inside(value, of, whole)
-    yield from (replace(made, of={**_texts(of), **made.of}) for made in record.more_figures())
+    if isinstance(record, HasMoreFigures):
+        yield from (replace(made, of={**_texts(of), **made.of}) for made in record.more_figures())
 
 
 def _inside(value: Any, of: Mapping[str, Any], around: tuple[Result, ...]) -> Iterator[Figure]:

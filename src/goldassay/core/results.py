@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    from goldassay.core.figures import Figure
 
 # Keys of a field's metadata that leave the field out of the plain form: where it is None or (), and always.
 LEFT_OUT, ASIDE = "left_out", "aside"
@@ -59,10 +56,6 @@ class Result:
             for each in dataclasses.fields(self)
             if not each.metadata.get(ASIDE) and not is_left_out(each, getattr(self, each.name))
         }
-
-    def more_figures(self) -> Iterable[Figure]:
-        """Figures that no field holds, such as counts over several records."""
-        return ()
 
 
 def is_left_out(of: dataclasses.Field[Any], value: Any) -> bool:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.facts import DatasetFacts, Duplicates, PremiseReuse, Shared, TextLengths
+from goldassay.data.languages import UNSPACED
 
 if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
-
-# Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words.
-UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
 
 
 def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:

@@ -18,8 +18,8 @@ from goldassay.core.errors import InputError
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.building import EMPTY_TEXT, is_fractional
 from goldassay.data.column_names import PARTS
-from goldassay.data.facts import UNSPACED
 from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
+from goldassay.data.languages import UNSPACED
 from goldassay.data.roles import Roles, assign_roles, several
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+# Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words.
+UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
 # Of the languages of XNLI those that are told by their letters: ranges of code points that most letters are in.
 _SCRIPTS = {
     "ar": ((0x0600, 0x06FF),),

@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
-from goldassay.data.facts import UNSPACED
+from goldassay.data.languages import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

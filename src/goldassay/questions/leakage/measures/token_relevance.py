@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.core.arguments import as_numbers
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.results import Result
-from goldassay.data.facts import UNSPACED
+from goldassay.data.languages import UNSPACED
 from goldassay.questions.leakage.measures.clusters import Convention, is_paper
 from goldassay.stats.intervals import mean_interval, wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg
