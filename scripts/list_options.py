@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer.main import get_command
 
-from goldassay.cli.app import app
-from goldassay.core.options import SETTING_OF
+from goldassay.cli.app import COMMANDS, app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +55,7 @@ def kind(option: Any) -> str:
     """What a value looks like; "" for a switch."""
     if option.is_flag:
         return ""
-    choices = re.findall(r"'([^']+)'", str(option.type_descriptor.annotation))
-    return option.metavar.replace("[NAME=]", "") if option.metavar else ", ".join(choices)
+    return option.metavar.replace("[NAME=]", "").strip("<>").replace("|", ", ")
 
 
 def page() -> str:
@@ -66,9 +64,9 @@ def page() -> str:
     for name, given in options().items():
         first = given[0][1]
         spelled = ", ".join(f"`{each}`" for each in sorted({*first.opts, *first.secondary_opts}, key=len))
-        own = name.removeprefix("--").replace("-", "_")
-        setting = f"`{SETTING_OF[own]}`" if own in SETTING_OF else ""
-        value = f"`{kind(first)}`".replace("|", "\\|") if kind(first) else ""
+        keys = {COMMANDS[path].parameters()[str(each.name)].option.setting for path, each in given} - {""}
+        setting = ", ".join(f"`{key}`" for key in sorted(keys))
+        value = f"`{kind(first)}`" if kind(first) else ""
         has = ", ".join(sorted(path for path, _ in given))
         rows.append(f"| {spelled} | {value} | {meaning(first)} | {setting} | {has} |")
     return HEAD + "\n".join(rows) + "\n"

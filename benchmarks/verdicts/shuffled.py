@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.verdicts.cells import Cell, at_most, print_table
 from goldassay.core.settings import Settings
-from goldassay.questions.audit import audit
+from goldassay.questions.public import audit
 from goldassay.questions.inputs import load_inputs
 
 if TYPE_CHECKING:

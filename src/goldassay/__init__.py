@@ -19,20 +19,15 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
-    from goldassay.questions.artifacts.study import measure_artifacts
-    from goldassay.questions.audit import audit
-    from goldassay.questions.board.question import rank_systems
-    from goldassay.questions.comparison.study import compare_models
-    from goldassay.questions.gating import check, diff
-    from goldassay.questions.instability.report import measure_instability
-    from goldassay.questions.leakage.report import measure_leakage
-    from goldassay.questions.leakage.suggested import suggest_rewrites
-    from goldassay.questions.overlap.study import measure_overlap
-    from goldassay.questions.sensitivity.question import measure_sensitivity
-    from goldassay.questions.shift.building import build_shift
-    from goldassay.questions.shift.detected import detect_shift
-    from goldassay.questions.shift.report import measure_shift
-    from goldassay.questions.trained_runs import train
+    from goldassay.questions.artifacts.command import measure_artifacts
+    from goldassay.questions.board.command import rank_systems
+    from goldassay.questions.comparison.command import compare_models
+    from goldassay.questions.instability.command import measure_instability
+    from goldassay.questions.leakage.command import measure_leakage, suggest_rewrites
+    from goldassay.questions.overlap.command import measure_overlap
+    from goldassay.questions.public import audit, check, diff, train
+    from goldassay.questions.sensitivity.command import measure_sensitivity
+    from goldassay.questions.shift.command import build_shift, detect_shift, measure_shift
     from goldassay.report.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
 
@@ -45,24 +40,24 @@ _HOME = {
     "Report": "goldassay.report",
     "Runs": "goldassay.runs",
     "UndefinedMeasureWarning": "goldassay.core.errors",
-    "audit": "goldassay.questions.audit",
-    "compare_models": "goldassay.questions.comparison.study",
-    "build_shift": "goldassay.questions.shift.building",
-    "check": "goldassay.questions.gating",
-    "detect_shift": "goldassay.questions.shift.detected",
-    "diff": "goldassay.questions.gating",
+    "audit": "goldassay.questions.public",
+    "compare_models": "goldassay.questions.comparison.command",
+    "build_shift": "goldassay.questions.shift.command",
+    "check": "goldassay.questions.public",
+    "detect_shift": "goldassay.questions.shift.command",
+    "diff": "goldassay.questions.public",
     "list_runs": "goldassay.runs",
-    "measure_artifacts": "goldassay.questions.artifacts.study",
-    "measure_instability": "goldassay.questions.instability.report",
-    "measure_leakage": "goldassay.questions.leakage.report",
-    "measure_overlap": "goldassay.questions.overlap.study",
-    "measure_sensitivity": "goldassay.questions.sensitivity.question",
-    "measure_shift": "goldassay.questions.shift.report",
-    "rank_systems": "goldassay.questions.board.question",
+    "measure_artifacts": "goldassay.questions.artifacts.command",
+    "measure_instability": "goldassay.questions.instability.command",
+    "measure_leakage": "goldassay.questions.leakage.command",
+    "measure_overlap": "goldassay.questions.overlap.command",
+    "measure_sensitivity": "goldassay.questions.sensitivity.command",
+    "measure_shift": "goldassay.questions.shift.command",
+    "rank_systems": "goldassay.questions.board.command",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
-    "suggest_rewrites": "goldassay.questions.leakage.suggested",
-    "train": "goldassay.questions.trained_runs",
+    "suggest_rewrites": "goldassay.questions.leakage.command",
+    "train": "goldassay.questions.public",
 }
 _ROOMS = ("artifacts", "board", "instability", "leakage", "shift")
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # What a Python caller cannot write, and what a shell does not take.
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*\b")
 _ARGUMENT = re.compile(
-    r"(?<![\w-])(columns|gold|labels|label_names|align|checkpoint|format|n_draws|conditions|changes|settings|clusters"
-    r"|test|train|runs|elsewhere|trained_on|train_set|in_distribution|model|dataset|tokenizer|metric|policy|files)="
+    r"(?<![\w-])(columns|gold|labels|label_names|align|checkpoint|format|draws|conditions|changes|settings|clusters"
+    r"|test|train|runs|elsewhere|trained_on|train_set|in_distribution|model|dataset|tokenizer|metric|policy|source|name)="
 )
 ONE_TEXT = [{"text": f"word {number}", "label": "ab"[number % 2]} for number in range(60)]
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -69,9 +69,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("measure_instability", ([],), {}),
     ("measure_instability", ("runs",), {"reference": "nothing"}),
     ("measure_instability", ("runs",), {"groups": ["nothing"]}),
-    ("measure_instability", ("runs",), {"gold": {"nothing": "test.jsonl"}}),
-    ("measure_instability", ("runs",), {"gold": "far.jsonl"}),
-    ("measure_instability", ("runs",), {"gold": [{"text": "a", "id": 1}]}),
+    ("measure_instability", ("runs",), {"test": {"nothing": "test.jsonl"}}),
+    ("measure_instability", ("runs",), {"test": "far.jsonl"}),
+    ("measure_instability", ("runs",), {"test": [{"text": "a", "id": 1}]}),
     ("measure_instability", ("runs",), {"model": "nothing"}),
     ("measure_instability", ("runs",), {"checkpoint": "nothing"}),
     ("measure_instability", ("runs",), {"labels": {"entailment": "nothing"}}),
@@ -89,7 +89,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("measure_instability", ({"test": "runs"},), {}),
     ("measure_instability", ("runs",), {"columns": ["prediction"]}),
     ("measure_instability", ("runs",), {"align": "nothing"}),
-    ("measure_instability", ("runs",), {"gold": 3}),
+    ("measure_instability", ("runs",), {"test": 3}),
     ("compare_models", (), {}),
     ("compare_models", ("runs",), {"method": "nothing"}),
     ("compare_models", ("runs",), {"model": "a"}),
@@ -116,8 +116,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "metric": "nothing"}),
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "floor": 0.1}),
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "parameters": {"nothing": 1}}),
-    ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "n_draws": 0}),
-    ("measure_shift", (), {"runs": ["runs", "far"], "gold": {"nothing": "test.jsonl"}}),
+    ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "draws": 0}),
+    ("measure_shift", (), {"runs": ["runs", "far"], "test": {"nothing": "test.jsonl"}}),
     ("measure_shift", (), {"runs": ["runs", "far"], "trained_on": [{"label": "a"}]}),
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": ["test"]}),
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "parameters": {"a": "big"}}),
@@ -128,15 +128,15 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("build_shift", ("stsb", "runs"), {}),
     ("build_shift", ("stsb",), {"by": "label"}),
     ("build_shift", (), {"by": "label"}),
-    ("build_shift", (), {"by": "nothing", "files": "train.jsonl"}),
-    ("build_shift", (), {"by": "label", "files": "train.jsonl", "min_rows": 10_000}),
+    ("build_shift", (), {"by": "nothing", "source": "train.jsonl"}),
+    ("build_shift", (), {"by": "label", "source": "train.jsonl", "min_rows": 10_000}),
     ("train", ("train.jsonl", "test.jsonl"), {}),
     ("train", ("train.jsonl", None, "ngram_average"), {}),
     ("train", ("train.jsonl", "test.jsonl", "nothing"), {}),
     ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"seeds": []}),
     ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"objective": "cross_entropy", "bias": "quick_probe"}),
     ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"objective": "product_of_experts"}),
-    ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"label": " "}),
+    ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"name": " "}),
     ("train", ("train.jsonl", "test.jsonl", "ngram_average"), {"device": "cuda", "precision": "nothing"}),
     ("train", ("train.jsonl", ["test.jsonl", "test.jsonl"], "ngram_average"), {}),
     ("train", ("train.jsonl", ONE_TEXT, "ngram_average"), {}),
@@ -192,12 +192,12 @@ LINES = [
     "shift build stsb",
     "shift build stsb --by label",
     "shift build --by label",
-    "shift build --by label --from train.jsonl --min-rows 10000",
+    "shift build --by label --source train.jsonl --min-rows 10000",
     "train train.jsonl --test test.jsonl",
     "train train.jsonl --model ngram_average",
     "train train.jsonl --test test.jsonl --model ngram_average --objective product_of_experts",
     "train train.jsonl --test test.jsonl --test test.jsonl --model ngram_average",
-    "check runs --config nowhere.toml",
+    "check runs --policy nowhere.toml",
 ]
 
 
@@ -244,12 +244,12 @@ def test_python_is_told_of_arguments(folder: Path, call: tuple[str, tuple[Any, .
         ("train", lambda: goldassay.audit(["train.jsonl", "test.jsonl"])),
         ("test", lambda: goldassay.audit("train.jsonl", ["test.jsonl"])),
         ("train", lambda: goldassay.measure_artifacts(["train.jsonl"])),
-        ("test", lambda: goldassay.measure_leakage("train.jsonl", ["test.jsonl"])),
+        ("test", lambda: goldassay.measure_leakage("train.jsonl", [3])),
         ("train", lambda: goldassay.suggest_rewrites(["train.jsonl"])),
-        ("gold", lambda: goldassay.measure_instability("runs", gold=["test.jsonl"])),
+        ("test", lambda: goldassay.measure_instability("runs", test=[3])),
         ("trained_on", lambda: goldassay.measure_shift(runs="runs", trained_on=["train.jsonl"])),
         ("train", lambda: goldassay.audit(None)),
-        ("files", lambda: goldassay.build_shift(by="label", files=[3])),
+        ("source", lambda: goldassay.build_shift(by="label", source=[3])),
     ],
 )
 def test_what_is_no_set_is_refused_by_the_name_of_its_argument(folder: Path, argument: str, call: Any) -> None:

@@ -85,7 +85,7 @@ def test_shift_of_given_runs(folder: Path, form: str) -> None:
     report = goldassay.measure_shift(
         runs={"test": "runs", "far": "far"},
         in_distribution="test",
-        gold={"test": of("test.jsonl"), "far": of("far.jsonl")},
+        test={"test": of("test.jsonl"), "far": of("far.jsonl")},
         trained_on=of("train.jsonl"),
         settings=load_settings(),
     )
@@ -101,7 +101,7 @@ def test_shift_of_runs_in_memory(folder: Path, form: str) -> None:
     report = goldassay.measure_shift(
         runs=given,
         in_distribution="test",
-        gold={"test": "test.jsonl", "far": "far.jsonl"},
+        test={"test": "test.jsonl", "far": "far.jsonl"},
         trained_on="train.jsonl",
         settings=load_settings(),
     )
@@ -125,7 +125,7 @@ def test_shift_of_models_trained_here(folder: Path, form: str) -> None:
 
 @every_form_of_runs
 def test_a_comparison(folder: Path, form: str) -> None:
-    report = goldassay.compare_models(RUN_FORMS[form]("runs"), clusters="premise", gold="test.jsonl",
+    report = goldassay.compare_models(RUN_FORMS[form]("runs"), clusters="premise", test="test.jsonl",
                                       settings=load_settings())  # fmt: skip
     expected = of_command("compare", "runs", "--clusters", "premise", "--test", "test.jsonl")
     assert_alike(report, expected, form=form)
@@ -142,7 +142,7 @@ def test_a_comparison_of_two_runs(folder: Path) -> None:
 @every_form
 def test_a_comparison_with_right_labels_in_memory(folder: Path, form: str) -> None:
     report = goldassay.compare_models(
-        "runs", clusters="premise", gold=FORMS[form]("test.jsonl"), settings=load_settings()
+        "runs", clusters="premise", test=FORMS[form]("test.jsonl"), settings=load_settings()
     )
     expected = of_command("compare", "runs", "--clusters", "premise", "--test", "test.jsonl")
     assert_alike(report, expected, form=form)
@@ -185,8 +185,8 @@ def test_a_benchmark_by_a_column(folder: Path, form: str) -> None:
     ]
     pl.DataFrame(rows).write_ndjson("kinds.jsonl")
     if not Path("built").exists():
-        assert run(["shift", "build", "--by", "kind", "--from", "kinds.jsonl", "-o", "built", "--quiet"]) == 0
-    built = goldassay.build_shift(by="kind", files=FORMS[form]("kinds.jsonl"))
+        assert run(["shift", "build", "--by", "kind", "--source", "kinds.jsonl", "-o", "built", "--quiet"]) == 0
+    built = goldassay.build_shift(by="kind", source=FORMS[form]("kinds.jsonl"))
     built.save("again")
     written = sorted(path.relative_to("built") for path in Path("built").rglob("*.jsonl"))
     assert len(written) == 6
@@ -200,7 +200,7 @@ def test_a_benchmark_by_a_column(folder: Path, form: str) -> None:
 @pytest.mark.parametrize("form", ["path", "polars", "rows", "dataset"])
 def test_training(folder: Path, form: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    arguments = ("--model", "ngram_average", "--seeds", "1", "--set", "epochs=1", "--workers", "1")
+    arguments = ("--model", "ngram_average", "--seeds", "1", "--changes", "epochs=1", "--workers", "1")
     if not Path("trained").exists():
         assert run(["train", "train.jsonl", "--test", "test=test.jsonl", *arguments, "-o", "trained", "--quiet"]) == 0
     of = FORMS[form]
@@ -232,11 +232,11 @@ def test_shift_detection(folder: Path, form: str) -> None:
         if not Path(f"{name}-scored").exists():
             write_runs(each, Path(f"{name}-scored"))
     arguments = ("shift", "detection", "--inside", "own=own-scored", "--outside", "away=away-scored", "--draws", "50",
-                 "--recall", "0.9", "--score", "max_softmax", "--score", "energy")  # fmt: skip
+                 "--recall", "0.9", "--scores", "max_softmax", "--scores", "energy")  # fmt: skip
     of = {"path": lambda name: f"{name}-scored", "runs": runs.__getitem__,
           "polars": lambda name: stored(f"{name}-scored")}[form]  # fmt: skip
     report = goldassay.detect_shift(
-        {"own": of("own")}, {"away": of("away")}, scores=["max_softmax", "energy"], recall=0.9, n_draws=50,
+        {"own": of("own")}, {"away": of("away")}, scores=["max_softmax", "energy"], recall=0.9, draws=50,
         settings=load_settings(),
     )  # fmt: skip
     assert_alike(report, of_command(*arguments), form=form)

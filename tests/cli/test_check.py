@@ -148,8 +148,8 @@ def test_a_policy_that_cannot_be_used(
 
 
 def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path, audited: Path) -> None:
-    assert refused("check", "audit") == says("goldassay:", "no goldassay.toml", "policy", "--config FILE")
-    assert refused("check", "audit", "--config", "mine.toml").startswith("goldassay: mine.toml: cannot be read")
+    assert refused("check", "audit") == says("goldassay:", "no goldassay.toml", "policy", "--policy FILE")
+    assert refused("check", "audit", "--policy", "mine.toml").startswith("goldassay: mine.toml: cannot be read")
     policy(tmp_path, "max_easy_share = 0.3")
     assert refused("check", "nowhere") == says("goldassay: nowhere:", "no such report", "report.json")
     (tmp_path / "empty.json").write_text(" \n")

@@ -53,7 +53,11 @@ JUDGE_NOTHING = {
 
 
 def test_every_command_that_judges_takes_a_settings_file() -> None:
-    without = {path for path, command in commands(get_command(app)) if "config" not in {p.name for p in command.params}}
+    without = {
+        path
+        for path, command in commands(get_command(app))
+        if not {"settings", "policy"} & {p.name for p in command.params}
+    }
     assert without == JUDGE_NOTHING
 
 
@@ -106,7 +110,7 @@ def test_limits_hold_and_are_named(
 
     # That a file is found is tried with one command, that it is named with the others: all read it in one place.
     found = arguments == MINE
-    for file, option in (("goldassay.toml", ()),) if found else (("mine.toml", ("--config", "mine.toml")),):
+    for file, option in (("goldassay.toml", ()),) if found else (("mine.toml", ("--settings", "mine.toml")),):
         (folder / file).write_text(LOOSE)
         done = goldassay(*arguments, *option)
         assert done.status == 0, done.err

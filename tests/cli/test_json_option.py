@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.json_option import JsonFile
+from goldassay.core.options import Json
 from tests.cli.run_files import goldassay, long_table, refused
 from tests.end_to_end.conftest import COMMAND, pairs
 from tests.gate.test_diff import audit, examples_of, write
@@ -36,7 +36,7 @@ def options(command: Any, name: str = "goldassay") -> dict[str, Any]:
 def test_every_command_has_the_same() -> None:
     found = options(typer.main.get_command(app))
     assert len(found) >= 18
-    told = get_args(JsonFile)[1].help
+    told = get_args(Json)[1].help
     assert {name for name, option in found.items() if option.help != told} == set()
 
 

@@ -85,7 +85,7 @@ def write_evidence(folder: Path, n: int = 240, condition: str = "", ids: str = "
 def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: Path) -> None:
     done = goldassay(
         "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--seeds", "2", "--n-clusters", "8",
-        "--condition", "hypothesis_only", "--condition", "length", "-o", "report", "--json", "copy.json",
+        "--conditions", "hypothesis_only", "--conditions", "length", "-o", "report", "--json", "copy.json",
         "--figures", "svg",
     )  # fmt: skip
     assert done.status == 0, done.err
@@ -122,7 +122,7 @@ def test_clusters_share_the_variance_of_readers_that_differ(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "few.jsonl", leaky_rows(60))
-    arguments = ["few.jsonl", "--test", "test.jsonl", "--seeds", "4", "--condition", "hypothesis_only"]
+    arguments = ["few.jsonl", "--test", "test.jsonl", "--seeds", "4", "--conditions", "hypothesis_only"]
     assert run(["leakage", "measure", *arguments, "--n-clusters", "8", "--no-map", "-q", "-o", "report"]) == 0
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert {row["condition"]: row["sd"] for row in found["conditions"]}["paired"] > 0
@@ -175,7 +175,9 @@ def test_models_of_several_names_are_called_by_their_condition(
     gold = [row["label"] for row in rows]
     pl.DataFrame({"row": range(240), "gold_label": gold, **correct}).write_csv("correct.tsv", separator="\t")
     arguments = ["leakage", "measure", "--runs", "correct.tsv", "--test", "test.jsonl", "--align", "position"]
-    assert run([*arguments, "--as", "paired=whole", "--as", "hypothesis_only=h_only", "-q", "-o", "report"]) == 0
+    assert (
+        run([*arguments, "--models", "paired=whole", "--models", "hypothesis_only=h_only", "-q", "-o", "report"]) == 0
+    )
     document = json.loads((tmp_path / "report/report.json").read_text())
     # Not after the file of the runs, which name no dataset.
     assert document["title"] == "Leakage in test"
@@ -200,7 +202,7 @@ def test_several_datasets_side_by_side(here: Command, tmp_path: Path) -> None:
     tests = ("a=a-test.jsonl", "b=b-test.jsonl", "other=b-test.jsonl")
     done = here(
         "leakage", "measure", *sets, *(part for name in tests for part in ("--test", name)), "--seeds", "2",
-        "--n-clusters", "4", "--no-map", "--condition", "hypothesis_only", "--figures", "svg", "--latex",
+        "--n-clusters", "4", "--no-map", "--conditions", "hypothesis_only", "--figures", "svg", "--latex",
         "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err
@@ -260,7 +262,7 @@ def test_what_cannot_be_measured_is_refused(
     single = [{"text": row["hypothesis"], "label": row["label"]} for row in leaky_rows(120)]
     write_jsonl(tmp_path / "single.jsonl", single)
     assert states(
-        refused(*MEASURE, "single.jsonl", "--condition", "hypothesis_only"), "'hypothesis_only'", "roles text"
+        refused(*MEASURE, "single.jsonl", "--conditions", "hypothesis_only"), "'hypothesis_only'", "roles text"
     )
     assert "single texts" in refused("leakage", "suggest", "-q", "single.jsonl")
     unlabelled = [{key: value for key, value in row.items() if key != "label"} for row in leaky_rows(60, 2)]
@@ -268,10 +270,12 @@ def test_what_cannot_be_measured_is_refused(
     assert "label" in refused(*MEASURE, "train.jsonl", "--test", "unlabelled.jsonl")
     assert "240 examples cannot make 500 clusters" in refused(
         *MEASURE, "train.jsonl", "--test", "test.jsonl", "--n-clusters", "500", "--seeds", "2",
-        "--condition", "hypothesis_only",
+        "--conditions", "hypothesis_only",
     )  # fmt: skip
     assert "neither training data nor evidence" in refused(*MEASURE)
-    assert "name the predictions with --runs" in refused(*MEASURE, "train.jsonl", "--as", "paired=x")
+    assert "--models goes with runs; leave it out, or name the predictions with --runs" in refused(
+        *MEASURE, "train.jsonl", "--models", "paired=x"
+    )
     assert "ROLE=VALUE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
     assert "no such file" in refused(*MEASURE, "gone.jsonl")
     sets = (*MEASURE, "train.jsonl", "test.jsonl")
@@ -289,7 +293,7 @@ def test_runs_of_several_models_ask_which(refused: Callable[..., str], tmp_path:
     line = refused(*MEASURE, "--runs", "runs")
     assert "runs of 2 models: a, b" in line
     assert "--model NAME" in line
-    assert "--as CONDITION=NAME" in line
+    assert "--models CONDITION=NAME" in line
 
 
 @pytest.mark.slow
@@ -299,7 +303,7 @@ def test_a_network_leaves_embeddings_and_relevances(
     pytest.importorskip("torch")
     given = (
         "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "--seeds", "2",
-        "--condition", "hypothesis_only", "--n-clusters", "6", "--no-map", "-q",
+        "--conditions", "hypothesis_only", "--n-clusters", "6", "--no-map", "-q",
     )  # fmt: skip
     (tmp_path / "goldassay.toml").write_text("[training]\nrows = 150\nchanges = {epochs = 2}\n")
     assert goldassay(*given, "-o", "report").status == 0

@@ -190,7 +190,7 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     table = write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 1, n=20))
     assert "there are no runs with model 'x'; there are mock" in refused("sensitivity", "runs.csv", "--model", "x")
     for claim in ("0", "-1", "nan", "inf"):
-        assert "--claim: " in refused("sensitivity", "runs.csv", f"--claim={claim}")
+        assert "--claim is " in refused("sensitivity", "runs.csv", f"--claim={claim}")
     with pytest.raises(InputError, match="claim is inf; give a finite number, more than 0"):
         package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=float("inf"))
     table.filter(pl.col("config_prompt") == "a").write_csv(tmp_path / "one.csv")
@@ -244,7 +244,7 @@ def answered(test: pl.DataFrame, made: dict[str, np.ndarray[Any, Any]], model: s
 def audited(goldassay: Command, tmp_path: Path, *runs: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
     (tmp_path / "short.toml").write_text("leakage.seeds = 2")
     asked = [part for file in runs for part in ("--runs", file)]
-    given = ("audit", "data/train.jsonl", "--test", "data/test.jsonl", "--config", "short.toml")
+    given = ("audit", "data/train.jsonl", "--test", "data/test.jsonl", "--settings", "short.toml")
     done = goldassay(*given, *asked, *more, "-o", "audited", "-q")
     assert done.status == 0, done.err
     document: dict[str, Any] = json.loads((tmp_path / "audited" / "report.json").read_text())
@@ -268,9 +268,9 @@ def test_an_audit_asks_it_of_runs_in_several_configurations(
     page = (tmp_path / "audited" / "report.html").read_text()
     assert "How far scores move with the way of asking" in page
     (tmp_path / "policy.toml").write_text("[policy]\nmax_configuration_sd = 0.2\n")
-    assert goldassay("check", "audited", "--config", "policy.toml").status == 0
+    assert goldassay("check", "audited", "--policy", "policy.toml").status == 0
     (tmp_path / "policy.toml").write_text("[policy]\nmax_configuration_sd = 0.1\n")
-    assert goldassay("check", "audited", "--config", "policy.toml").status == 1
+    assert goldassay("check", "audited", "--policy", "policy.toml").status == 1
 
 
 def test_an_audit_takes_configurations_for_repeats_only_where_it_is_told_to(
@@ -340,25 +340,25 @@ def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of(STEEP, 3))
     assert goldassay("sensitivity", "runs.csv", "-o", "out", "-q").status == 0
     (tmp_path / "strict.toml").write_text('[policy]\nmax_configuration_sd = 0.1\nworst_verdict = "caution"\n')
-    strict = goldassay("check", "out", "--config", "strict.toml")
+    strict = goldassay("check", "out", "--policy", "strict.toml")
     assert strict.status == 1
     assert "SD of the score over configurations is 15.0 points" in strict.out
     assert "verdict is unsound (sensitivity)" in strict.out
     (tmp_path / "loose.toml").write_text("[policy]\nmax_configuration_sd = 0.2\n")
-    assert goldassay("check", "out", "--config", "loose.toml").status == 0
+    assert goldassay("check", "out", "--policy", "loose.toml").status == 0
     assert "no measure is shown to have changed" in goldassay("diff", "out", "out", "-o", "diff").out
 
 
 def test_limits_of_the_settings_decide_and_are_named(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of(STEEP, 3))
     (tmp_path / "loose.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\nunsound_sd = 0.6\n")
-    done = goldassay("sensitivity", "runs.csv", "--config", "loose.toml", "-o", "out")
+    done = goldassay("sensitivity", "runs.csv", "--settings", "loose.toml", "-o", "out")
     assert "Sensitivity  SOUND" in done.out.splitlines()
     assert states(done.out, "loose.toml", "caution_sd = 0.5", "0.01", "unsound_sd = 0.6", "0.03")
     verdict = json.loads((tmp_path / "out" / "report.json").read_text())["verdicts"]["sensitivity"]
     assert "unsound_sd = 0.6 (default 0.03)" in verdict["limits"]
     (tmp_path / "mixed.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\n")
-    refused = goldassay("sensitivity", "runs.csv", "--config", "mixed.toml")
+    refused = goldassay("sensitivity", "runs.csv", "--settings", "mixed.toml")
     assert refused.status == 2
     assert "sensitivity (0.5) is above that for unsound (0.03)" in refused.err
 

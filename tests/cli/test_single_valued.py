@@ -62,7 +62,7 @@ def test_a_switch_is_not_set_on_and_off(refused: Callable[..., str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("instability", "runs", "--labels", "0=a,0=b"), "names a prediction twice"),
+        (("instability", "runs", "--labels", "0=a,0=b"), "--labels names '0' twice"),
         (
             ("shift", "generalization", "--runs", "r", "--in-distribution", "a", "--in-distribution", "b"),
             "--in-distribution names two datasets: 'a' and 'b'",
@@ -71,7 +71,10 @@ def test_a_switch_is_not_set_on_and_off(refused: Callable[..., str]) -> None:
             ("shift", "generalization", "--runs", "r", "--parameters", "m=1", "--parameters", "m=2"),
             "--parameters names 'm' twice",
         ),
-        (("train", "t", "-m", "bow", "--test", "t", "--set", "width=1", "--set", "width=2"), "'width' is set twice"),
+        (
+            ("train", "t", "-m", "bow", "--test", "t", "--changes", "width=1", "--changes", "width=2"),
+            "'width' is set twice",
+        ),
     ],
 )
 def test_a_name_is_not_given_two_values(refused: Callable[..., str], arguments: tuple[str, ...], said: str) -> None:

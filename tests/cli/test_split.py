@@ -50,7 +50,7 @@ def test_parts_are_those_of_the_library(process: Command, data: Path, tmp_path: 
 
 
 def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Path):
-    outcome = goldassay("split", data, "--repeats", "2", "--share", ".3", "-o", "out", "--json", "told.json", "-q")
+    outcome = goldassay("split", data, "--repeats", "2", "--test-share", ".3", "-o", "out", "--json", "told.json", "-q")
     assert outcome.status == 0, outcome.err
     assert not outcome.out
     tests = [(tmp_path / f"out/seed_{seed}/test.jsonl").read_text() for seed in (0, 1)]
@@ -62,17 +62,17 @@ def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Pat
     ("arguments", "message"),
     [
         (["--disjoint", "context"], "there is no text 'context'"),
-        (["--disjoint", ""], "there is no text ''"),
-        (["--share", "1"], ("--share:", "below", 1, "1.0", 0, 1)),
+        (["--disjoint", ""], ("--disjoint ''", "twice, or none")),
+        (["--test-share", "1"], ("--test-share is 1.0; give a number", "less than 1")),
         (
             ["--repeats", "100000000"],
-            ("--repeats:", 1000, 100_000_000, 1, 1000),
+            ("--repeats is 100000000; give", "at most 1000"),
         ),
         (
             ["--repeats", "0"],
-            "--repeats: it must be 1 or more, not 0",
+            "--repeats is 0; give a whole number",
         ),
-        (["--seed", "-1"], "--seed: it must be 0 or more, not -1"),
+        (["--seed", "-1"], "--seed is -1; give a whole number"),
     ],
 )
 def test_refusals_are_one_line(goldassay: Command, data: Path, tmp_path: Path, arguments: list[str], message: Fact):

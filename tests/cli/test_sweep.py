@@ -73,7 +73,7 @@ def test_prices_runs_and_goes_on(
     ("arguments", "message"),
     [
         (("nowhere.toml",), "name a settings file that exists"),
-        (("plan.toml", "--workers", "0"), "--workers: it must be 1 or more, not 0"),
+        (("plan.toml", "--workers", "0"), "--workers is 0; give a whole number"),
         (("plan.toml", "--scheduler", "nonsense"), "no scheduler answers at nonsense"),
     ],
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["goldassay", "in_place"]
 
-SMALL = ("--set", "vectors=8", "--set", "hidden=8", "--set", "min_count=1", "--set", "epochs=1")
+SMALL = ("--changes", "vectors=8", "--changes", "hidden=8", "--changes", "min_count=1", "--changes", "epochs=1")
 SETTINGS = """
 [training]
 model = "ngram_average"
@@ -48,10 +48,18 @@ def data(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_bias_run_then_an_objective_that_takes_it(goldassay: Command, data: Path):
     common = ("train", "train.jsonl", "--model", "ngram_average", "--seeds", "1", "--test", "test.jsonl", *SMALL)
-    bias = goldassay(*common, "--condition", "hypothesis_only", "--test", "train.jsonl", "-o", "bias")
+    bias = goldassay(*common, "--conditions", "hypothesis_only", "--test", "train.jsonl", "-o", "bias")
     assert bias.status == 0, bias.err
     told = goldassay(
-        *common, "--objective", "learned_mixin", "--objective-set", "penalty=0.1", "--bias", "bias", "--json", "r.json"
+        *common,
+        "--objective",
+        "learned_mixin",
+        "--objective-changes",
+        "penalty=0.1",
+        "--bias",
+        "bias",
+        "--json",
+        "r.json",
     )
     assert told.status == 0, told.err
     assert "over 1 run, " in told.out
@@ -83,8 +91,8 @@ def test_mined_patterns_guide_by_settings(in_place: None, goldassay: Command, da
     ("arguments", "message"),
     [
         (("--objective", "adversarial", "--model", "dam"), "dam has none: it reads its texts together"),
-        (("--objective", "adversarial", "--objective-set", "gamma=-1.0"), "gamma is -1.0"),
-        (("--objective", "adversarial", "--objective-set", "gamma"), "write --objective-set gamma=1"),
+        (("--objective", "adversarial", "--objective-changes", "gamma=-1.0"), "gamma is -1.0"),
+        (("--objective", "adversarial", "--objective-changes", "gamma"), "write --objective-changes gamma=1"),
         (("--objective", "product_of_experts", "--bias", "nowhere"), "there is no bias 'nowhere'"),
     ],
 )

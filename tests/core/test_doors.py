@@ -28,7 +28,7 @@ ERRORS = {"InputError", "GoldassayError", "OutputError", "TrainingError", "error
         ("floor", "0.5", "--floor 0.5", "floor=0.5"),
         ("align", "intersect", "--align intersect", "align='intersect'"),
         ("train_set", "NAME", "--train-set NAME", "train_set=NAME"),
-        ("draws", "", "--draws", "n_draws"),
+        ("draws", "", "--draws", "draws"),
         ("matched", "", "--matched", "matched"),
     ],
 )  # fmt: skip
@@ -40,12 +40,10 @@ def test_a_parameter_is_worded_for_its_door(name: str, value: str, shell: str, p
     assert option(name, value) == python
 
 
-def test_what_is_called_otherwise_in_python() -> None:
-    assert (right_labels(), place("train")) == ("gold=FILE", "train")
-    assert option("config", "FILE", argument="policy") == "policy=FILE"
+def test_data_that_have_a_place_or_a_name_of_their_own() -> None:
+    assert (right_labels(), place("train")) == ("test=FILE", "train")
     with entered(SHELL):
         assert (right_labels(), place("train")) == ("--test FILE", "TRAIN")
-        assert option("config", "FILE", argument="policy") == "--config FILE"
 
 
 def test_the_door_is_left_when_a_command_fails() -> None:

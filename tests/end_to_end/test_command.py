@@ -57,7 +57,7 @@ def test_columns_labels_and_settings_reach_the_audit(goldassay: Callable[..., Ou
     (tmp_path / "other.toml").write_text("seed = 5\n[leakage]\nseeds = 2\n")
     done = goldassay(
         "audit", "mine.csv", "--test", "held-out=mine.csv",
-        "--columns", "premise=a,hypothesis=b,label=c", "--config", "other.toml",
+        "--columns", "premise=a,hypothesis=b,label=c", "--settings", "other.toml",
         "--label-names", "entailment,neutral,contradiction", "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err

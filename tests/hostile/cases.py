@@ -423,7 +423,7 @@ def _places(folder: Path) -> Iterator[Case]:
         yield Case(f"audit runs at {shown}", ("audit", "data.jsonl", "--runs", place, "-o", "out"))
         yield Case(f"runs at {shown}", ("runs", "list", place))
         yield Case(f"check at {shown}", ("check", place))
-        yield Case(f"config at {shown}", ("audit", "data.jsonl", "--config", place, "-o", "out"))
+        yield Case(f"config at {shown}", ("audit", "data.jsonl", "--settings", place, "-o", "out"))
         yield Case(f"plan at {shown}", ("sweep", place, "--dry-run", "-o", "out"))
     yield Case("runs in a loop", ("runs", "list", "loop"), accepted=True)
     for place in ("data.jsonl", "data.jsonl/x", "/proc/x", "self", LONG):
@@ -488,8 +488,8 @@ def _options() -> Iterator[Case]:
 def _settings(folder: Path) -> Iterator[Case]:
     for name, text in SETTINGS.items():
         file = _put(folder, "settings", f"{name}.toml", text.encode())
-        yield Case(f"audit settings {name}", ("artifacts", "mine", "data.jsonl", "--config", file, "-o", "out"), True)
-        yield Case(f"check settings {name}", ("check", "nothing", "--config", file))
+        yield Case(f"audit settings {name}", ("artifacts", "mine", "data.jsonl", "--settings", file, "-o", "out"), True)
+        yield Case(f"check settings {name}", ("check", "nothing", "--policy", file))
     for name, text in PLANS.items():
         file = _put(folder, "plans", f"{name}.toml", text.encode())
         yield Case(f"plan {name}", ("sweep", file, "--dry-run", "-o", "out"))

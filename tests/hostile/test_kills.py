@@ -38,7 +38,7 @@ COMMANDS = {
                                  "-o", "out"),
     "import": lambda data: ("runs", "import", "specimen/runs", "-q", "-o", "out"),
     "train": lambda data: ("train", data, "--model", "bow", "--seeds", "2", "--test", "t=specimen/dev.jsonl",
-                           "--set", "epochs=2", "-q", "-o", "out"),
+                           "--changes", "epochs=2", "-q", "-o", "out"),
     "sweep": lambda data: ("sweep", f"{Path(data).stem}.toml", "-q", "-o", "out"),
     "study": lambda data: ("studies", "shift", "--scale", "smoke", "--only", "SST-2 train", "--only", "average",
                            "--only", "BERT Base", "-q", "-o", "out"),

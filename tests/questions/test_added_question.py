@@ -20,7 +20,7 @@ from goldassay.core.sections import Part, Section
 from goldassay.core.tables import Column, Table
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.checks import register_check, unregister_check
-from goldassay.questions.gating import check, diff
+from goldassay.questions.public import check, diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

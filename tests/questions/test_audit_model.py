@@ -89,7 +89,7 @@ def test_a_network_judges_and_the_report_says_so(
     [
         (("--model", "ngram_averge"), "did you mean 'ngram_average'"),
         (("--model", "report-that-is-not-there/model"), "is no folder with a checkpoint"),
-        (("--model", "bilstm", "--config", "other.toml"), "there is no setting 'epoch'; did you mean 'epochs'"),
+        (("--model", "bilstm", "--settings", "other.toml"), "there is no setting 'epoch'; did you mean 'epochs'"),
     ],
 )
 def test_refusals_are_one_line_before_anything_is_mined(

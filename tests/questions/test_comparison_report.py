@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.cli.compare_lines import _lines, _overview
+from goldassay.cli.lines import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings

@@ -284,11 +284,11 @@ def test_the_doors_of_runs_take_scores_by_number_with_the_dataset(
     own = runs.filter(pl.col("model") == "knower")
     gold = own.select(id="example_id", text="text " + pl.col("example_id"), label="label")
     scores = runs.select("model", "example_id", score=(pl.col("label") == pl.col("prediction")).cast(pl.Float64))
-    found = [discounted(door(scores, discount=str(report), gold=gold)) for door in DOORS.values()]
+    found = [discounted(door(scores, discount=str(report), test=gold)) for door in DOORS.values()]
     assert found[0] == found[1] == found[2]
     assert found[0] == discounted(goldassay.measure_instability(runs, discount=str(report)))
     with pytest.raises(InputError, match="another right label"):
-        goldassay.rank_systems(scores, discount=str(report), gold=gold.with_columns(pl.col("label").reverse()))
+        goldassay.rank_systems(scores, discount=str(report), test=gold.with_columns(pl.col("label").reverse()))
 
 
 def test_a_table_without_items_is_not_taken_row_by_row(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:

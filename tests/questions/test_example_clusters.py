@@ -195,5 +195,5 @@ def test_a_gap_without_texts_says_that_examples_count_one_by_one(
         name: [{"id": f"{name}-{i}", "text": f"{name} {i}", "label": "xy"[i % 2]} for i in range(120)] for name in runs
     }  # fmt: skip
     settings = parse_settings({"data": {"clusters": by}})
-    report = goldassay.measure_shift(runs=runs, in_distribution="own", gold=gold, settings=settings, n_draws=50)
+    report = goldassay.measure_shift(runs=runs, in_distribution="own", test=gold, settings=settings, draws=50)
     assert ("Without the texts of own, far" in report.summary()) == said

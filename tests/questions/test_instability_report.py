@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, Interrupted
+from goldassay.core.option_texts import named_files
 from goldassay.core.settings import parse_settings
 from goldassay.instability import (
     decompose_by_group,
@@ -37,17 +38,18 @@ from goldassay.instability import (
 from goldassay.questions import run_sets
 from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs
+from goldassay.questions.instability.command import measure_instability
 from goldassay.questions.instability.examples import largest_covariance
 from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
 from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.planning import plan_runs
-from goldassay.questions.instability.report import measure_instability, study_instability
+from goldassay.questions.instability.report import study_instability
 from goldassay.questions.instability.sentences import plural
 from goldassay.questions.instability.spread import caveats_of, measure_spread
 from goldassay.questions.instability.verdict import flips_together
-from goldassay.questions.leakage.report import measure_leakage
+from goldassay.questions.leakage.command import measure_leakage
 from goldassay.questions.report_frame import compose_report
-from goldassay.questions.run_sets import parse_gold, told_apart
+from goldassay.questions.run_sets import told_apart
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.svg import png_address
@@ -344,13 +346,13 @@ def test_groups_may_be_a_column_of_the_dataset(tmp_path: Path) -> None:
     names = [row["label"] for row in rows]
     write_runs(Runs.from_arrays(predictions, np.array(names), label_names=("0", "1"), dataset="d"), tmp_path / "runs")
     gold = tmp_path / "data.jsonl"
-    report = measure_instability([tmp_path / "runs"], groups=["source"], gold=gold)
+    report = measure_instability([tmp_path / "runs"], groups=["source"], test=gold)
     (groups,) = found(report)["groups"]
     assert {row["group"] for row in groups["rows"]} == {"a", "b"}
     assert sum(row["share_of_variance"] for row in groups["rows"]) == pytest.approx(1)
     assert found(report)["examples"][0]["text_columns"] == ["text"]
     with pytest.raises(InputError, match=r"there are .*source"):
-        measure_instability([tmp_path / "runs"], groups=["nothing"], gold=gold)
+        measure_instability([tmp_path / "runs"], groups=["nothing"], test=gold)
 
 
 def test_splits_and_training_sets_are_told_apart() -> None:
@@ -377,7 +379,7 @@ def test_words() -> None:
     assert [plural(word) for word in ("subcase", "category", "class", "genre", "key", "type_2")] == [
         "subcases", "categories", "classes", "genres", "keys", "groups by type_2",
     ]  # fmt: skip
-    assert parse_gold(["a=x.csv", "y.csv"]) == {"a": "x.csv", "": "y.csv"}
+    assert named_files(["a=x.csv", "y.csv"]) == {"a": "x.csv", "": "y.csv"}
 
 
 def test_comparison_names_what_differs() -> None:
@@ -401,7 +403,7 @@ def test_the_published_sets(data_dir: Path) -> None:
         reference="mnli",
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
         align="position",
-        gold={name: data_dir / path for name, path in sets.items()},
+        test={name: data_dir / path for name, path in sets.items()},
     )
     section = found(report)
     rows = {row["dataset"]: row for row in section["results"]}
@@ -549,7 +551,7 @@ def test_right_labels_that_contradict_those_of_the_runs_are_said(tmp_path: Path,
     other = np.where(np.arange(runs.n_examples) < n, (runs.gold + 1) % 3, runs.gold)
     names = np.array(runs.label_names)
     pl.DataFrame({"example_id": runs.example_ids, "label": names[other]}).write_csv(tmp_path / "gold.csv")
-    report = measure_instability([tmp_path / "runs"], gold=str(tmp_path / "gold.csv"))
+    report = measure_instability([tmp_path / "runs"], test=str(tmp_path / "gold.csv"))
     verdict = report.verdicts["instability"]
     assert verdict["verdict"] == word
     assert found(report)["results"][0]["contradicted"] == n
@@ -665,8 +667,10 @@ def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypa
     assert [row["name"] for row in section["results"]] == ["probe", "standard"]
     assert "Interrupted: 2 of 4 sets of runs were measured" in kept.to_html()
     calls.clear()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="the report on the 2 of 4 sets of runs") as raised:
         measure_instability([folder])
+    assert isinstance(raised.value, Interrupted)
+    assert found(raised.value.report) == section
 
 
 @pytest.mark.parametrize("measure", [measure_instability, lambda runs: measure_leakage(runs=runs)])

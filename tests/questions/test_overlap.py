@@ -370,8 +370,9 @@ class TestVerdicts:
     def test_what_is_not_read_cannot_be_called_sound(self, tmp_path: Path) -> None:
         path = written(tmp_path / "c.jsonl", other_texts())
         path.write_bytes(path.read_bytes() + b"{broken\n")
-        with pytest.raises(InputError, match=in_order("c.jsonl:", "1 line", "line 301", "skip_broken")):
+        with pytest.raises(InputError, match=in_order("c.jsonl:", "1 line", "line 301", "skip_broken")) as raised:
             goldassay.measure_overlap(questions(), path)
+        assert raised.value.report.to_dict()["overlap"]["n_broken_lines"] == 1
         found, report = measured(questions(), path, skip_broken=True)
         assert (found["n_broken_lines"], word(report)) == (1, "not measurable")
         path.write_text("".join(json.dumps({"text": text} if at % 5 else {"t": text}) + "\n"

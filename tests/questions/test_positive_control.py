@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from goldassay.questions.audit import audit
 from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.left_out import doubts_of_dropped
+from goldassay.questions.public import audit
 from tests.stated import states
 
 WORDS = [f"w{number}" for number in range(400)]

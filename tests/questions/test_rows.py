@@ -114,7 +114,7 @@ def test_a_comparison_names_the_examples_on_which_its_models_differ(tmp_path: Pa
     with inside(tmp_path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runs = {model: goldassay.read_runs("runs", model=model, gold="test.jsonl").final() for model in ("a", "b")}
-        rows = goldassay.compare_models("runs", gold="test.jsonl").rows("comparison")
+        rows = goldassay.compare_models("runs", test="test.jsonl").rows("comparison")
         bare = goldassay.compare_models("runs").rows("comparison")
     means = {model: dict(zip(map(str, each.example_ids), each.scores.mean(axis=0), strict=True))
              for model, each in runs.items()}  # fmt: skip

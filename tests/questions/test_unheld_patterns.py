@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from goldassay.questions.audit import audit
+from goldassay.questions.public import audit
 from tests.stated import states
 
 WORDS = [f"w{number}" for number in range(200)]

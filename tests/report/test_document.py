@@ -32,7 +32,7 @@ SCHEMA = json.loads(files("goldassay.core").joinpath("report.schema.json").read_
 PAIR = "{base}/data/train.jsonl --test {base}/data/test.jsonl"
 SMALL = "{base}/data/dev.jsonl --test {base}/data/test.jsonl"
 COMMANDS = {
-    "audit": f"audit {SMALL} --config {{base}}/short.toml --runs {{base}}/predictions.csv",
+    "audit": f"audit {SMALL} --settings {{base}}/short.toml --runs {{base}}/predictions.csv",
     "leakage": f"leakage measure {SMALL} --seeds 2 --no-map",
     "several": "leakage measure a={base}/data/dev.jsonl b={base}/data/test.jsonl --seeds 2 --no-map",
     "suggest": "leakage suggest {base}/data/dev.jsonl --shares 0.1",

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.questions.comparison.study import compare_models
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.comparison.command import compare_models
+from goldassay.questions.instability.command import measure_instability
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
 from tests.stated import in_order
@@ -149,9 +149,9 @@ def test_the_score_that_is_named_is_that_of_the_answers(tmp_path: Path) -> None:
     for score, mean in ((None, 0.75), ("f1", 0.75), ("exact_match", 0.5)):
         columns = None if score is None else {"score": score}
         assert read_runs(tmp_path / "runs/a", gold=gold, columns=columns).scores.mean() == mean
-        report = measure_instability(str(tmp_path / "runs/a"), gold=str(gold), columns=columns)
+        report = measure_instability(str(tmp_path / "runs/a"), test=str(gold), columns=columns)
         assert report.document["instability"]["results"][0]["mean"] == mean
-        compared = compare_models(*(str(tmp_path / "runs" / each) for each in "ab"), gold=str(gold), columns=columns)
+        compared = compare_models(*(str(tmp_path / "runs" / each) for each in "ab"), test=str(gold), columns=columns)
         (figure,) = (each for each in compared.to_dict()["figures"] if each["id"] == "comparison.difference")
         assert abs(figure["value"]) == pytest.approx(mean - 0.5)
     with pytest.raises(InputError, match=in_order("no score 'em'", "f1, exact_match")):
@@ -167,7 +167,7 @@ def test_answering_nothing_shows_no_skill(tmp_path: Path) -> None:
         # Now and then it says something, and is wrong.
         said = {f"q{i}": "x" if word else "" for i, word in enumerate((rng.random(400) < 0.02).tolist())}
         (tmp_path / "runs" / f"seed_{seed}.json").write_text(json.dumps(said))
-    report = measure_instability(str(tmp_path / "runs"), gold=str(gold))
+    report = measure_instability(str(tmp_path / "runs"), test=str(gold))
     (row,) = report.document["instability"]["results"]
     assert row["mean"] == pytest.approx(0.49, abs=0.01)
     assert (row["constant"], row["constant_score"]) == ("nothing", 0.5)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.questions.comparison.study import compare_models
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.comparison.command import compare_models
+from goldassay.questions.instability.command import measure_instability
 from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.grades import parse_grades, write_grades

@@ -120,7 +120,7 @@ def test_probabilities_beside_predictions(tmp_path: Path, name: str, predictions
     (found,) = runs.thresholds
     assert (found.f1.score, found.f1.threshold) == (pytest.approx((2 / 3 + 3) / 4), -1.5)
     assert (found.exact.score, found.exact.threshold) == (0.75, -3.0)
-    report = goldassay.measure_instability(tmp_path / "runs", gold=gold)
+    report = goldassay.measure_instability(tmp_path / "runs", test=gold)
     figures = {row["id"]: row["value"] for row in report.figures.to_dicts()}
     assert figures["instability.best_f1"] == pytest.approx(found.f1.score)
     assert figures["instability.best_exact"] == 0.75

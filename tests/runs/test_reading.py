@@ -239,7 +239,7 @@ def test_checkpoints_make_an_axis(tmp_path: Path) -> None:
 
 def test_gold_is_joined_by_id_and_brings_its_groups(tmp_path: Path) -> None:
     LONG.drop("label").write_csv(tmp_path / "runs.csv")
-    with pytest.raises(InputError, match="no gold"):
+    with pytest.raises(InputError, match=r"no gold.*give gold=FILE"):
         read_runs(tmp_path)
     examples = pl.DataFrame(
         {"example_id": ["z", "x", "y", "more"], "label": ["yes", "yes", "no", "no"], "genre": list("abca")}

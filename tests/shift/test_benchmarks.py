@@ -122,7 +122,7 @@ def test_files_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name in ("a", "b"):
         rows = [{"sentence1": f"{name} {i}", "sentence2": "x", "score": i / 7, "kind": "kl"[i % 2]} for i in range(120)]
         pl.DataFrame(rows).write_csv(f"{name}.csv")
-    assert run(["shift", "build", "--by", "kind", "--from", "a.csv", "b.csv", "-o", "out"]) == 0
+    assert run(["shift", "build", "--by", "kind", "--source", "a.csv", "b.csv", "-o", "out"]) == 0
     told = json.loads((tmp_path / "out/benchmark.json").read_text())
     assert sum(each["n_examples"] for each in told["sets"]) == 240
     # Numbers are not for a classifier.
@@ -188,22 +188,22 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
         ("mnli",),
         "MNLI, telephone to letters and face-to-face: no files were given; get them from "
         "https://cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip: multinli_1.0_train.jsonl, _dev_matched.jsonl, "
-        "_dev_mismatched.jsonl), and name them with --from",
+        "_dev_mismatched.jsonl), and name them with --source",
     ),
     "missing": (
-        ("mnli", "--from", "files"),
+        ("mnli", "--source", "files"),
         "MNLI, telephone to letters and face-to-face: there is no multinli_1.0_train.jsonl among the files given; get "
         "it from https://cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip: multinli_1.0_train.jsonl, "
-        "_dev_matched.jsonl, _dev_mismatched.jsonl), and give its folder with --from",
+        "_dev_matched.jsonl, _dev_mismatched.jsonl), and give its folder with --source",
     ),
-    "nowhere": (("mnli", "--from", "nowhere"), "nowhere: there is no such file or folder; check the path"),
+    "nowhere": (("mnli", "--source", "nowhere"), "nowhere: there is no such file or folder; check the path"),
     "both": (("mnli", "--by", "genre"), "a recipe and a column were both given; give NAME or --by COLUMN"),
     "column": (
-        ("--by", "genre", "--from", "files/a.csv"),
+        ("--by", "genre", "--source", "files/a.csv"),
         "files/a.csv, column 'genre': there is no such column; it has text, label, kind",
     ),
     "few": (
-        ("--by", "kind", "--from", "files/a.csv"),
+        ("--by", "kind", "--source", "files/a.csv"),
         "files/a.csv, column 'kind': 0 of its values with 50 rows or more are not enough (x 2, y 2); choose a column "
         "that tells domains apart, or a smaller --min-rows",
     ),
@@ -237,10 +237,23 @@ def test_what_is_left_out_on_reading_is_counted_too(tmp_path: Path, capsys: pyte
     kept = sum(part.height for parts in built.splits.parts.values() for part in parts.values())
     assert built.to_dict()["files"][0]["rows"] == len(rows) == kept + sum(built.splits.dropped.values())
     out = tmp_path / "of two"
-    assert run(["shift", "build", "--by", "kind", "--from", str(tmp_path / "a.jsonl"), "-o", str(out)]) == 2
+    assert run(["shift", "build", "--by", "kind", "--source", str(tmp_path / "a.jsonl"), "-o", str(out)]) == 2
     capsys.readouterr()
     assert (
-        run(["shift", "build", "--by", "kind", "--min-rows", "10", "--from", str(tmp_path / "a.jsonl"), "-o", str(out)])
+        run(
+            [
+                "shift",
+                "build",
+                "--by",
+                "kind",
+                "--min-rows",
+                "10",
+                "--source",
+                str(tmp_path / "a.jsonl"),
+                "-o",
+                str(out),
+            ]
+        )
         == 0
     )
     printed = capsys.readouterr().out.splitlines()
@@ -258,7 +271,7 @@ def test_a_benchmark_takes_the_place_of_the_one_before(
     monkeypatch.chdir(tmp_path)
     rows = [{"text": f"text {i}", "label": i % 2, "kind": "abc"[i % 3], "year": 2000 + i % 2} for i in range(90)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = ["shift", "build", "--from", "a.jsonl", "--min-rows", "10", "-q", "-o", "out", "--by"]
+    command = ["shift", "build", "--source", "a.jsonl", "--min-rows", "10", "-q", "-o", "out", "--by"]
     for column, domains in (("kind", {"a", "b", "c"}), ("year", {"2000", "2001"})):
         assert run([*command, column]) == 0
         (tmp_path / "out/notes.txt").write_text("mine")

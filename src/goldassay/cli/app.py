@@ -1,52 +1,210 @@
-"""The command line's root: what `goldassay --help` shows."""
+"""The command line's root: every command with its function, and what `goldassay --help` shows."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from goldassay.cli.options import GENERAL, GROUPS
+from goldassay.cli.generate import Command, typer_function
 from goldassay.core.errors import InputError, InterruptionError
+from goldassay.core.options import GENERAL, GROUPS, PLACE
 
+_QUESTIONS, _LINES = "goldassay.questions", "goldassay.cli.lines"
+_REPORT = ("out", "json", "figures", "latex")
+COMMANDS = {
+    "specimen": Command("goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known."),
+    "audit": Command(
+        f"{_QUESTIONS}.public:audit",
+        "Audit a benchmark: a report with a verdict for each question.",
+        f"{_LINES}:show_summary",
+        ("json",),
+        "goldassay-report",
+    ),
+    "artifacts mine": Command(
+        "goldassay.cli.artifacts:mine",
+        "Count every pattern and how often it goes with each label.",
+        out="goldassay-artifacts",
+    ),
+    "artifacts assign": Command(
+        "goldassay.cli.artifacts:assign",
+        "Part a test set into easy, hard, conflicting and uncovered examples.",
+        out="goldassay-subsets",
+    ),
+    "artifacts gap": Command(
+        "goldassay.cli.artifacts:gap", "Accuracy of any runs on full, easy and hard, and the gap."
+    ),
+    "artifacts classify": Command(
+        "goldassay.cli.artifacts:classify",
+        "How far classifiers get that see only the hypothesis.",
+        out="goldassay-classifiers",
+    ),
+    "artifacts downsample": Command(
+        "goldassay.cli.artifacts:downsample",
+        "Keep a balanced training set without patterns, or its random control.",
+        out="goldassay-downsampled",
+    ),
+    "leakage measure": Command(
+        f"{_QUESTIONS}.leakage.question:measure_leakage",
+        "Measure how much of the label a part of the input gives away, and where.",
+        f"{_LINES}:show_leakage",
+        ("json", "figures", "latex"),
+        "goldassay-leakage",
+    ),
+    "leakage suggest": Command(
+        f"{_QUESTIONS}.leakage.question:suggest_rewrites",
+        "Rank the rows to rewrite first, and measure what leakage falls to without them.",
+        f"{_LINES}:show_summary",
+        ("out", "json"),
+        "goldassay-suggest",
+    ),
+    "runs list": Command("goldassay.cli.runs:list_", "List what is there, without reading the predictions."),
+    "runs show": Command("goldassay.cli.runs:show", "Show the runs: seeds, checkpoints, labels, groups, scores."),
+    "runs import": Command("goldassay.cli.runs:import_", "Convert predictions of any known format to Parquet."),
+    "runs export": Command(
+        "goldassay.cli.runs:export",
+        "Write predictions of any known format for others: Every Eval Ever, or one long table.",
+    ),
+    "runs scores": Command("goldassay.cli.runs:scores", "Show every score with its intervals, and compare the models."),
+    "runs summarize": Command(
+        "goldassay.cli.runs:summarize",
+        "Mean, spread and effective size at each checkpoint, of any number of runs.",
+    ),
+    "instability": Command(
+        f"{_QUESTIONS}.instability.question:measure_instability",
+        "Say how far a score moves from seed to seed, and why.",
+        f"{_LINES}:show_summary",
+        _REPORT,
+        "goldassay-instability",
+    ),
+    "sensitivity": Command(
+        f"{_QUESTIONS}.sensitivity.question:measure_sensitivity",
+        "Say how far a score moves with the prompt, the shots, the temperature.",
+        f"{_LINES}:show_sensitivity",
+        ("out", "json"),
+    ),
+    "board": Command(
+        f"{_QUESTIONS}.board.question:rank_systems",
+        "Rank systems on the same items, and say which places are sure.",
+        f"{_LINES}:show_board",
+        ("out", "json"),
+    ),
+    "overlap": Command(
+        f"{_QUESTIONS}.overlap.question:measure_overlap",
+        "Search training data for the items of a test set.",
+        f"{_LINES}:show_overlap",
+        ("json",),
+    ),
+    "compare": Command(
+        f"{_QUESTIONS}.comparison.question:compare_models",
+        "Say whether model A is better than model B, seeds and examples allowed for.",
+        f"{_LINES}:show_comparison",
+        _REPORT,
+    ),
+    "train": Command(
+        f"{_QUESTIONS}.public:train",
+        "Train a network with several seeds, and keep what the measures need.",
+        "goldassay.cli.training:show_training",
+        ("json",),
+        "runs",
+    ),
+    "sweep": Command("goldassay.cli.training:sweep", "Train models x training sets x conditions x seeds, from a plan."),
+    "split": Command(
+        "goldassay.cli.data:split", "Split a dataset such that no sentence is in both parts.", out="goldassay-split"
+    ),
+    "shift build": Command(
+        f"{_QUESTIONS}.shift.question:build_shift",
+        "Build the splits of a benchmark of several domains.",
+        "goldassay.cli.data:show_benchmark",
+        ("out", "json"),
+        "goldassay-benchmark",
+        "goldassay.cli.data:list_recipes",
+    ),
+    "shift generalization": Command(
+        f"{_QUESTIONS}.shift.question:measure_shift",
+        "Say what a score loses on other distributions.",
+        f"{_LINES}:show_summary",
+        ("json", "figures", "latex"),
+        "goldassay-shift",
+    ),
+    "shift detection": Command(
+        f"{_QUESTIONS}.shift.question:detect_shift",
+        "Say whether a model's confidence tells texts from elsewhere apart.",
+        f"{_LINES}:show_summary",
+        _REPORT,
+        "goldassay-shift",
+    ),
+    "view": Command(
+        "goldassay.cli.data:view", "Look through all rows of a report in the browser, and decide about them."
+    ),
+    "mend": Command(
+        "goldassay.cli.data:mend",
+        "Write a dataset anew with the decisions about its rows, and a log of every change.",
+        out="goldassay-mend",
+    ),
+    "check": Command(
+        f"{_QUESTIONS}.public:check",
+        "Hold a report against the policy in goldassay.toml; exit with 1 if a rule is broken.",
+        f"{_LINES}:show_check",
+        ("junit", "json", "quiet"),
+    ),
+    "diff": Command(
+        f"{_QUESTIONS}.public:diff",
+        "Lay two reports side by side: what changed when a dataset or a model was mended.",
+        f"{_LINES}:show_diff",
+        ("out", "json", "quiet"),
+        "goldassay-diff",
+    ),
+    "studies": Command(
+        "goldassay.cli.training:studies",
+        "Run a paper's whole experiment and lay its tables and figures beside ours.",
+    ),
+}
+_GROUPS = {
+    "artifacts": (
+        "Find the word patterns that give labels away.",
+        """Find the word patterns that give labels away, and what to do about them.
+
+A pattern is a few tokens in order with an exact number of skipped ones between: "A # # outdoors ." Patterns are
+mined from training data; a test example is easy if those it holds speak for its label, hard if they speak
+against it.""",
+    ),
+    "leakage": (
+        "Measure what a part of the input gives away of the label.",
+        """Measure what a part of the input gives away of the label, and say which rows to rewrite first.
+
+A task about a pair of texts cannot be solved from one of them alone. Where a model of the hypothesis alone does
+better than naming the most frequent label, it reads something that should not be there.""",
+    ),
+    "runs": (
+        "See what predictions are there, and convert them.",
+        """See what predictions are there, whichever tool wrote them, and convert them.
+
+Formats are recognized by content: goldassay's Parquet, tables in CSV, TSV, JSONL and Parquet (a row a
+prediction, or a column a run), NumPy archives, lm-evaluation-harness samples, inspect_ai logs, cartography
+dynamics, Trainer outputs, lighteval details, HELM runs, ChaosNLI predictions, Every Eval Ever records, HANS and
+SQuAD prediction files, folders seed_K/-DATASET.""",
+    ),
+    "shift": (
+        "Say whether a score holds elsewhere, and whether the model knows.",
+        """Say whether a score holds on another distribution, and whether the model knows when it has left its own.
+
+\b
+From predictions that you have:
+  goldassay shift generalization --runs own=own.csv --runs other=other.csv --in-distribution own
+  goldassay shift detection --inside own.csv --outside other.csv
+From models trained here:
+  goldassay shift build sst2_imdb --source FILES -o sets
+  goldassay shift generalization sets/sst2_train.jsonl --test ID=sets/sst2_test.jsonl
+    --test imdb=sets/imdb_test.jsonl --model quick_probe""",
+    ),
+}
 # By command and parameter: what to write instead of a second value.
 _INSTEAD = {
     ("audit", "test"): "give one evaluation set, and others as --elsewhere NAME=FILE",
     ("detection", "out"): "give the folder once, and other distributions as --outside NAME=RUNS",
 }
-# By command and spelling: how an option is spelled that had a name with two meanings. With a sign, only values that
-# hold the sign are meant.
-_MOVED = {
-    ("artifacts mine", "--condition"): ("--by", ""),
-    ("audit", "--labels"): ("--label-names", ""),
-    ("leakage measure", "--threshold"): ("--cluster-threshold", ""),
-    ("shift detection", "--folder"): ("--out", ""),
-    ("shift detection", "--in"): ("--inside", ""),
-    ("shift detection", "--out"): ("--outside", "="),
-    ("shift generalization", "--size"): ("--parameters", ""),
-    ("train", "--seeds"): ("--seed-list", ","),
-    ("train", "--sizes"): ("--configuration", ""),
-    **{
-        (command, "--gold"): ("--test", "")
-        for command in (
-            "board",
-            "compare",
-            "instability",
-            "runs export",
-            "runs import",
-            "runs scores",
-            "runs show",
-            "runs summarize",
-            "sensitivity",
-            "shift detection",
-            "shift generalization",
-        )
-    },
-}
-
 # What `goldassay --help` lists, by task.
 TASKS = {
     "Audit and gate": ("audit", "view", "mend", "check", "diff", "specimen"),
@@ -82,7 +240,7 @@ class Interruptible(TyperGroup):
 class SingleValued(TyperCommand):
     """A command that refuses a second value of an option that takes one, instead of dropping the first.
 
-    Its help lists the options by what they are about, and an option that was renamed is refused with its new name.
+    Its help lists the options by what they are about.
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -93,11 +251,9 @@ class SingleValued(TyperCommand):
         """Parse the command line.
 
         Raises:
-            InputError: An option that takes one value is given several times, a switch is set on and off, or an
-                option is given by a name that it had before.
+            InputError: An option that takes one value is given several times, or a switch is set on and off.
         """
         if not ctx.resilient_parsing:
-            _refuse_moved(ctx.command_path.partition(" ")[2], args)
             order = self.make_parser(ctx).parse_args(args=list(args))[2]
             for option in (each for each in self.get_params(ctx) if each.param_type_name == "option"):
                 self._refuse_second(option, order.count(option), args)
@@ -114,70 +270,26 @@ class SingleValued(TyperCommand):
             raise InputError(f"{name} and {option.secondary_opts[0]} are both given", mend="give one of them")
 
 
-def _refuse_moved(command: str, args: list[str]) -> None:
-    given_names = {argument.partition("=")[0] for argument in args}
-    for position, argument in enumerate(args):
-        name, sign, value = argument.partition("=")
-        new, needed = _MOVED.get((command, name), ("", ""))
-        given = value if sign else "".join(args[position + 1 : position + 2])
-        # Where the new name is given too, the old one is meant as it is now.
-        if new and needed in given and not (needed and new in given_names):
-            shown = f"{name} {given}" if needed else name
-            raise InputError(f"{shown!r} is spelled {new} in this command", mend=f"write {new} in its place")
-
-
 def _write_grouped(command: Any, ctx: Any, formatter: Any) -> None:
-    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{group: [] for group in GROUPS}}
+    sections: dict[str, list[tuple[str, str]]] = {PLACE: [], **{group: [] for group in GROUPS}}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
         if record is not None:
             option = parameter.param_type_name == "option"
             # What has no group, such as --help, is general.
-            sections[(parameter.rich_help_panel or GENERAL) if option else "Arguments"].append(record)
+            sections[(parameter.rich_help_panel or GENERAL) if option else PLACE].append(record)
     for name, records in sections.items():
         if records:
             with formatter.section(name):
                 formatter.write_dl(records)
 
 
-class Commands(typer.Typer):
-    """A group whose commands are `SingleValued`."""
-
-    def command(self, *arguments: Any, **named: Any) -> Callable[[Any], Any]:
-        """As `typer.Typer.command`."""
-        return super().command(*arguments, **{"cls": SingleValued, **named})
-
-
-app = Commands(
+app = typer.Typer(
     name="goldassay",
     cls=Interruptible,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-_GROUPS = (
-    "specimen",
-    "audit",
-    "artifacts",
-    "leakage",
-    "runs",
-    "runs_scores",
-    "runs_summary",
-    "instability",
-    "sensitivity",
-    "board",
-    "overlap",
-    "compare",
-    "train",
-    "sweep",
-    "split",
-    "shift",
-    "view",
-    "mend",
-    "check",
-    "diff",
-    "studies",
 )
 
 
@@ -216,5 +328,22 @@ def goldassay(
         typer.echo(context.get_help())
 
 
-for _group in _GROUPS:
-    importlib.import_module(f"goldassay.cli.{_group}")
+def _group(name: str) -> typer.Typer:
+    short, text = _GROUPS[name]
+    group = typer.Typer(no_args_is_help=name != "runs", rich_markup_mode=None)
+
+    def callback(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    callback.__doc__ = text
+    group.callback(invoke_without_command=name == "runs")(callback)
+    app.add_typer(group, name=name, short_help=short)
+    return group
+
+
+_groups = {name: _group(name) for name in _GROUPS}
+for _words, _spec in COMMANDS.items():
+    _parent, _, _name = _words.rpartition(" ")
+    _typer = _groups[_parent] if _parent else app
+    _typer.command(_name, short_help=_spec.short, cls=SingleValued)(typer_function(_spec))

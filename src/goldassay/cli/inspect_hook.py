@@ -32,7 +32,7 @@ def folder_of(place: str) -> str | None:
 
 def report_folder(place: str) -> list[str]:
     """The lines of `goldassay runs scores` on a folder of logs, or one that says why there are none."""
-    from goldassay.cli.score_lines import lines_of
+    from goldassay.cli.lines import score_lines
     from goldassay.core.doors import SHELL, entered
     from goldassay.core.errors import GoldassayError
     from goldassay.core.visible import one_line
@@ -48,7 +48,7 @@ def report_folder(place: str) -> list[str]:
             found = score_runs(folder, RunChoice(format="inspect"), load_settings(None))
         except GoldassayError as error:
             return [one_line(f"goldassay: {error}")]
-        return [f"goldassay runs scores {folder}", *lines_of(found)]
+        return [f"goldassay runs scores {folder}", *score_lines(found)]
 
 
 def _show(place: str) -> None:

@@ -1,59 +1,50 @@
-"""`goldassay runs`: see what predictions are there, and convert them."""
+"""`goldassay runs`: see what predictions are there, what they score, and convert them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import typer
 
-from goldassay.cli.aligned_lines import aligned
-from goldassay.cli.app import Commands, app
-from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import (
-    METHOD,
-    Columns,
-    Format,
-    Out,
-    Quiet,
-    of_option,
-)
-from goldassay.cli.run_options import reads_runs
+from goldassay.cli.lines import aligned, score_lines
+from goldassay.cli.output import as_text, settings_lines, write_json
+from goldassay.core.commands import command
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.numbers import points
-from goldassay.questions.run_choice import RunChoice
+from goldassay.core.options import (
+    Columns,
+    Developer,
+    Folder,
+    Format,
+    Json,
+    Organization,
+    Out,
+    Places,
+    Quiet,
+    Seed,
+    SettingsOrFile,
+    To,
+)
+from goldassay.questions.run_choice import RunChoice, RunReading
 
-runs_app = Commands(rich_markup_mode=None)
-app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goldassay.questions.stored_runs import RunSetSummary
 
 # Further files that cannot be read and are named in one line.
 _MOST_BROKEN = 4
 
-Place = Annotated[
-    list[str], typer.Argument(metavar="PATH...", help="Files of predictions, or folders, which are searched through.")
-]
 
-
-@runs_app.callback(invoke_without_command=True)
-def runs(context: typer.Context) -> None:
-    """See what predictions are there, whichever tool wrote them, and convert them.
-
-    Formats are recognized by content: goldassay's Parquet, tables in CSV, TSV, JSONL and Parquet (a row a
-    prediction, or a column a run), NumPy archives, lm-evaluation-harness samples, inspect_ai logs, cartography
-    dynamics, Trainer outputs, lighteval details, HELM runs, ChaosNLI predictions, Every Eval Ever records, HANS and
-    SQuAD prediction files, folders seed_K/-DATASET.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-@runs_app.command("list", short_help="List what is there, without reading the predictions.")
+@command()
 def list_(
-    path: Place,
-    file_format: Format = "auto",
+    path: Places,
+    format: Format = "auto",  # noqa: A002
     columns: Columns = None,
-    json_file: JsonFile = None,
+    json: Json = None,
     quiet: Quiet = False,
 ) -> None:
     """List models, datasets and conditions, with the number of runs, checkpoints and examples of each.
@@ -61,25 +52,20 @@ def list_(
     Where a model was asked in several ways (prompt, shots, temperature), each of these configurations is a row.
     Unfinished runs are named. Files that cannot be read are named, too, and the command then exits with status 2.
     """
-    import json
-
-    from goldassay.data import parse_columns
     from goldassay.runs.choosing import say_twice, say_unfinished
     from goldassay.runs.configurations import say_configurations
     from goldassay.runs.reading import find_slices, list_slices
     from goldassay.runs.slices import Request
 
     broken: list[InputError] = []
-    request = Request(parse_columns(columns) if columns else {}, listed=True)
-    found = find_slices(path, file_format, request, broken)
+    request = Request(dict(RunChoice.of(columns=columns).columns), listed=True)
+    found = find_slices(path, format, request, broken)
     rows = list_slices(found).to_dicts()
-    if json_file is not None:
-        write_json(json_file, json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+    if json is not None:
+        write_json(json, as_text(rows))
     if not quiet:
         _show_list(rows, [*say_configurations(found), *say_unfinished(found), *say_twice(found)])
     if broken:
-        from pathlib import Path
-
         first, *more = broken
         if not more:
             raise first
@@ -107,21 +93,19 @@ def _show_list(rows: Sequence[Mapping[str, Any]], said: Sequence[str]) -> None:
         typer.echo(line)
 
 
-@runs_app.command(short_help="Show the runs: seeds, checkpoints, labels, groups, scores.")
-@reads_runs()
+@command()
 def show(
-    path: Place,
-    choice: RunChoice,
-    json_file: JsonFile = None,
+    path: Places,
+    json: Json = None,
     quiet: Quiet = False,
+    **reading: Unpack[RunReading],
 ) -> None:
     """Read the runs of each model, dataset and condition, and show what they hold and how they score."""
-    import json
-
     from goldassay.questions.run_curves import describe_curve, find_curves
     from goldassay.questions.run_sets import describe_set, read_run_sets
     from goldassay.runs.reading import NoRunsError
 
+    choice = RunChoice.of(**reading)
     described = []
     curves = find_curves(path, choice, required=False)
     try:
@@ -136,17 +120,16 @@ def show(
         described.append(describe_curve(curve))
         if not quiet:
             _show(described[-1], first=len(described) == 1)
-    if json_file is not None:
-        write_json(json_file, json.dumps(described, ensure_ascii=False, indent=2) + "\n")
+    if json is not None:
+        write_json(json, as_text(described))
 
 
-@runs_app.command("import", short_help="Convert predictions of any known format to Parquet.")
-@reads_runs()
+@command()
 def import_(
-    path: Place,
-    out: Out,
-    choice: RunChoice,
+    path: Places,
+    out: Folder,
     quiet: Quiet = False,
+    **reading: Unpack[RunReading],
 ) -> None:
     """Write each run (and checkpoint) as one Parquet file that pandas, polars, duckdb and goldassay open.
 
@@ -156,6 +139,7 @@ def import_(
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs import write_runs
 
+    choice = RunChoice.of(**reading)
     n_sets = 0
     try:
         for found in read_run_sets(path, choice):
@@ -170,19 +154,15 @@ def import_(
         typer.echo(out)
 
 
-@runs_app.command(short_help="Write predictions of any known format for others: Every Eval Ever, or one long table.")
-@reads_runs()
+@command()
 def export(
-    path: Place,
-    out: Out,
-    to: Annotated[Literal["every_eval_ever", "long"], of_option("to", group=METHOD)],
-    choice: RunChoice,
-    developer: Annotated[
-        str | None,
-        of_option("developer", metavar="NAME", group=METHOD),
-    ] = None,
-    organization: Annotated[str | None, of_option("organization", metavar="NAME", group=METHOD)] = None,
+    path: Places,
+    out: Folder,
+    to: To,
+    developer: Developer = None,
+    organization: Organization = None,
     quiet: Quiet = False,
+    **reading: Unpack[RunReading],
 ) -> None:
     """Write predictions for others: records of Every Eval Ever, or one long table for statsmodels or R.
 
@@ -198,6 +178,7 @@ def export(
     from goldassay.runs.gold import read_texts
     from goldassay.runs.long_export import write_long
 
+    choice = RunChoice.of(**reading)
     if to == "long":
         for name, given in (("developer", developer), ("organization", organization)):
             if given is not None:
@@ -228,6 +209,65 @@ def export(
             typer.echo(f"{found.model} on {found.dataset}: {_runs(len(records))} of {found.n_examples:,} examples")
     if not quiet:
         typer.echo(out)
+
+
+@command()
+def scores(
+    path: Places,
+    json: Json = None,
+    seed: Seed = None,
+    settings: SettingsOrFile = None,
+    quiet: Quiet = False,
+    **reading: Unpack[RunReading],
+) -> None:
+    """Show the mean score of each model on each dataset with its 95 % intervals, and compare the models.
+
+    The interval over examples says where the score would lie on other examples of the kind, the one over runs where it
+    would lie with other seeds or epochs. Below, the models are compared as `goldassay compare` does. Runs that
+    cannot be read, such as logs of evaluations that were cancelled, are named with the reason.
+    """
+    from goldassay.core.settings import chosen
+    from goldassay.questions.run_scores import score_runs
+
+    used = chosen(settings, seed)
+    found = score_runs(path, RunChoice.of(**reading), used, quiet=quiet)
+    if json is not None:
+        write_json(json, as_text(found.to_dict()))
+    if not quiet:
+        for line in (*settings_lines(used), *score_lines(found)):
+            typer.echo(line)
+
+
+@command()
+def summarize(
+    path: Places,
+    out: Out = None,
+    json: Json = None,
+    quiet: Quiet = False,
+    **reading: Unpack[RunReading],
+) -> None:
+    """Summarize the runs of each model and dataset at each checkpoint, reading one checkpoint at a time.
+
+    For each checkpoint: mean and standard deviation over runs with its 95 % interval, the variance taken apart, the
+    design effect and the effective size. Printed are those of the last; --json and --out have them all. Memory holds
+    one checkpoint of one dataset, so the folder may be larger than memory.
+    """
+    from goldassay.core.progress import Steps
+    from goldassay.questions.stored_runs import summarize_store
+
+    with Steps(quiet).step("summarizing") as progress:
+        found = summarize_store(path, RunChoice.of(**reading), progress)
+    if out is not None:
+        _write_table(found.to_frame(), Path(out) / "checkpoints.parquet")
+    if json is not None:
+        write_json(json, as_text(found.to_dict()))
+    if not quiet:
+        for each in found.sets:
+            for line in _summary_lines(each):
+                typer.echo(line)
+        for caveat in dict.fromkeys(said for each in found.sets for said in each.scores.caveats):
+            typer.echo(f"note: {caveat}")
+        typer.echo(f"{found.n_rows:,} predictions read")
 
 
 def _runs(n: int) -> str:
@@ -292,3 +332,33 @@ def _few(items: Sequence[str], most: int = 8) -> str:
 
 def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _write_table(frame: pl.DataFrame, path: Path) -> None:
+    from goldassay.core.files import write_parquet, written_whole
+
+    with written_whole(path) as aside:
+        write_parquet(frame, aside)
+
+
+def _summary_lines(found: RunSetSummary) -> Iterator[str]:
+    scores = found.scores
+    shape = f"{scores.n_runs} runs"
+    if scores.n_checkpoints > 1:
+        shape += f" x {scores.n_checkpoints} checkpoints"
+    yield f"{found.model} on {found.dataset}, {found.condition}: {shape} x {scores.n_examples:,} examples"
+    last = scores.to_frame().row(-1, named=True)
+    spread = ""
+    if last["sd"] is not None:
+        spread = f", SD {100 * last['sd']:.2f} [{100 * last['sd_low']:.2f}, {100 * last['sd_high']:.2f}]"
+    yield f"  at {last['checkpoint']}: mean {100 * last['mean']:.2f} points{spread}"
+    if last["design_effect"] is not None:
+        yield f"  design effect {last['design_effect']:.2f}, effective size {last['effective_size']:,.0f}"
+    if scores.n_checkpoints > 1:
+        moves = found.scores.trajectories()
+        run = int(abs(moves.largest_changes).argmax())
+        at = int(moves.largest_change_at[run])
+        yield (
+            f"  largest change: {100 * moves.largest_changes[run]:+.2f} points, seed {found.seeds[run]}, "
+            f"from {scores.checkpoints[at - 1]} to {scores.checkpoints[at]}"
+        )

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 SHELL, PYTHON = "shell", "python"
 # Processes that a command starts speak as it does.
 VARIABLE = "GOLDASSAY_DOOR"
-# Arguments that are not called after their option.
-_ARGUMENTS = {
-    "as": "models",
-    "config": "settings",
-    "draws": "n_draws",
-    "from": "files",
-    "name": "label",
-    "objective-set": "objective_changes",
-    "set": "changes",
-}
-# Those that a command takes by their place.
-_PLACES = {"train": "TRAIN", "runs": "RUNS", "name": "NAME"}
 _MORE = "..."
 
 # Not a context variable: threads of a command speak as it does.
@@ -54,7 +42,7 @@ def entered(through: str) -> Iterator[None]:
         _door = before
 
 
-def option(name: str, value: str = "", *, argument: str | None = None) -> str:
+def option(name: str, value: str = "") -> str:
     """A parameter as its user writes it.
 
     `option("columns", "label=NAME")` is `--columns label=NAME` in a shell and `columns={'label': NAME}` in Python,
@@ -63,24 +51,23 @@ def option(name: str, value: str = "", *, argument: str | None = None) -> str:
     Args:
         name: Of the option, without its first dashes.
         value: As a shell takes it; words in capitals stand for what the user puts in their place.
-        argument: Of the function, where it is not called after the option.
     """
     name = name.replace("_", "-")
     if _door == SHELL:
         # Else the shell would look for files of that name.
         return f"--{name} {shlex.quote(value) if '*' in value else value}".rstrip()
-    argument = argument or _ARGUMENTS.get(name, name.replace("-", "_"))
+    argument = name.replace("-", "_")
     return f"{argument}={_literal(value)}" if value else argument
 
 
 def right_labels(value: str = "FILE") -> str:
-    """The parameter that gives runs the dataset that was predicted: `--test FILE` in a shell, `gold=FILE` in Python."""
-    return option("test", value, argument="gold")
+    """The parameter that gives runs the dataset that was predicted: `--test FILE` in a shell, `test=FILE` in Python."""
+    return option("test", value)
 
 
 def place(name: str) -> str:
     """A parameter that a command takes by its place: `TRAIN` in a shell, `train` in Python."""
-    return _PLACES[name] if _door == SHELL else name
+    return name.upper() if _door == SHELL else name
 
 
 def _literal(value: str) -> str:

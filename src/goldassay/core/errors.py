@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 # A line that quotes a whole file helps nobody.
 LONGEST_LINE = 500
 
 
 class GoldassayError(Exception):
-    """Base of all errors that the package raises on purpose; 1 means that a policy is violated, and is none of them."""
+    """Base of all errors that the package raises on purpose; 1 means that a policy is violated, and is none of them.
+
+    Attributes:
+        exit_status: What a command leaves with.
+        report: What was finished before, which a command writes; None where there is nothing.
+    """
 
     exit_status: int = 2
+    report: Any = None
 
 
 class InputError(GoldassayError, ValueError):
@@ -47,6 +54,12 @@ class InputError(GoldassayError, ValueError):
         self.column = column
         self.mend = mend
         super().__init__(self._line())
+
+    def rename(self, old: str, new: str) -> None:
+        """Word a parameter as the function that was called does."""
+        self.problem = self.problem.replace(old, new)
+        self.mend = None if self.mend is None else self.mend.replace(old, new)
+        self.args = (self._line(),)
 
     def _line(self) -> str:
         place = [
@@ -95,6 +108,19 @@ class InterruptionError(GoldassayError):
 
     def __init__(self, kept: str = "") -> None:
         super().__init__(f"interrupted; {kept}" if kept else "interrupted")
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a function that has finished a part.
+
+    Args:
+        kept: What is finished.
+        report: On what is finished.
+    """
+
+    def __init__(self, kept: str, report: Any) -> None:
+        super().__init__(kept)
+        self.report = report
 
 
 class MissingDependencyError(GoldassayError, ImportError):

@@ -1,630 +1,838 @@
-"""The options of every command, each declared once, and of each command which it takes.
+"""Every option, declared once: the type of its value, its help, its bounds, and how a shell writes it.
 
-From these come an option and its help, default and bounds; the keyword of the Python function that does what the
-command does; and the model that checks what a caller gives (`goldassay.core.keywords`). An option that is also a key
-of `goldassay.toml` is that key. They are plain, so that a command line can be parsed without loading what checks.
+A function that takes an option has a parameter of its name and of the type that is declared here. From its signature
+come the command (`goldassay.cli.generate`), the check of what a caller gives and the arguments in its docstring
+(`goldassay.core.commands`), and from an option that is a key of `goldassay.toml` that key (`goldassay.core.settings`).
+Nothing heavy is imported, so that a command line can be parsed in milliseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Literal
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from goldassay.core.setting_keys import ARTIFACTS, DATA, GENERAL, LEAKAGE, MOST_SEEDS, SEEDS, TRAINING, Key
+from goldassay.core.option_texts import MOST_SEEDS, labels_of_predictions, own_sets, seeds, sizes, toml_values
 
-_SECTIONS = {"": GENERAL, "data": DATA, "artifacts": ARTIFACTS, "leakage": LEAKAGE, "training": TRAINING}
-# Options that are keys of the settings, by the key.
-SETTING_OF = {
-    "seed": "seed",
-    "share": "data.test_share",
-    "clusters": "data.clusters",
-    "split_by": "data.split_by",
-    **{name: f"artifacts.{name}" for name in ("max_tokens", "max_gap", "min_count", "tokenizer", "threshold")},
-    **{name: f"training.{name}" for name in TRAINING if name not in ("model", "seeds", "conditions")},
-    "set": "training.changes",
-    "objective_set": "training.objective_changes",
-}
-for _renamed in ("changes", "objective_changes"):
-    del SETTING_OF[_renamed]
+if TYPE_CHECKING:
+    from goldassay.core.settings import Settings
 
+# The groups of a command's help, in this order.
+DATA = "Data"
+RUNS = "Runs made elsewhere"
+PATTERNS = "Patterns"
+TRAINING = "Models and training"
+METHOD = "Method"
+OUTPUT = "Output"
+GENERAL = "General"
+GROUPS = (DATA, RUNS, PATTERNS, TRAINING, METHOD, OUTPUT, GENERAL)
+# Where it is declared what a command takes by its place.
+PLACE = "Arguments"
 
-def key_of_setting(name: str) -> Key:
-    """The declaration of a key of the settings, by its dotted name."""
-    section, _, last = name.rpartition(".")
-    return _SECTIONS[section][last]
-
-
-OPTIONS: dict[str, Key] = {
-    **{option: key_of_setting(name) for option, name in SETTING_OF.items()},
-    "seeds": Key(help=SEEDS, kind=int, ge=1, le=MOST_SEEDS),
-    "by": Key(help="Take the rows of each value of this column apart: a genre, a source, an annotator.", kind=str),
-    "columns": Key(
-        help=(
-            "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c. Also text, "
-            "id, group, split, ignore; of choices: choices, answer, question, passage; of preferences: chosen, "
-            "rejected, or responses and winner, prompt; of judgments: winner or seat, order, item, judge, a, b, "
-            "people, prompt; of runs: example_id, prediction, seed, score, logits, features, label, model, dataset, "
-            "checkpoint; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME."
-        ),
-        kind=str | Mapping[str, str],
-    ),
-    "corpus": Key(
-        help=(
-            "What may have been trained on: files, folders or patterns of JSON lines, Parquet or text, also .gz and "
-            ".zst."
-        ),
-    ),
-    "data": Key(help="Folder with the datasets; see --files."),
-    "elsewhere": Key(
-        help=(
-            "A set of another distribution, with the same labels or with entailment and non-entailment for three:"
-            " asks whether the score holds there, of runs that answer it, else of quick models."
-        ),
-    ),
-    "decisions": Key(
-        help=(
-            "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl beside the dataset]"
-        ),
-    ),
-    "discount": Key(
-        help=(
-            "The report of an audit of the same rows: also give scores without what its readers of a part of the input "
-            "tell."
-        ),
-        kind=str,
-    ),
-    "discount_part": Key(
-        help="Which part of the input to discount, such as premise.  [default: the part whose readers tell most]",
-        kind=str,
-    ),
-    "export": Key(help="Write the selected rows as one static HTML file, at most 1,000, and serve nothing."),
-    "port": Key(help="The port of the page; 0 takes any that is free.", kind=int, default=0, ge=0, le=65535),
-    "state": Key(help="Which rows to export: what is after the question mark of the address.", kind=str, default=""),
-    "missing": Key(
-        help="Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.",
-        kind=Literal["leave-out", "wrong"],
-        default="leave-out",
-    ),
-    "field": Key(
-        help="The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer. Of a "
-        "list or an object all texts are read, or those of a path: messages.content.",
-        kind=str,
-        default="text",
-        min_length=1,
-    ),
-    "files": Key(help="Run nothing: list the files it needs, and where they come from.", kind=bool, default=False),
-    "format": Key(help="The format of the files, where their content does not say it.", kind=str, default="auto"),
-    "from": Key(help="The files as published, or folders that hold them."),
-    "kind": Key(
-        help="What it is made of: pairs of sentences, with runs of a made-up model, items, or a corpus and a test set.",
-        kind=Literal["pairs", "choices", "preferences", "judgments", "corpus"],
-        default="pairs",
-    ),
-    "label_names": Key(
-        help="All labels that may occur, in the order of the classes where files number them or hold logits.",
-        kind=Sequence[str],
-    ),
-    "test": Key(
-        help="An evaluation set: its texts, right labels and groups. Runs that answer it are joined by example id."
-    ),
-    "text": Key(
-        help=(
-            "The text to search: premise, hypothesis, ...; all: every text of an example, one after the other.  "
-            "[default: the last, of a pair the hypothesis]"
-        ),
-        kind=str,
-    ),
-    "texts": Key(help="With TRAIN: texts without labels of the task, predicted for shift detection alone."),
-    "trained_on": Key(
-        help=(
-            "With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
-            "the gap; give the texts with --test."
-        ),
-    ),
-    "align": Key(
-        help=(
-            "exact: all runs must cover the same examples; intersect: keep those that all cover; position: the "
-            "i-th row is the i-th example of the evaluation set."
-        ),
-        kind=Literal["exact", "intersect", "position"],
-        default="exact",
-    ),
-    "as": Key(
-        help="Which model of --runs is of which condition, where files do not say so; * and ? match several runs.",
-        kind=Mapping[str, str],
-    ),
-    "bits": Key(help="The same as -log2 of the probability."),
-    "checkpoint": Key(help="One checkpoint of each run, or last.  [default: all]", kind=int | str),
-    "dataset": Key(help="Runs on this dataset only.", kind=str),
-    "embeddings": Key(
-        help=(
-            "Embeddings of the hypothesis (or another text) alone, a row an example: .npy, .npz, Parquet or CSV; "
-            "beside --runs, or by themselves with --test."
-        ),
-    ),
-    "inside": Key(
-        help=(
-            "Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the "
-            "dataset."
-        ),
-    ),
-    "labels": Key(help="What predictions stand for: 0=contradiction,1=entailment,2=neutral.", kind=Mapping[str, str]),
-    "model_a": Key(help="Which model in the first RUNS.", kind=str),
-    "model_b": Key(help="Which model in the second RUNS.", kind=str),
-    "names": Key(
-        help=(
-            "What the names of runs say, as a regular expression with groups: model, and condition, train_set, "
-            "seed, dataset, split: '(?P<model>.+)_(?P<condition>std|hypothesis)_(?P<seed>.+)'. Any other group is"
-            " added to the model."
-        ),
-        kind=str,
-    ),
-    "outside": Key(help="The same models on other distributions; labels are ignored."),
-    "pool_configurations": Key(
-        help=(
-            "Take runs that were asked in different ways (prompt, shots, temperature) for repeats of one. Without it "
-            "each configuration is a model of its own."
-        ),
-        kind=bool,
-        default=False,
-    ),
-    "probabilities": Key(
-        help=(
-            "The right label's probability, a row an example; by themselves with --test also those of all labels: a "
-            "column a label, or in the order of --label-names."
-        )
-    ),
-    "runs": Key(help="Predictions made elsewhere: files or folders in any known format (goldassay runs --help)."),
-    "split": Key(help="Runs on this part of the dataset only.", kind=str),
-    "train": Key(
-        help=(
-            "The same models on their training data, all with features: embeddings beside the runs (goldassay "
-            "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
-            "neighbor."
-        ),
-    ),
-    "train_set": Key(help="Runs trained on this only.", kind=str),
-    "patterns": Key(help="Patterns mined before (patterns.parquet), instead of mining TRAIN."),
-    "q": Key(
-        help=(
-            "Keep only patterns whose Benjamini-Hochberg q-value is at most this.  [default: keep all, as published]"
-        ),
-        kind=float,
-        ge=0,
-        le=1,
-    ),
-    "condition": Key(
-        help=(
-            "What the model sees, in training or in given runs: paired, hypothesis_only, premise_only, shuffled, "
-            "overlap, length or empty."
-        ),
-        kind=str,
-    ),
-    "dry_run": Key(
-        help="Train nothing: say how many trainings, how much time on this machine and how much disk it would take.",
-        kind=bool,
-        default=False,
-    ),
-    "features": Key(
-        help=(
-            "With TRAIN and a network: predict the training data too, as train, and keep features, for shift "
-            "detection --train train=DIR/runs."
-        ),
-        kind=bool,
-        default=False,
-    ),
-    "model": Key(
-        help=(
-            "Name of the model: a network to train, or of given runs the one to read (* and ? match several, as "
-            "runs of one)."
-        ),
-        kind=str,
-    ),
-    "n": Key(help="Words of an n-gram that is looked up.", kind=int, default=13, ge=5, le=63),
-    "name": Key(help="What the runs call the model.  [default: its name]", kind=str),
-    "only": Key(help="Run this set or model alone, by its name in the tables; may be given several times."),
-    "without": Key(help="Leave this set or model out; may be given several times."),
-    "pretrained": Key(
-        help=(
-            "Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
-            "Without it these are left out."
-        ),
-        kind=str,
-    ),
-    "scheduler": Key(
-        help="Hand the work to the workers of a dask scheduler instead: its address or its scheduler file.",
-        kind=str,
-    ),
-    "skip_broken": Key(
-        help="Leave out what of the corpus cannot be read, without an error at the end.", kind=bool, default=False
-    ),
-    "board": Key(
-        help="Scores of other systems on the same items: compares items that are equally hard for these, too.",
-    ),
-    "near_copies": Key(
-        help=(
-            "Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word "
-            "changed, and items of fewer than 8 words."
-        ),
-        kind=bool,
-        default=False,
-    ),
-    "seed_list": Key(help="Which seeds, in place of --seeds.", kind=Sequence[int]),
-    "by_classifier": Key(
-        help=(
-            "Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
-            "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set."
-        ),
-        kind=bool,
-        default=False,
-    ),
-    "claim": Key(
-        help="A difference between models, in points: does it exceed what configurations do?",
-        kind=float,
-        gt=0,
-        finite=False,
-    ),
-    "class": Key(help="The column of classes; also class_by_classifier.", kind=str, default="class"),
-    "clean": Key(help="Plant no flaw: a benchmark that is to be called sound.", kind=bool, default=False),
-    "cluster_threshold": Key(
-        help="A cluster whose divergence is above this is called biased.", kind=float, default=0.25, ge=0
-    ),
-    "components": Key(help="Principal components to cluster in; 0 for no PCA.", kind=int, default=30, ge=0, le=10_000),
-    "developer": Key(help="Who made the models, where their names do not begin with it: NAME/MODEL.", kind=str),
-    "disjoint": Key(
-        help="Texts that may not be in both parts: premise,hypothesis.  [default: all]", kind=Sequence[str]
-    ),
-    "draws": Key(help="Bootstrap draws of each interval.", kind=int, default=1000, ge=1, le=1_000_000),
-    "floor": Key(
-        help=(
-            "What knows nothing scores, for the mean of graded scores, in their unit (0.25 for fractions).  "
-            "[default: not declared: 0 is taken, and nothing is called sound]"
-        ),
-        kind=float,
-    ),
-    "grid": Key(
-        help="Score the clusters for several numbers of clusters and components, too.", kind=bool, default=False
-    ),
-    "grades": Key(
-        help=(
-            "The scores are grades from LOW to HIGH, such as 1:5. They are measured as shares of this scale: a point "
-            "is a hundredth of it. instability, compare, runs show and runs scores also show mean grades."
-        ),
-        kind=str,
-    ),
-    "groups": Key(
-        help="Take the variance apart by this column: a template, a heuristic.  [default: all groups]",
-        kind=Sequence[str],
-    ),
-    "in_distribution": Key(
-        help=(
-            "Which dataset is of the model's own distribution, where several training sets are there for each.  "
-            "[default: the first --test; with --runs the one that is named ID or like the training set]"
-        ),
-        kind=str | Mapping[str, str],
-    ),
-    "k": Key(help="Which neighbor.", kind=int, default=10, ge=1, le=100_000),
-    "map": Key(help="Lay the sentences out on the plane (half a minute for 10,000).", kind=bool, default=True),
-    "equivalent_within": Key(
-        help="The largest difference that does not matter, in points: say whether the models score within it.",
-        kind=float,
-        gt=0,
-        finite=False,
-    ),
-    "matched": Key(help="Runs with the same seed belong together: same data, same order.", kind=bool, default=False),
-    "memory": Key(
-        help=(
-            "Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
-            "large for memory. What is written is the same; it takes longer."
-        ),
-        kind=str,
-    ),
-    "method": Key(help="How the interval is made.", kind=Literal["normal", "bootstrap"], default="normal"),
-    "metric": Key(
-        help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]",
-        kind=Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"],
-    ),
-    "min_rows": Key(help="With --by: values of the column with fewer rows are left out.", kind=int, default=50, ge=1),
-    "mode": Key(
-        help="debias: from what holds no pattern; random: as many, from the full data.",
-        kind=Literal["debias", "random"],
-        default="debias",
-    ),
-    "n_clusters": Key(
-        help="Clusters of sentences; refused above their number.  [default: 50]", kind=int, ge=1, le=10_000
-    ),
-    "organization": Key(help="Who hands on the scores.", kind=str),
-    "parameters": Key(help="Parameters of a model, for the gap against size.", kind=Mapping[str, int]),
-    "recall": Key(
-        help="Share of the out-of-distribution examples to be flagged.", kind=float, default=0.95, gt=0, le=1
-    ),
-    "reference": Key(help="The dataset whose spread those of the others are held against.", kind=str),
-    "repeats": Key(
-        help="How many splits to draw, with seeds one after the other from --seed.", kind=int, default=1, ge=1, le=1000
-    ),
-    "rule": Key(
-        help="Which threshold: closest is how the paper's authors compute it.",
-        kind=Literal["at_least", "closest", "interpolate"],
-        default="at_least",
-    ),
-    "scale": Key(
-        help=(
-            "smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
-            "printed protocol."
-        ),
-        kind=str,
-        default="desk",
-    ),
-    "score": Key(
-        help="max_softmax, max_logit, energy, entropy, mahalanobis, knn.  [default: all that can be]",
-        kind=Sequence[str],
-    ),
-    "shares": Key(
-        help="Which shares of the rows to drop.", kind=float | Sequence[float], default=(0.02, 0.05, 0.1, 0.2, 0.3)
-    ),
-    "size": Key(
-        help=(
-            "Rows of the training file, dev and elsewhere having a tenth each; or items; or documents of a corpus, or "
-            "its bytes (1GB).  [default: 20000, or 8000 items]"
-        ),
-        kind=int | str,
-    ),
-    "test_size": Key(
-        help="Rows of the test file; items have none.  [default: a quarter of --size]", kind=int, le=10_000_000
-    ),
-    "to": Key(help="The format.", kind=Literal["every_eval_ever", "long"]),
-    "figures": Key(
-        help="Draw the figures for a paper as well, one column wide, into DIR/paper.", kind=Literal["pdf", "svg", "png"]
-    ),
-    "json": Key(
-        help="Write the result to this file as well; - is standard output, and all else goes to standard error."
-    ),
-    "junit": Key(help="Write JUnit XML to this file, a test case a rule."),
-    "latex": Key(
-        help="Write the tables for a paper as well, as LaTeX with booktabs, into DIR/paper.", kind=bool, default=False
-    ),
-    "out": Key(help="Folder for what is written; made if it is not there."),
-    "config": Key(help="Settings; without it ./goldassay.toml is read if it is there."),
-    "quiet": Key(help="Print nothing but errors.", kind=bool, default=False),
-}
+# By the name of a bound: how the range is written.
+_BOUNDS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
 
 
 @dataclass(frozen=True)
-class Command:
-    """What one command takes.
+class Option:
+    """One option; the type of its value is what it annotates.
 
     Attributes:
-        options: Names of its options that its Python function takes too, by the keyword.
-        own: Options of which it has another default or, in Python, another type.
-        settings: Options that are keys of the settings for this command alone, by the key.
-        shell: Options that only a shell needs: a function returns what these write or show.
-        places: Keywords that the command takes by their place.
-        function: Its Python function, a name of `goldassay`; "" where there is none.
+        help: What it does, in a sentence.
+        group: Group of the help.
+        metavar: How the help writes its value; "" for a switch, and for choices, which write themselves.
+        repeat: A shell may give it several times.
+        ge: Least value.
+        gt: A value that it must exceed.
+        le: Largest value.
+        lt: A value that it must stay below.
+        min_length: Fewest characters.
+        finite: Infinity and NaN are refused, whatever the bounds are.
+        setting: The key of the settings that decides where it is not given.
+        default: Its default where it is a key of the settings, or one of a bundle of options.
+        spelled: How a shell spells it, where not by its name alone.
+        shell: A sentence for the help of the command line.
+        further: How the help writes places that are more values of it; "" where there are none.
+        parse: Makes the value of what a shell gives, where its type does not say how: a text, or a list of them.
     """
 
-    options: Mapping[str, str]
-    own: Mapping[str, Key] = field(default_factory=lambda: MappingProxyType({}))
-    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    shell: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    function: str = ""
+    help: str
+    group: str
+    metavar: str = ""
+    _: KW_ONLY
+    repeat: bool = False
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    lt: float | None = None
+    min_length: int | None = None
+    finite: bool | None = None
+    setting: str = ""
+    default: Any = None
+    spelled: tuple[str, ...] = ()
+    shell: str = ""
+    further: str = ""
+    parse: Callable[[Any], Any] | None = None
 
-    def key(self, option: str) -> Key:
-        """The declaration of one of its options."""
-        if option in self.settings:
-            return key_of_setting(self.settings[option])
-        return self.own.get(option) or OPTIONS[option]
+    @property
+    def bounds(self) -> dict[str, Any]:
+        """The bounds that it has, by name."""
+        named = {name: getattr(self, name) for name in (*_BOUNDS, "min_length")}
+        return {name: value for name, value in named.items() if value is not None}
 
-    def is_setting(self, option: str) -> bool:
-        """Whether one of its options is a key of the settings."""
-        return option in SETTING_OF or option in self.settings
+    def allows(self, value: Any) -> bool:
+        """Whether a value of the right kind is within the bounds."""
+        if isinstance(value, str):
+            return len(value) >= (self.min_length or 0)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return True
+        # NaN keeps no bound, and infinity may keep all.
+        return (
+            (self.ge is None or value >= self.ge)
+            and (self.gt is None or value > self.gt)
+            and (self.le is None or value <= self.le)
+            and (self.lt is None or value < self.lt)
+            and not (self.finite is False and not abs(value) < float("inf"))
+        )
 
-    def keywords(self) -> dict[str, Key]:
-        """Declarations by the keyword of Python; of what is taken by its place nothing is declared but the name."""
-        return {name: Key() for name in self.places} | {name: self.key(each) for name, each in self.options.items()}
+    def range(self) -> str:
+        """The range that a number must lie in; "" for no bounds."""
+        return " and ".join(_BOUNDS[name].format(bound) for name, bound in self.bounds.items() if name in _BOUNDS)
 
 
-def _named(*same: str, **renamed: str) -> dict[str, str]:
-    return {name: name for name in same} | renamed
+def place(help_text: str, metavar: str, *, repeat: bool = False) -> Option:
+    """What a command takes by its place."""
+    return Option(help_text, PLACE, metavar, repeat=repeat)
 
 
-_SETTINGS, _SHOWN = {"settings": "config", "quiet": "quiet"}, ("json",)
-_REPORT = ("out", "json", "figures", "latex")
-# What every function that reads runs takes.
-_READING = _named(
-    "format",
-    "condition",
-    "split",
-    "train_set",
-    "checkpoint",
-    "columns",
-    "labels",
-    "label_names",
-    "align",
-    "grades",
-    "pool_configurations",
-    gold="test",
+AnyPath = str | os.PathLike[str]
+
+# --- General -------------------------------------------------------------------------------------------------------
+
+_SETTINGS = Option(
+    "Settings, or a file that holds them.", GENERAL, "FILE", shell="Without it ./goldassay.toml is read if it is there."
 )
-_READING_ALL = _READING | _named("model", "dataset")
-_MINING = ("max_tokens", "max_gap", "min_count", "tokenizer", "text", "columns", "clusters", "format")
-_SEVERAL_CONDITIONS = replace(OPTIONS["condition"], kind=Sequence[str])
-_SEVERAL_MODELS = replace(OPTIONS["model"], kind=str | Sequence[str])
+Seed = Annotated[
+    int | None,
+    Option("Seed of everything that draws at random.", GENERAL, "N", ge=0, le=2**32 - 1, setting="seed", default=0),
+]
+Quiet = Annotated[bool, Option("Print nothing but errors.", GENERAL, spelled=("--quiet", "-q"))]
+if TYPE_CHECKING:
+    SettingsOrFile = Annotated[Settings | AnyPath | None, _SETTINGS]
+else:
+    # The model of the settings takes longer to import than all else here.
+    SettingsOrFile = Annotated[Any, _SETTINGS]
 
-COMMANDS = {
-    "audit": Command(
-        _named(
-            "test", "runs", "elsewhere", "corpus", "field", "model", "out", "columns", "clusters", "split_by",
-            "label_names", "format", "pool_configurations", "align", "grades", "seed",
-        )
-        | _SETTINGS,
-        shell=_SHOWN,
-        places=("train",),
-        function="audit",
+# --- Output --------------------------------------------------------------------------------------------------------
+
+_OUT = Option("Folder for what is written; made if it is not there.", OUTPUT, "DIR", spelled=("--out", "-o"))
+Out = Annotated[AnyPath | None, _OUT]
+Folder = Annotated[AnyPath, _OUT]
+Json = Annotated[
+    AnyPath | None,
+    Option(
+        "Write the result to this file as well; - is standard output, and all else goes to standard error.",
+        OUTPUT,
+        "FILE",
     ),
-    "artifacts mine": Command(
-        _named(*_MINING, "test", "by", "seed") | _SETTINGS,
-        # In parts, patterns go from disk to disk.
-        shell=("out", "json", "memory"),
-        places=("train",),
-        function="measure_artifacts",
+]
+Junit = Annotated[AnyPath | None, Option("Write JUnit XML to this file, a test case a rule.", OUTPUT, "FILE")]
+Figures = Annotated[
+    Literal["pdf", "svg", "png"] | None,
+    Option("Draw the figures for a paper as well, one column wide, into DIR/paper.", OUTPUT),
+]
+Latex = Annotated[bool, Option("Write the tables for a paper as well, as LaTeX with booktabs, into DIR/paper.", OUTPUT)]
+
+# --- Data ----------------------------------------------------------------------------------------------------------
+
+_TRAIN = "Training data: a file, a folder, or a name on the Hugging Face hub."
+Train = Annotated[Any, place(_TRAIN, "TRAIN")]
+_TEST = Option(
+    "An evaluation set: its texts, right labels and groups. Runs that answer it are joined by example id.",
+    DATA,
+    "FILE",
+)
+Test = Annotated[Any, _TEST]
+NamedTest = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE")]
+Tests = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE", repeat=True)]
+_COLUMNS = Option(
+    "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c. Also text, "
+    "id, group, split, ignore; of choices: choices, answer, question, passage; of preferences: chosen, "
+    "rejected, or responses and winner, prompt; of judgments: winner or seat, order, item, judge, a, b, "
+    "people, prompt; of runs: example_id, prediction, seed, score, logits, features, label, model, dataset, "
+    "checkpoint; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME.",
+    DATA,
+    "ROLE=NAME,...",
+    repeat=True,
+    parse=",".join,
+)
+Columns = Annotated[str | Mapping[str, str] | None, _COLUMNS]
+ColumnsText = Annotated[str | None, _COLUMNS]
+Format = Annotated[
+    str, Option("The format of the files, where their content does not say it.", DATA, "NAME", default="auto")
+]
+Elsewhere = Annotated[
+    Any,
+    Option(
+        "A set of another distribution, with the same labels or with entailment and non-entailment for three:"
+        " asks whether the score holds there, of runs that answer it, else of quick models.",
+        DATA,
+        "[NAME=]FILE",
+        repeat=True,
     ),
-    "artifacts assign": Command(
-        _named(*_MINING, "test", "threshold", "patterns", "out", "q", "by_classifier") | _SETTINGS,
-        shell=_SHOWN,
-        places=("train",),
+]
+Corpus = Annotated[
+    Any,
+    Option(
+        "What may have been trained on: files, folders or patterns of JSON lines, Parquet or text, also .gz and .zst.",
+        DATA,
+        "PATH",
+        repeat=True,
     ),
-    "artifacts gap": Command(
-        _named(
-            "runs", "model", "condition", "dataset", "names", "test", "columns", "labels", "align", "grades",
-            "clusters", "class", "out", "seed",
-        )
-        | _SETTINGS,
-        own={"model": _SEVERAL_MODELS},
-        shell=_SHOWN,
-        places=("subsets",),
+]
+Field = Annotated[
+    str,
+    Option(
+        "The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer. Of a "
+        "list or an object all texts are read, or those of a path: messages.content.",
+        DATA,
+        "NAME",
+        min_length=1,
     ),
-    "artifacts classify": Command(
-        _named("test", "out", "seeds", "seed", "min_count", "tokenizer", "text", "columns", "clusters", "format")
-        | _SETTINGS,
-        own={"seeds": replace(OPTIONS["seeds"], default=5)},
-        shell=_SHOWN,
-        places=("train",),
+]
+LabelNames = Annotated[
+    Sequence[str] | None,
+    Option(
+        "All labels that may occur, in the order of the classes where files number them or hold logits.",
+        DATA,
+        "NAME,...",
     ),
-    "artifacts downsample": Command(
-        _named(*_MINING, "threshold", "mode", "seed", "out", "patterns", "q") | _SETTINGS,
-        shell=_SHOWN,
-        places=("train",),
+]
+_CLUSTERS = Option(
+    "Rows that count as one: auto joins those with a text or group in common, none lets each row "
+    "count by itself, and columns, separated by commas, join rows with equal values.",
+    DATA,
+    "COLUMN,...",
+    min_length=1,
+    setting="data.clusters",
+    default="auto",
+)
+Clusters = Annotated[str | None, _CLUSTERS]
+# Of runs, whose groups are mostly kinds of examples: nothing is joined that was not named.
+RunClusters = Annotated[str | None, replace(_CLUSTERS, setting="", default="none")]
+SplitBy = Annotated[
+    str | None,
+    Option(
+        "Columns, separated by commas, of which no value is in both parts of a split; none for none; by "
+        "default those given as group.",
+        DATA,
+        "COLUMN,...",
+        min_length=1,
+        setting="data.split_by",
     ),
-    "leakage measure": Command(
-        _named(
-            "test", "runs", "model", "seeds", "embeddings", "probabilities", "bits", "dataset", "train_set", "labels",
-            "label_names", "align", "pool_configurations", "n_clusters", "components", "cluster_threshold", "grid",
-            "map", "out", "columns", "clusters", "split_by", "seed", conditions="condition", models="as",
-        )
-        | _SETTINGS,
-        own={"condition": _SEVERAL_CONDITIONS},
-        settings={"seeds": "leakage.seeds"},
-        shell=("json", "figures", "latex"),
-        places=("train",),
-        function="measure_leakage",
+]
+TestShare = Annotated[
+    float | None,
+    Option("Share of rows set apart as a test part.", METHOD, "S", gt=0, lt=1, setting="data.test_share", default=0.2),
+]
+By = Annotated[
+    str | None,
+    Option("Take the rows of each value of this column apart: a genre, a source, an annotator.", DATA, "COLUMN"),
+]
+Text = Annotated[
+    str | None,
+    Option(
+        "The text to search: premise, hypothesis, ...; all: every text of an example, one after the other.  "
+        "[default: the last, of a pair the hypothesis]",
+        DATA,
+        "ROLE",
     ),
-    "leakage suggest": Command(
-        _named("test", "condition", "shares", "columns", "seed") | _SETTINGS,
-        shell=("out", "json"),
-        places=("train",),
-        function="suggest_rewrites",
+]
+Texts = Annotated[
+    Any,
+    Option(
+        "With TRAIN: texts without labels of the task, predicted for shift detection alone.",
+        DATA,
+        "[NAME=]FILE",
+        repeat=True,
     ),
-    "instability": Command(
-        _READING_ALL | _named("reference", "groups", "discount", "discount_part", "seed") | _SETTINGS,
-        shell=_REPORT,
-        places=("runs",),
-        function="measure_instability",
+]
+TrainedOn = Annotated[
+    Any,
+    Option(
+        "With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
+        "the gap; give the texts with --test.",
+        DATA,
+        "FILE",
     ),
-    "sensitivity": Command(
-        {name: each for name, each in _READING_ALL.items() if name != "pool_configurations"}
-        | _named("claim", "seed")
-        | _SETTINGS,
-        shell=("out", "json"),
-        places=("runs",),
-        function="measure_sensitivity",
+]
+Source = Annotated[
+    Any, Option("The files as published, or folders that hold them.", DATA, "FILE", repeat=True, further="[FILE]...")
+]
+Board = Annotated[
+    Any,
+    Option("Scores of other systems on the same items: compares items that are equally hard for these, too.", DATA,
+           "TABLE"),
+]  # fmt: skip
+SkipBroken = Annotated[bool, Option("Leave out what of the corpus cannot be read, without an error at the end.", DATA)]
+Decisions = Annotated[
+    Path | None,
+    Option(
+        "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl beside the dataset]",
+        DATA,
+        "FILE",
     ),
-    "board": Command(
-        _READING_ALL | _named("missing", "clusters", "discount", "discount_part", "seed") | _SETTINGS,
-        shell=("out", "json"),
-        places=("table",),
-        function="rank_systems",
+]
+DataFolder = Annotated[Path | None, Option("Folder with the datasets; see --files.", DATA, "DIR")]
+Files = Annotated[bool, Option("Run nothing: list the files it needs, and where they come from.", DATA)]
+Only = Annotated[
+    Sequence[str] | None,
+    Option("Run this set or model alone, by its name in the tables; may be given several times.", DATA, "NAME",
+           repeat=True),
+]  # fmt: skip
+Without = Annotated[
+    Sequence[str] | None,
+    Option("Leave this set or model out; may be given several times.", DATA, "NAME", repeat=True),
+]
+
+# --- Runs made elsewhere -------------------------------------------------------------------------------------------
+
+_RUNS = Option(
+    "Predictions made elsewhere: files or folders in any known format (goldassay runs --help).",
+    RUNS,
+    "PATH",
+    repeat=True,
+)
+RunPaths = Annotated[Any, _RUNS]
+NamedRunPaths = Annotated[Any, replace(_RUNS, metavar="[NAME=]PATH")]
+Places = Annotated[Any, place("Files of predictions, or folders, which are searched through.", "PATH...", repeat=True)]
+Dataset = Annotated[str | None, Option("Runs on this dataset only.", RUNS, "NAME")]
+Split = Annotated[str | None, Option("Runs on this part of the dataset only.", RUNS, "NAME")]
+TrainSet = Annotated[str | None, Option("Runs trained on this only.", RUNS, "NAME")]
+Checkpoint = Annotated[int | str | None, Option("One checkpoint of each run, or last.  [default: all]", RUNS, "NAME")]
+Labels = Annotated[
+    Mapping[str, str] | None,
+    Option(
+        "What predictions stand for: 0=contradiction,1=entailment,2=neutral.",
+        RUNS,
+        "NAME=LABEL,...",
+        parse=labels_of_predictions,
     ),
-    "overlap": Command(
-        _named(
-            "corpus", "field", "n", "near_copies", "runs", "board", "dataset", "align", "scheduler", "skip_broken",
-            "columns", "clusters", "format", "out", "seed",
-        )
-        | _SETTINGS,
-        shell=_SHOWN,
-        places=("test",),
-        function="measure_overlap",
+]
+Align = Annotated[
+    Literal["exact", "intersect", "position"],
+    Option(
+        "exact: all runs must cover the same examples; intersect: keep those that all cover; position: the "
+        "i-th row is the i-th example of the evaluation set.",
+        RUNS,
+        default="exact",
     ),
-    "compare": Command(
-        _READING
-        | _named(
-            "dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "equivalent_within", "discount",
-            "discount_part", "seed",
-        )
-        | _SETTINGS,
-        own={"model": _SEVERAL_MODELS, "clusters": replace(DATA["clusters"], default="none")},
-        shell=_REPORT,
-        places=("runs",),
-        function="compare_models",
+]
+Grades = Annotated[
+    str | None,
+    Option(
+        "The scores are grades from LOW to HIGH, such as 1:5. They are measured as shares of this scale: a point "
+        "is a hundredth of it. instability, compare, runs show and runs scores also show mean grades.",
+        RUNS,
+        "LOW:HIGH",
     ),
-    "shift build": Command(
-        _named("by", "min_rows", "columns", "seed", files="from"),
-        shell=("out", "json", "quiet"),
-        places=("name",),
-        function="build_shift",
+]
+PoolConfigurations = Annotated[
+    bool,
+    Option(
+        "Take runs that were asked in different ways (prompt, shots, temperature) for repeats of one. Without it "
+        "each configuration is a model of its own.",
+        RUNS,
     ),
-    "shift generalization": Command(
-        _READING
-        | _named(
-            "test", "runs", "model", "seeds", "texts", "features", "in_distribution", "metric", "floor", "parameters",
-            "trained_on", "out", "seed", n_draws="draws",
-        )
-        | _SETTINGS,
-        own={"model": _SEVERAL_MODELS, "seeds": replace(OPTIONS["seeds"], default=3)},
-        shell=("json", "figures", "latex"),
-        places=("train",),
-        function="measure_shift",
+]
+Models = Annotated[
+    Mapping[str, str] | None,
+    Option(
+        "Which model of --runs is of which condition, where files do not say so; * and ? match several runs.",
+        RUNS,
+        "CONDITION=MODEL",
+        repeat=True,
     ),
-    "shift detection": Command(
-        {name: each for name, each in _READING_ALL.items() if name not in ("dataset", "align")}
-        | _named("inside", "outside", "train", "recall", "rule", "k", "seed", scores="score", n_draws="draws")
-        | _SETTINGS,
-        shell=_REPORT,
-        function="detect_shift",
+]
+Embeddings = Annotated[
+    Mapping[str, Any] | None,
+    Option(
+        "Embeddings of the hypothesis (or another text) alone, a row an example: .npy, .npz, Parquet or CSV; "
+        "beside --runs, or by themselves with --test.",
+        RUNS,
+        "ROLE=FILE",
+        repeat=True,
     ),
-    "train": Command(
-        _named(
-            "test", "model", "out", "seeds", "dev", "vary", "configuration", "objective", "bias", "bias_folds",
-            "teacher", "vectors", "rows", "bootstrap", "weights", "checkpoint_every", "state_every", "record",
-            "precision", "deterministic", "device", "workers", "columns", conditions="condition", changes="set",
-            objective_changes="objective_set", label="name",
-        )
-        | {"settings": "config"},
-        own={"condition": _SEVERAL_CONDITIONS},
-        settings={"seeds": "training.seeds"},
-        # Of a function --seeds takes a list, too.
-        shell=("json", "seed_list", "quiet"),
-        places=("train",),
-        function="train",
+]
+Probabilities = Annotated[
+    Mapping[str, str] | None,
+    Option(
+        "The right label's probability, a row an example; by themselves with --test also those of all labels: a "
+        "column a label, or in the order of --label-names.",
+        RUNS,
+        "CONDITION=FILE[:COLUMN]",
+        repeat=True,
     ),
-    "sweep": Command(_named("workers", "scheduler", "dry_run", "out"), shell=("json", "quiet"), places=("plan",)),
-    "studies": Command(
-        _named(
-            "scale", "data", "only", "without", "pretrained", "files", "dry_run", "precision", "device", "workers",
-            "scheduler", "out", "seed",
-        ),
-        shell=("json", "quiet"),
-        places=("name",),
+]
+Bits = Annotated[
+    Mapping[str, str] | None,
+    Option("The same as -log2 of the probability.", RUNS, "CONDITION=FILE[:COLUMN]", repeat=True),
+]
+Inside = Annotated[
+    Any,
+    Option(
+        "Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the dataset.",
+        RUNS,
+        "[NAME=]RUNS",
+        repeat=True,
     ),
-    "specimen": Command(_named("out", "kind", "size", "test_size", "seed", "clean"), shell=("quiet",)),
-    "split": Command(
-        _named("disjoint", "split_by", "share", "seed", "repeats", "out", "columns", "format") | _SETTINGS,
-        shell=_SHOWN,
-        places=("data",),
+]
+Outside = Annotated[
+    Any,
+    Option("The same models on other distributions; labels are ignored.", RUNS, "[NAME=]RUNS", repeat=True,
+           further="[RUNS]..."),
+]  # fmt: skip
+TrainRuns = Annotated[
+    Any,
+    Option(
+        "The same models on their training data, all with features: embeddings beside the runs (goldassay "
+        "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
+        "neighbor.",
+        RUNS,
+        "[NAME=]RUNS",
     ),
-    "view": Command({}, shell=("test", "decisions", "port", "export", "state", "quiet"), places=("report",)),
-    "mend": Command(
-        {}, shell=("decisions", "runs", "align", "out", "columns", "format", "json", "quiet"), places=("data",)
+]
+ModelA = Annotated[str | None, Option("Which model in the first RUNS.", RUNS, "NAME")]
+ModelB = Annotated[str | None, Option("Which model in the second RUNS.", RUNS, "NAME")]
+Names = Annotated[
+    str | None,
+    Option(
+        "What the names of runs say, as a regular expression with groups: model, and condition, train_set, "
+        "seed, dataset, split: '(?P<model>.+)_(?P<condition>std|hypothesis)_(?P<seed>.+)'. Any other group is"
+        " added to the model.",
+        RUNS,
+        "REGEX",
     ),
-    "check": Command({"policy": "config"}, shell=("junit", "json", "quiet"), places=("reports",), function="check"),
-    "diff": Command({}, shell=("out", "json", "quiet"), places=("before", "after"), function="diff"),
-    "runs list": Command(_named("format", "columns"), shell=("json", "quiet"), places=("path",)),
-    "runs show": Command(_READING_ALL, shell=("json", "quiet"), places=("path",)),
-    "runs import": Command(_READING_ALL | _named("out"), shell=("quiet",), places=("path",)),
-    "runs export": Command(
-        _READING_ALL | _named("out", "to", "developer", "organization"), shell=("quiet",), places=("path",)
+]
+
+# --- Patterns ------------------------------------------------------------------------------------------------------
+
+MaxTokens = Annotated[
+    int | None,
+    Option("Most words in a pattern.", PATTERNS, "M", ge=1, le=5, setting="artifacts.max_tokens", default=3),
+]
+MaxGap = Annotated[
+    int | None,
+    Option("Most tokens skipped between two words of a pattern.", PATTERNS, "T", ge=0, le=5,
+           setting="artifacts.max_gap", default=3),
+]  # fmt: skip
+MinCount = Annotated[
+    int | None,
+    Option(
+        "Fewest training examples a pattern must occur in; by default 50 from 200,000 rows on, "
+        "below that one in a thousand, and never fewer than 8.",
+        PATTERNS,
+        "N",
+        ge=1,
+        setting="artifacts.min_count",
     ),
-    "runs scores": Command(_READING_ALL | _named("seed") | _SETTINGS, shell=("json",), places=("path",)),
-    "runs summarize": Command(_READING_ALL | _named("out"), shell=("json", "quiet"), places=("path",)),
-}  # fmt: skip
+]
+Tokenizer = Annotated[
+    str | None,
+    Option(
+        "How texts are cut: treebank, whitespace, characters, or auto, which is characters for scripts "
+        "without spaces, else treebank.",
+        PATTERNS,
+        "NAME",
+        setting="artifacts.tokenizer",
+        default="auto",
+        shell="Or a function of yours that takes a text and returns its tokens, MODULE:FUNCTION or FILE.py:FUNCTION, "
+        "which is imported and run.",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    Option("A kept pattern gives a label away if its share exceeds this.", PATTERNS, "T", gt=0, lt=1,
+           setting="artifacts.threshold", default=0.7),
+]  # fmt: skip
+Q = Annotated[
+    float | None,
+    Option(
+        "Keep only patterns whose Benjamini-Hochberg q-value is at most this.  [default: keep all, as published]",
+        PATTERNS,
+        "Q",
+        ge=0,
+        le=1,
+    ),
+]
+Patterns = Annotated[
+    AnyPath | None,
+    Option("Patterns mined before (patterns.parquet), instead of mining TRAIN.", PATTERNS, "FILE"),
+]
+
+# --- Models and training -------------------------------------------------------------------------------------------
+
+_MODEL = Option(
+    "Name of the model: a network to train, or of given runs the one to read (* and ? match several, as runs of one).",
+    TRAINING,
+    "NAME",
+    spelled=("--model", "-m"),
+)
+Model = Annotated[str | None, _MODEL]
+# Of these a text may hold several, separated by commas.
+AnyModels = Annotated[str | Sequence[str] | None, _MODEL]
+ChosenModels = Annotated[str | Sequence[str] | None, replace(_MODEL, repeat=True)]
+_CONDITION = (
+    "What the model sees, in training or in given runs: paired, hypothesis_only, premise_only, shuffled, "
+    "overlap, length or empty."
+)
+Condition = Annotated[str | None, Option(_CONDITION, TRAINING, "NAME")]
+Conditions = Annotated[Sequence[str] | None, Option(_CONDITION, TRAINING, "NAME", repeat=True)]
+_SEEDS = Option(
+    "How many seeds: models trained alike, each with a seed of its own.", TRAINING, "N", ge=1, le=MOST_SEEDS
+)
+Seeds = Annotated[int, _SEEDS]
+# Of one training nobody knows how far another one would have come.
+LeakageSeeds = Annotated[int | None, replace(_SEEDS, ge=2, le=100, setting="leakage.seeds", default=5)]
+TrainingSeeds = Annotated[
+    int | Sequence[int] | None,
+    replace(_SEEDS, setting="training.seeds", default=10, parse=seeds),
+]
+Dev = Annotated[
+    Any,
+    Option("What to choose the best epoch by; without it all are trained.", DATA, "FILE", setting="training.dev"),
+]
+Vary = Annotated[
+    Sequence[str] | None,
+    Option("What follows the seed: initialization, order, dropout, subset; by default all of them.", TRAINING,
+           "SOURCE,...", setting="training.vary"),
+]  # fmt: skip
+Configuration = Annotated[
+    str | None,
+    Option("Sizes and recipe of the network: desk or published; by default desk.", TRAINING, "NAME",
+           setting="training.configuration"),
+]  # fmt: skip
+Changes = Annotated[
+    Mapping[str, Any] | None,
+    Option(
+        "Settings of the network or its recipe that replace those of the configuration.",
+        TRAINING,
+        "KEY=VALUE",
+        repeat=True,
+        setting="training.changes",
+        shell="Such as epochs=5.",
+        parse=toml_values("changes", "epochs=5"),
+    ),
+]
+Objective = Annotated[
+    str | None,
+    Option(
+        "What is minimized: cross_entropy, guided_cross_entropy, adversarial, product_of_experts, "
+        "learned_mixin, confidence_regularization; by default cross_entropy, for numbers squared_error.",
+        TRAINING,
+        "NAME",
+        setting="training.objective",
+    ),
+]
+ObjectiveChanges = Annotated[
+    Mapping[str, Any] | None,
+    Option(
+        "Settings of the objective that replace its defaults.",
+        TRAINING,
+        "KEY=VALUE",
+        repeat=True,
+        setting="training.objective_changes",
+        shell="Such as gamma=1.",
+        parse=toml_values("objective_changes", "gamma=1"),
+    ),
+]
+Bias = Annotated[
+    Any,
+    Option(
+        "The bias model that the objective takes: quick_probe or a network, trained here on one text "
+        "alone; what artifacts mine wrote; or runs that answer the training rows.",
+        TRAINING,
+        "WHAT",
+        setting="training.bias",
+    ),
+]
+BiasFolds = Annotated[
+    int | None,
+    Option("Folds of a bias model that is trained here, by default 5; 1 lets it judge the rows that it learnt.",
+           TRAINING, "N", ge=1, le=100, setting="training.bias_folds"),
+]  # fmt: skip
+Teacher = Annotated[
+    Any,
+    Option(
+        "Runs that answer the training rows, for confidence_regularization; by default each run trains "
+        "its own teacher first.",
+        TRAINING,
+        "PATH",
+        setting="training.teacher",
+    ),
+]
+Rows = Annotated[
+    int | None,
+    Option("Draw so many training rows; by default all are taken.", DATA, "N", ge=1, setting="training.rows"),
+]
+Bootstrap = Annotated[
+    bool | None, Option("Draw the training rows with replacement.", DATA, setting="training.bootstrap")
+]
+Vectors = Annotated[
+    Any,
+    Option("Word vectors to start from: word2vec's or GloVe's text, or word2vec's binary.", TRAINING, "FILE",
+           setting="training.vectors"),
+]  # fmt: skip
+Weights = Annotated[
+    str | None,
+    Option("Column with a weight for each training row.", DATA, "COLUMN", setting="training.weights"),
+]
+CheckpointEvery = Annotated[
+    int | None,
+    Option("Evaluate every so many steps, too; by default at the end only.", TRAINING, "STEPS", ge=1,
+           setting="training.checkpoint_every"),
+]  # fmt: skip
+StateEvery = Annotated[
+    float | None,
+    Option("Minutes between states of a run that is under way, by default 10: as much work as a kill may cost.",
+           TRAINING, "MINUTES", ge=0, finite=False, setting="training.state_every"),
+]  # fmt: skip
+Record = Annotated[
+    Sequence[str] | None,
+    Option(
+        "What to keep of each run: predictions, logits, embeddings, relevance, dynamics; by default "
+        "predictions and logits.",
+        TRAINING,
+        "WHAT,...",
+        setting="training.record",
+    ),
+]
+Precision = Annotated[
+    str | None,
+    Option("Of matrix products: float32, bfloat16, or auto, which is bfloat16 where the device multiplies in it.",
+           TRAINING, "NAME", setting="training.precision"),
+]  # fmt: skip
+Device = Annotated[
+    str | None,
+    Option("Where to train: auto, cpu, cuda or mps; by default auto.", TRAINING, "NAME", setting="training.device"),
+]
+Deterministic = Annotated[
+    bool | None,
+    Option("The same bits each time on one GPU too, at some cost.", TRAINING, setting="training.deterministic"),
+]
+Workers = Annotated[
+    int | None,
+    Option("Trainings side by side; by default one a GPU, without GPUs one a core.", TRAINING, "N", ge=1, le=1024,
+           setting="training.workers"),
+]  # fmt: skip
+Name = Annotated[str | None, Option("What the runs call the model.  [default: its name]", TRAINING, "NAME")]
+Scheduler = Annotated[
+    str | None,
+    Option("Hand the work to the workers of a dask scheduler instead: its address or its scheduler file.", TRAINING,
+           "ADDRESS"),
+]  # fmt: skip
+DryRun = Annotated[
+    bool,
+    Option("Train nothing: say how many trainings, how much time on this machine and how much disk it would take.",
+           TRAINING),
+]  # fmt: skip
+KeepFeatures = Annotated[
+    bool,
+    Option(
+        "With TRAIN and a network: predict the training data too, as train, and keep features, for shift "
+        "detection --train train=DIR/runs.",
+        TRAINING,
+    ),
+]
+Pretrained = Annotated[
+    str | None,
+    Option(
+        "Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
+        "Without it these are left out.",
+        TRAINING,
+        "MODEL",
+    ),
+]
+
+# --- Method --------------------------------------------------------------------------------------------------------
+
+Discount = Annotated[
+    str | None,
+    Option(
+        "The report of an audit of the same rows: also give scores without what its readers of a part of the input "
+        "tell.",
+        METHOD,
+        "REPORT",
+    ),
+]
+DiscountPart = Annotated[
+    str | None,
+    Option("Which part of the input to discount, such as premise.  [default: the part whose readers tell most]",
+           METHOD, "PART"),
+]  # fmt: skip
+Reference = Annotated[
+    str | None, Option("The dataset whose spread those of the others are held against.", METHOD, "DATASET")
+]
+Groups = Annotated[
+    Sequence[str] | None,
+    Option("Take the variance apart by this column: a template, a heuristic.  [default: all groups]", METHOD,
+           "COLUMN", repeat=True),
+]  # fmt: skip
+Claim = Annotated[
+    float | None,
+    Option("A difference between models, in points: does it exceed what configurations do?", METHOD, "POINTS", gt=0,
+           finite=False),
+]  # fmt: skip
+Missing = Annotated[
+    Literal["leave-out", "wrong"],
+    Option("Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.", METHOD),
+]
+Matched = Annotated[bool, Option("Runs with the same seed belong together: same data, same order.", METHOD)]
+Method = Annotated[Literal["normal", "bootstrap"], Option("How the interval is made.", METHOD)]
+EquivalentWithin = Annotated[
+    float | None,
+    Option("The largest difference that does not matter, in points: say whether the models score within it.", METHOD,
+           "POINTS", gt=0, finite=False),
+]  # fmt: skip
+NgramWords = Annotated[int, Option("Words of an n-gram that is looked up.", METHOD, "N", ge=5, le=63)]
+NearCopies = Annotated[
+    bool,
+    Option(
+        "Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word "
+        "changed, and items of fewer than 8 words.",
+        METHOD,
+    ),
+]
+NClusters = Annotated[
+    int | None,
+    Option("Clusters of sentences; refused above their number.  [default: 50]", METHOD, "K", ge=1, le=10_000),
+]
+Components = Annotated[int, Option("Principal components to cluster in; 0 for no PCA.", METHOD, "D", ge=0, le=10_000)]
+ClusterThreshold = Annotated[
+    float, Option("A cluster whose divergence is above this is called biased.", METHOD, "D", ge=0)
+]
+Grid = Annotated[bool, Option("Score the clusters for several numbers of clusters and components, too.", METHOD)]
+Map = Annotated[
+    bool,
+    Option("Lay the sentences out on the plane (half a minute for 10,000).", METHOD, spelled=("--map/--no-map",)),
+]
+Shares = Annotated[float | Sequence[float], Option("Which shares of the rows to drop.", METHOD, "SHARE,...")]
+InDistribution = Annotated[
+    str | Mapping[str, str] | None,
+    Option(
+        "Which dataset is of the model's own distribution, where several training sets are there for each.  "
+        "[default: the first --test; with --runs the one that is named ID or like the training set]",
+        METHOD,
+        "[TRAIN=]NAME",
+        repeat=True,
+        parse=own_sets,
+    ),
+]
+Metric = Annotated[
+    Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"] | None,
+    Option("What is measured.  [default: by what the files hold; both correlations where labels are numbers]", METHOD),
+]
+Floor = Annotated[
+    float | None,
+    Option(
+        "What knows nothing scores, for the mean of graded scores, in their unit (0.25 for fractions).  "
+        "[default: not declared: 0 is taken, and nothing is called sound]",
+        METHOD,
+        "VALUE",
+    ),
+]
+Parameters = Annotated[
+    Mapping[str, int] | None,
+    Option("Parameters of a model, for the gap against size.", METHOD, "MODEL=N", repeat=True, parse=sizes),
+]
+Draws = Annotated[int, Option("Bootstrap draws of each interval.", METHOD, "N", ge=1, le=1_000_000)]
+Scores = Annotated[
+    Sequence[str] | None,
+    Option("max_softmax, max_logit, energy, entropy, mahalanobis, knn.  [default: all that can be]", METHOD, "NAME",
+           repeat=True),
+]  # fmt: skip
+Recall = Annotated[float, Option("Share of the out-of-distribution examples to be flagged.", METHOD, "R", gt=0, le=1)]
+Rule = Annotated[
+    Literal["at_least", "closest", "interpolate"],
+    Option("Which threshold: closest is how the paper's authors compute it.", METHOD),
+]
+Neighbor = Annotated[int, Option("Which neighbor.", METHOD, "K", ge=1, le=100_000)]
+MinRows = Annotated[int, Option("With --by: values of the column with fewer rows are left out.", METHOD, "N", ge=1)]
+Memory = Annotated[
+    str | None,
+    Option(
+        "Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
+        "large for memory. What is written is the same; it takes longer.",
+        METHOD,
+        "SIZE",
+    ),
+]
+ByClassifier = Annotated[
+    bool,
+    Option(
+        "Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
+        "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
+        METHOD,
+    ),
+]
+Mode = Annotated[
+    Literal["debias", "random"],
+    Option("debias: from what holds no pattern; random: as many, from the full data.", METHOD),
+]
+ClassColumn = Annotated[str, Option("The column of classes; also class_by_classifier.", METHOD, "COLUMN")]
+Disjoint = Annotated[
+    Sequence[str] | None,
+    Option("Texts that may not be in both parts: premise,hypothesis.  [default: all]", METHOD, "ROLE,..."),
+]
+Repeats = Annotated[
+    int,
+    Option("How many splits to draw, with seeds one after the other from --seed.", METHOD, "R", ge=1, le=1000),
+]
+Scale = Annotated[
+    str,
+    Option(
+        "smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
+        "printed protocol.",
+        METHOD,
+        "SIZE",
+    ),
+]
+Kind = Annotated[
+    Literal["pairs", "choices", "preferences", "judgments", "corpus"],
+    Option("What it is made of: pairs of sentences, with runs of a made-up model, items, or a corpus and a test set.",
+           METHOD),
+]  # fmt: skip
+Size = Annotated[
+    str | None,
+    Option(
+        "Rows of the training file, dev and elsewhere having a tenth each; or items; or documents of a corpus, or "
+        "its bytes (1GB).  [default: 20000, or 8000 items]",
+        METHOD,
+        "ROWS",
+    ),
+]
+TestSize = Annotated[
+    int | None,
+    Option("Rows of the test file; items have none.  [default: a quarter of --size]", METHOD, "ROWS", le=10_000_000),
+]
+Clean = Annotated[bool, Option("Plant no flaw: a benchmark that is to be called sound.", METHOD)]
+To = Annotated[Literal["every_eval_ever", "long"], Option("The format.", METHOD)]
+Developer = Annotated[
+    str | None, Option("Who made the models, where their names do not begin with it: NAME/MODEL.", METHOD, "NAME")
+]
+Organization = Annotated[str | None, Option("Who hands on the scores.", METHOD, "NAME")]
+Policy = Annotated[
+    Any,
+    Option("A settings file with the table [policy]; without it ./goldassay.toml.", GENERAL, "FILE"),
+]
+Port = Annotated[int, Option("The port of the page; 0 takes any that is free.", OUTPUT, "N", ge=0, le=65535)]
+Export = Annotated[
+    Path | None,
+    Option("Write the selected rows as one static HTML file, at most 1,000, and serve nothing.", OUTPUT, "FILE"),
+]
+State = Annotated[
+    str,
+    Option("Which rows to export: what is after the question mark of the address.", OUTPUT, "QUERY"),
+]

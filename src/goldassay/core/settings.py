@@ -7,33 +7,32 @@ known is refused with the nearest one that is, since a setting that is silently 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import tomllib
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
+from goldassay.core import options
 from goldassay.core.boundary import reason
 from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.invalid import in_words
+from goldassay.core.option_texts import MOST_SEEDS
 from goldassay.core.pipes import seekable
-from goldassay.core.setting_keys import ARTIFACTS, DATA, GENERAL, LEAKAGE, TRAINING, Key
-
-if TYPE_CHECKING:
-    import os
 
 FILE_NAME = "goldassay.toml"
 _KEYS, _NAME_ENDS = re.compile(r"[\r\n=,{}\[\]]"), re.compile(r"[\w-]\.(?=[\w-])")
 Section = TypeVar("Section", bound=BaseModel)
 
 
-def of_key(key: Key) -> Any:
-    """A field with the default, the bounds and the description of a key."""
-    return Field(default=key.default, description=key.help, allow_inf_nan=key.finite, **key.bounds)
+def of_option(declared: Any) -> Any:
+    """A field with the default, the bounds and the description of an option."""
+    option = get_args(declared)[1]
+    return Field(default=option.default, description=option.help, allow_inf_nan=option.finite, **option.bounds)
 
 
 class StrictSection(BaseModel):
@@ -45,19 +44,25 @@ class StrictSection(BaseModel):
 class ArtifactSettings(StrictSection):
     """How patterns are mined and kept."""
 
-    max_tokens: int = of_key(ARTIFACTS["max_tokens"])
-    max_gap: int = of_key(ARTIFACTS["max_gap"])
-    min_count: int | None = of_key(ARTIFACTS["min_count"])
-    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = of_key(ARTIFACTS["tokenizer"])
-    q: float = of_key(ARTIFACTS["q"])
-    threshold: float = of_key(ARTIFACTS["threshold"])
+    max_tokens: int = of_option(options.MaxTokens)
+    max_gap: int = of_option(options.MaxGap)
+    min_count: int | None = of_option(options.MinCount)
+    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = of_option(options.Tokenizer)
+    q: float = Field(
+        default=0.01, gt=0, le=1, description="Largest Benjamini-Hochberg q-value of a pattern that is kept."
+    )
+    threshold: float = of_option(options.Threshold)
 
 
 class LeakageSettings(StrictSection):
     """What judges how much a part of the input tells."""
 
-    seeds: int = of_key(LEAKAGE["seeds"])
-    model: str | None = of_key(LEAKAGE["model"])
+    seeds: int = of_option(options.LeakageSeeds)
+    model: str | None = Field(
+        default=None,
+        description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "
+        "hold configuration, changes, rows, bootstrap, vectors, precision, device and workers.",
+    )
 
 
 _OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "precision", "device")
@@ -66,31 +71,31 @@ _OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "prec
 class TrainingSettings(StrictSection):
     """What `goldassay train` does where an option is not given."""
 
-    model: str | None = of_key(TRAINING["model"])
-    dev: str | None = of_key(TRAINING["dev"])
-    seeds: Annotated[int, Field(**TRAINING["seeds"].bounds)] | list[int] = of_key(
-        replace(TRAINING["seeds"], ge=None, le=None)
+    model: str | None = Field(default=None, description="Name of a network, or the place of a checkpoint.")
+    dev: str | None = of_option(options.Dev)
+    seeds: Annotated[int, Field(ge=1, le=MOST_SEEDS)] | list[int] = Field(
+        default=10, description=get_args(options.TrainingSeeds)[1].help
     )
-    vary: list[str] | None = of_key(TRAINING["vary"])
-    conditions: list[str] | None = of_key(TRAINING["conditions"])
-    configuration: Literal["desk", "published"] | None = of_key(TRAINING["configuration"])
-    changes: dict[str, bool | int | float | str] | None = of_key(TRAINING["changes"])
-    objective: str | None = of_key(TRAINING["objective"])
-    objective_changes: dict[str, bool | int | float | str] | None = of_key(TRAINING["objective_changes"])
-    bias: str | None = of_key(TRAINING["bias"])
-    bias_folds: int | None = of_key(TRAINING["bias_folds"])
-    teacher: str | None = of_key(TRAINING["teacher"])
-    rows: int | None = of_key(TRAINING["rows"])
-    bootstrap: bool | None = of_key(TRAINING["bootstrap"])
-    vectors: str | None = of_key(TRAINING["vectors"])
-    weights: str | None = of_key(TRAINING["weights"])
-    checkpoint_every: int | None = of_key(TRAINING["checkpoint_every"])
-    state_every: float | None = of_key(TRAINING["state_every"])
-    record: list[str] | None = of_key(TRAINING["record"])
-    precision: Literal["float32", "bfloat16", "auto"] | None = of_key(TRAINING["precision"])
-    device: Literal["auto", "cpu", "cuda", "mps"] | None = of_key(TRAINING["device"])
-    deterministic: bool | None = of_key(TRAINING["deterministic"])
-    workers: int | None = of_key(TRAINING["workers"])
+    vary: list[str] | None = of_option(options.Vary)
+    conditions: list[str] | None = Field(default=None, description="What the model sees; by default all texts.")
+    configuration: Literal["desk", "published"] | None = of_option(options.Configuration)
+    changes: dict[str, bool | int | float | str] | None = of_option(options.Changes)
+    objective: str | None = of_option(options.Objective)
+    objective_changes: dict[str, bool | int | float | str] | None = of_option(options.ObjectiveChanges)
+    bias: str | None = of_option(options.Bias)
+    bias_folds: int | None = of_option(options.BiasFolds)
+    teacher: str | None = of_option(options.Teacher)
+    rows: int | None = of_option(options.Rows)
+    bootstrap: bool | None = of_option(options.Bootstrap)
+    vectors: str | None = of_option(options.Vectors)
+    weights: str | None = of_option(options.Weights)
+    checkpoint_every: int | None = of_option(options.CheckpointEvery)
+    state_every: float | None = of_option(options.StateEvery)
+    record: list[str] | None = of_option(options.Record)
+    precision: Literal["float32", "bfloat16", "auto"] | None = of_option(options.Precision)
+    device: Literal["auto", "cpu", "cuda", "mps"] | None = of_option(options.Device)
+    deterministic: bool | None = of_option(options.Deterministic)
+    workers: int | None = of_option(options.Workers)
 
     def arguments(self) -> dict[str, Any]:
         """What is set, as `goldassay.lab.training.train` takes it."""
@@ -110,9 +115,9 @@ class TrainingSettings(StrictSection):
 class DataSettings(StrictSection):
     """Which rows belong together, and how data without a test part are split."""
 
-    test_share: float = of_key(DATA["test_share"])
-    clusters: str = of_key(DATA["clusters"])
-    split_by: str | None = of_key(DATA["split_by"])
+    test_share: float = of_option(options.TestShare)
+    clusters: str = of_option(options.Clusters)
+    split_by: str | None = of_option(options.SplitBy)
 
 
 class ArtifactLimits(StrictSection):
@@ -201,7 +206,7 @@ class VerdictSettings(StrictSection):
 class Settings(StrictSection):
     """All settings of an audit."""
 
-    seed: int = of_key(GENERAL["seed"])
+    seed: int = of_option(options.Seed)
     data: DataSettings = DataSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     leakage: LeakageSettings = LeakageSettings()
@@ -300,6 +305,19 @@ def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathL
         else:
             problem, mend = f"{_written(first['loc'], content) or where}: {in_words(first)}", "correct the value"
         raise InputError(problem, file=file, mend=mend) from invalid
+
+
+def chosen(settings: Settings | str | os.PathLike[str] | None, seed: int | None = None, **data: Any) -> Settings:
+    """The settings that a caller gives, or those of a file, with the seed and keys of [data] where these are given.
+
+    Raises:
+        InputError: The file cannot be read, or a value is out of range.
+    """
+    if not isinstance(settings, (Settings, str, os.PathLike, type(None))):
+        raise InputError(f"settings is a {type(settings).__name__}", mend="give load_settings(FILE), or the file")
+    if not isinstance(settings, Settings):
+        settings = Settings() if settings is None else load_settings(settings)
+    return with_data(with_seed(settings, seed), **data)
 
 
 def with_seed(settings: Settings, seed: int | None) -> Settings:

@@ -50,7 +50,7 @@ def load_policy(path: str | os.PathLike[str] | None = None) -> tuple[Demand, ...
     if path is None and not file.is_file():
         raise InputError(
             f"there is no {FILE_NAME} here, which holds the policy",
-            mend=f"write one, or name it with {option('config', 'FILE', argument='policy')}",
+            mend=f"write one, or name it with {option('policy', 'FILE')}",
         )
     return require_demands(read_policy(core_settings.load_settings(file).policy, file), file)
 

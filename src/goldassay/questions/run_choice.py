@@ -6,46 +6,65 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.naming import split_named_path
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.option_texts import named_files
+from goldassay.core.options import (
+    Align,
+    Checkpoint,
+    Columns,
+    Condition,
+    Format,
+    Grades,
+    LabelNames,
+    Labels,
+    Model,
+    PoolConfigurations,
+    Split,
+    Tests,
+    TrainSet,
+)
+from goldassay.core.options import Dataset as DatasetName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.data import Dataset
-    from goldassay.runs.assembly import Align
 
 
-class RunFormat(TypedDict, total=False):
-    """What every function that reads runs takes, as keywords: which runs, and how to read them.
+class RunLabels(TypedDict, total=False):
+    """Which runs, and what their predictions stand for; all mean what they mean for `read_runs`."""
 
-    They mean what they mean for `read_runs`. `gold` is the dataset that was predicted, its right labels, texts and
-    groups: a path, `Dataset` or frame, or {dataset: one of these}.
-    """
-
-    format: str
-    condition: str | None
-    split: str | None
-    train_set: str | None
-    checkpoint: int | str | None
-    columns: Mapping[str, str] | str | None
-    labels: Mapping[str, str] | None
-    label_names: Sequence[str] | None
+    train_set: TrainSet
+    labels: Labels
+    label_names: LabelNames
     align: Align
-    grades: str | None
-    pool_configurations: bool
-    gold: Any
+    pool_configurations: PoolConfigurations
+
+
+class RunFormat(RunLabels, total=False):
+    """What every function that reads runs takes, as keywords: which runs, and how to read them."""
+
+    format: Format
+    condition: Condition
+    split: Split
+    checkpoint: Checkpoint
+    columns: Columns
+    grades: Grades
 
 
 class RunReading(RunFormat, total=False):
-    """The same for functions that name neither the model nor the dataset otherwise."""
+    """The same for functions that take one model and one dataset at most.
 
-    model: str | None
-    dataset: str | None
+    `test` is the dataset that was predicted, its right labels, texts and groups: a path, `Dataset` or frame, or
+    {dataset: one of these}.
+    """
+
+    model: Model
+    dataset: DatasetName
+    test: Tests
 
 
 @dataclass(frozen=True)
@@ -89,26 +108,14 @@ class RunChoice:
         """The choice that keywords make.
 
         Raises:
-            TypeError: There is no such keyword.
-            InputError: The columns are not {role: name}, or right labels in memory cannot be used.
+            InputError: The columns are not role=NAME, or right labels in memory cannot be used.
         """
         from goldassay.data import parse_columns
 
         chosen: dict[str, Any] = dict(reading)
-        known = list(cls.__dataclass_fields__)
-        if unknown := [name for name in chosen if name not in known]:
-            raise TypeError(f"there is no argument {unknown[0]!r}; {did_you_mean(unknown[0], known)}")
-        columns = reading.get("columns")
-        if not isinstance(columns, (str, Mapping, type(None))):
-            raise InputError("the columns are no roles", mend=f"give {option('columns', 'prediction=NAME')}")
-        chosen["columns"] = parse_columns(columns) if isinstance(columns, str) else columns or {}
-        chosen["gold"] = _right_labels(reading.get("gold"))
-        return cls(**chosen)
-
-    def reading(self) -> RunFormat:
-        """The keywords that make this choice, but for the model and the dataset."""
-        own = {name: value for name, value in vars(self).items() if name not in ("model", "dataset")}
-        return cast("RunFormat", own)
+        columns = chosen.pop("columns", None)
+        gold = _right_labels(chosen.pop("test", None))
+        return cls(columns=parse_columns(columns) if isinstance(columns, str) else columns or {}, gold=gold, **chosen)
 
     def gold_of(self, dataset: str) -> str | Dataset | None:
         """The right labels for a dataset, if any were given."""
@@ -139,10 +146,12 @@ def by_ids(align: Align) -> Align:
     return align
 
 
-def _right_labels(given: Any) -> dict[str, str | Dataset]:
-    """Right labels by dataset: of paths the paths, of all else a dataset."""
+def _right_labels(given: Any) -> Mapping[str, str | Dataset]:
+    """Right labels by dataset: of paths, each of which may be NAME=PATH, the paths, of all else a dataset."""
     if given is None:
         return {}
+    if isinstance(given, (list, tuple)) and given and all(isinstance(each, str) for each in given):
+        return named_files(given)
     named = given if isinstance(given, Mapping) else {"": given}
     return {name: _path_or_dataset(gold, name) for name, gold in named.items()}
 
@@ -153,22 +162,4 @@ def _path_or_dataset(given: Any, name: str) -> str | Dataset:
     from goldassay.data import Dataset
     from goldassay.data.memory import dataset_in_memory
 
-    return given if isinstance(given, Dataset) else dataset_in_memory(given, "gold", name=name or "gold")
-
-
-def parse_gold(values: Sequence[str]) -> dict[str, str]:
-    """Take `FILE` or `DATASET=FILE`, each any number of times, apart.
-
-    Raises:
-        InputError: A dataset is given two files.
-    """
-    gold: dict[str, str] = {}
-    for value in values:
-        name, path = split_named_path(value)
-        if name in gold:
-            raise InputError(
-                f"two files of right labels are given for {f'the dataset {name}' if name else 'all datasets'}",
-                mend=f"name the dataset of each: {right_labels('DATASET=FILE')}",
-            )
-        gold[name] = path
-    return gold
+    return given if isinstance(given, Dataset) else dataset_in_memory(given, "test", name=name or "gold")

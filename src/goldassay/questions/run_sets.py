@@ -19,7 +19,7 @@ from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import to_plain
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
-from goldassay.questions.run_choice import RunChoice, parse_gold
+from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.answers import read_answers
 from goldassay.runs.assembly import ordered
 from goldassay.runs.configurations import digest, refuse_base_name
@@ -45,7 +45,6 @@ __all__ = [
     "describe_set",
     "find_at",
     "find_runs",
-    "parse_gold",
     "placed",
     "read_found",
     "read_one",

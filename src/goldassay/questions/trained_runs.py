@@ -1,4 +1,4 @@
-"""Training as its command does it: settings, then keywords; and runs that every question can be asked of."""
+"""Training with settings, then keywords; and runs that every question can be asked of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.keywords import takes
 from goldassay.core.settings import Settings
 from goldassay.lab.training.job_folder import nothing_left_if_refused
 from goldassay.lab.training.many_seeds import check_workers, plan_jobs, run_plan
@@ -25,55 +24,7 @@ if TYPE_CHECKING:
     # Opens, for the trainings that are to come, what is told how they go.
     Watching = Callable[[Sequence[Job]], AbstractContextManager[Watcher]]
 
-__all__ = ["train", "train_runs"]
-
-
-@takes("train")
-def train(
-    train: Any,
-    test: Any,
-    model: str | None = None,
-    *,
-    out: str | os.PathLike[str] = "runs",
-    seeds: int | Sequence[int] | None = None,
-    conditions: Sequence[str] | None = None,
-    dev: Any = None,
-    columns: str | Mapping[str, str] | None = None,
-    workers: int | None = None,
-    settings: Settings | None = None,
-    **options: Any,
-) -> TrainingReport:
-    """Train a network with several seeds and keep what the measures need: `goldassay train`.
-
-    What is already in the folder is not done again, and what was begun goes on from its last checkpoint.
-
-    Args:
-        train: To train on: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of
-            dicts.
-        test: What to evaluate on, likewise; {name: data} or a list of pairs names several.
-        model: A network, or a transformers checkpoint: its folder or its name on the hub; by default that of the
-            settings.
-        out: Folder of the runs.
-        seeds: How many, or which; by default 10.
-        conditions: What the model sees; by default all texts.
-        dev: What to choose the best epoch by, as `train`.
-        columns: Which column plays which role, in all data.
-        workers: Runs side by side; by default one a GPU, or where there is none one a core.
-        settings: Its section [training] holds what is not given here; by default `Settings()`.
-        options: Other keys of [training]: configuration, changes, objective, objective_changes, bias, bias_folds,
-            teacher, vectors, vary, rows, bootstrap, weights, checkpoint_every, state_every, record, precision, device,
-            deterministic; and label, which names the model in its runs.
-
-    Returns:
-        What became of each run; `.summary()` is a frame with the scores.
-
-    Raises:
-        InputError: Anything that keeps all of it from being done, in one line.
-        MissingDependencyError: The extra `train` is not installed.
-        GoldassayError: Not a single run could be finished.
-    """
-    given = {**options, "model": model, "seeds": seeds, "conditions": conditions, "dev": dev, "workers": workers}
-    return train_runs(train, test, given, out=out, columns=columns, settings=settings, watching=None)
+__all__ = ["train_runs"]
 
 
 def train_runs(
@@ -86,7 +37,7 @@ def train_runs(
     settings: Settings | None,
     watching: Watching | None,
 ) -> TrainingReport:
-    """Train: what the command and `train` have in common.
+    """Train, as `goldassay.train` does.
 
     Args:
         train: As for `train`.

@@ -60,6 +60,7 @@ class ReportContent:
         runs: Files of runs that were made for it.
         places: The dataset files that it was made of, by role; timing.json stores where they are, seen from the
             report's folder, so that its rows can be found again.
+        result: What was measured, as the question's own type, where it has one.
     """
 
     document: Mapping[str, Any]
@@ -77,6 +78,7 @@ class ReportContent:
     behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     runs: tuple[Path, ...] = ()
     places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    result: Any = None
     answers: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
 
     def answer(self, kind: type[R]) -> R | None:

@@ -83,18 +83,23 @@ def read_runs(
         grades=parse_grades(grades),
         pool_configurations=pool_configurations,
     )
-    return runs_of(
-        find_slices(path, format, request),
-        {"model": model, "dataset": dataset, "split": split, "condition": condition, "train_set": train_set},
-        gold,
-        fallback_gold=fallback_gold,
-        checkpoint=checkpoint,
-        labels=labels,
-        label_names=label_names,
-        align=align,
-        answer_metric=answer_metric,
-        score=(columns or {}).get("score"),
-    )
+    try:
+        return runs_of(
+            find_slices(path, format, request),
+            {"model": model, "dataset": dataset, "split": split, "condition": condition, "train_set": train_set},
+            gold,
+            fallback_gold=fallback_gold,
+            checkpoint=checkpoint,
+            labels=labels,
+            label_names=label_names,
+            align=align,
+            answer_metric=answer_metric,
+            score=(columns or {}).get("score"),
+        )
+    except InputError as error:
+        # Of functions that are commands it is called as their option is.
+        error.rename("test=", "gold=")
+        raise
 
 
 def runs_of(

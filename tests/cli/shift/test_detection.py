@@ -79,7 +79,7 @@ def test_labels_of_the_other_side_are_ignored(tmp_path: Path, monkeypatch: pytes
     for label in (True, False):
         answers("far", label=label).write_parquet("far.parquet")
         arguments = ["shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-o", "out", "-q"]
-        assert run([*arguments, "--draws", "50", "--rule", "closest", "--score", "energy"]) == 0
+        assert run([*arguments, "--draws", "50", "--rule", "closest", "--scores", "energy"]) == 0
         found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
         rows.append(found["detection"])
         assert any("labels of far were ignored" in note for note in found["notes"]) == label
@@ -286,17 +286,17 @@ def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:
     )
     holed.write_parquet(tmp_path / "holed.parquet")
     cases = {
-        ("far.parquet", "--recall", "0"): "--recall: it must be above 0, not 0.0; give more than 0 and at most 1",
+        ("far.parquet", "--recall", "0"): "--recall is 0.0; give a number, more than 0 and at most 1",
         (
             "far.parquet",
             "--recall",
             "1.2",
-        ): "--recall: it must be 1 or less, not 1.2; give more than 0 and at most 1",
-        ("far.parquet", "--score", "knn"): "knn needs features of the training data; give the runs on it, with "
+        ): "--recall is 1.2; give a number, more than 0 and at most 1",
+        ("far.parquet", "--scores", "knn"): "knn needs features of the training data; give the runs on it, with "
         "embeddings, with --train",
         (
             "far.parquet",
-            "--score",
+            "--scores",
             "odin",
         ): "there is no score 'odin'; choose of max_softmax, max_logit, energy, entropy, mahalanobis, knn",
         (
@@ -310,8 +310,7 @@ def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:
             "own.parquet",
         ): "own.parquet: the out-of-distribution runs are on own, as the others are; give runs on another "
         "dataset, or name it with --outside NAME=RUNS",
-        ("far=own.parquet", "--draws", "0"): "--draws: it must be 1 or more, not 0; give at least 1 and at "
-        "most 1000000",
+        ("far=own.parquet", "--draws", "0"): "--draws is 0; give a whole number, at least 1 and at most 1000000",
     }
     for (path, *options), said in cases.items():
         line = refused("shift", "detection", "--inside", "own.parquet", "--outside", path, *options, "-o", "report")

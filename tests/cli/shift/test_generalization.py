@@ -246,7 +246,7 @@ REFUSED = {
     ),
     "draws": (
         ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--draws", "0"),
-        "--draws: it must be 1 or more, not 0; give at least 1 and at most 1000000",
+        "--draws is 0; give a whole number, at least 1 and at most 1000000",
     ),
     "no file": (("--runs", "nothing.csv"), "nothing.csv: there is no such file or folder; check the path"),
     "texts without training": (

@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["goldassay"]
 
-QUICK = ("--set", "min_count=1", "--set", "epochs=2", "--set", "batch_size=8", "--seeds", "1", "--workers", "1")
+QUICK = (
+    "--changes",
+    "min_count=1",
+    "--changes",
+    "epochs=2",
+    "--changes",
+    "batch_size=8",
+    "--seeds",
+    "1",
+    "--workers",
+    "1",
+)
 PLAN = """
 models = ["bilstm"]
 train = { made = "train.jsonl" }
@@ -44,15 +55,15 @@ def data(tmp_path: Path) -> Path:
 
 
 def train(*more: str) -> tuple[str, ...]:
-    """The command with further options, which replace those of the same name or, of `--set`, of the same key."""
+    """The command with further options, which replace those of the same name or, of `--changes`, of the same key."""
     usual = [("--model", "ngram_average"), ("--test", "test.jsonl"), *zip(QUICK[::2], QUICK[1::2], strict=True)]
     given = [*zip(more[::2], more[1::2], strict=False)]
-    replaced = {name for name, _ in given} - {"--set", "--test"}
-    keys = {value.partition("=")[0] for name, value in given if name == "--set"}
+    replaced = {name for name, _ in given} - {"--changes", "--test"}
+    keys = {value.partition("=")[0] for name, value in given if name == "--changes"}
     kept = [
         (name, value)
         for name, value in usual
-        if name not in replaced and not (name == "--set" and value.partition("=")[0] in keys)
+        if name not in replaced and not (name == "--changes" and value.partition("=")[0] in keys)
     ]
     return ("train", "train.jsonl", *(part for pair in kept for part in pair), *more)
 
@@ -60,7 +71,7 @@ def train(*more: str) -> tuple[str, ...]:
 def test_a_loss_that_is_no_number_ends_its_run_alone_and_keeps_the_last_good_state(goldassay: Command, data: Path):
     # One step an epoch, so that there is a state after the first, whose loss is still a number.
     outcome = goldassay(
-        *train("--rows", "8", "--set", "optimizer=sgd", "--set", "learning_rate=1e18", "--state-every", "0")
+        *train("--rows", "8", "--changes", "optimizer=sgd", "--changes", "learning_rate=1e18", "--state-every", "0")
     )
     assert outcome.status == 2
     assert "the loss became" in outcome.err
@@ -74,21 +85,22 @@ def test_a_loss_that_is_no_number_ends_its_run_alone_and_keeps_the_last_good_sta
 MORE = {"example_id": "more-0", "premise": "there is a dog", "hypothesis": "a dog", "label": "a fourth"}
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown model": (("--model", "ngram_averge"), "there is no model 'ngram_averge'; did you mean 'ngram_average'"),
-    "unknown setting": (("--set", "epoch=2"), "there is no setting 'epoch'; did you mean 'epochs'"),
-    "how many seeds and which": (
-        ("--seed-list", "0"),
-        "--seeds and --seed-list are both given; say how many, or which",
-    ),
-    "seeds in place of their number": (("--seeds", "7,"), "is spelled --seed-list in this command"),
-    "a setting out of range": (("--set", "dropout=1.5"), "dropout is 1.5; give a share from 0 to below 1"),
-    "a share without its 0": (("--set", "dropout=-.5"), "dropout is -0.5; give a share from 0 to below 1"),
-    "nobody at work": (("--workers", "0"), "--workers: it must be 1 or more, not 0"),
+    "unknown setting": (("--changes", "epoch=2"), "there is no setting 'epoch'; did you mean 'epochs'"),
+    "no seeds": (("--seeds", "0"), "--seeds is 0; give a whole number or a list of whole numbers, at least 1"),
+    "seeds that are none": (("--seeds", "7,x"), "--seeds is '7,x'; give a whole number or a list of whole numbers"),
+    "more seeds than are meant": (("--seeds", f"{'7,' * 1001}"), "--seeds names 1001 seeds; name 1000 at most"),
+    "a setting out of range": (("--changes", "dropout=1.5"), "dropout is 1.5; give a share from 0 to below 1"),
+    "a share without its 0": (("--changes", "dropout=-.5"), "dropout is -0.5; give a share from 0 to below 1"),
+    "nobody at work": (("--workers", "0"), "--workers is 0; give a whole number, at least 1 and at most 1024"),
     "a name that is none": (("--name", ""), "the name of the runs is empty; leave out --name"),
     "one name twice": (("--test", "test=train.jsonl"), "two test sets have the name 'test'; name them with"),
     "ragged vectors": (("--vectors", "ragged.txt"), "ragged.txt, line 2: the line has 1 numbers"),
     "labels that the head lacks": (("--test", "more=more.jsonl"), "labels that the training set lacks (a fourth;"),
     "no GPU": (("--device", "cuda"), "a GPU was asked for, and torch finds none"),
-    "other settings": (("-o", "before", "--set", "epochs=3"), "made with other settings: recipe.epochs was 2, now 3;"),
+    "other settings": (
+        ("-o", "before", "--changes", "epochs=3"),
+        "made with other settings: recipe.epochs was 2, now 3;",
+    ),
 }
 
 
@@ -126,9 +138,7 @@ def test_refusals_are_one_line(
 def test_a_single_seed_is_named(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(data)
     monkeypatch.setattr("goldassay.lab.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
-    arguments = list(train("--seed-list", "7", "--quiet"))
-    at = arguments.index("--seeds")
-    assert run([*arguments[:at], *arguments[at + 2 :]]) == 0
+    assert run(train("--seeds", "7,", "--quiet")) == 0
     assert list_runs(data / "runs")["n_runs"].to_list() == [1]
     assert read_runs(data / "runs").seeds.tolist() == [7]
 
@@ -142,7 +152,7 @@ def test_texts_that_are_too_long_are_cut_and_counted(
     place = tiny_checkpoint(data, made_pairs(64), max_positions=8)
     monkeypatch.chdir(data)
     monkeypatch.setattr("goldassay.lab.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
-    settings = ("--set", "epochs=1", "--seeds", "1")
+    settings = ("--changes", "epochs=1", "--seeds", "1")
     assert run(("train", "train.jsonl", "--model", str(place), "--test", "test.jsonl", *settings)) == 0
     told = capsys.readouterr().out
     assert states(told, "training rows of train", 64, place.name, "cut")

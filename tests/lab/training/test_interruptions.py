@@ -41,7 +41,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def command(out: Path, epochs: int, seeds: int, *more: str) -> tuple[str, ...]:
-    settings = [part for name, value in (CHANGES | {"epochs": epochs}).items() for part in ("--set", f"{name}={value}")]
+    settings = [
+        part for name, value in (CHANGES | {"epochs": epochs}).items() for part in ("--changes", f"{name}={value}")
+    ]
     return (
         "train", "train.jsonl", "--model", "ngram_average", "--test", "test.jsonl", "--seeds", str(seeds),
         "--workers", "1", "--quiet", "-o", str(out), *settings, *more,

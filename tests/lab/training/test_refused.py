@@ -53,7 +53,7 @@ def test_a_damaged_checkpoint(data: Path, damaged: str, capsys: pytest.CaptureFi
     "arguments",
     [
         ("--model", "nosuch"),
-        ("--model", "bow", "--set", "nosuch=3"),
+        ("--model", "bow", "--changes", "nosuch=3"),
         ("--model", "bow", "--test", "nope.jsonl"),
         ("--model", "bow", "--weights", "nosuch"),
         ("--model", "bow", "--vectors", "train.jsonl"),

@@ -131,7 +131,7 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
 def test_of_a_command_one_process_speaks(tmp_path: Path):
     for name, seed in (("train", 0), ("test", 1)):
         made_pairs(24, seed, name).examples.drop("weight").write_ndjson(tmp_path / f"{name}.jsonl")
-    settings = ("--set", "min_count=1", "--set", "epochs=1", "--set", "batch_size=8", "--seeds", "1")
+    settings = ("--changes", "min_count=1", "--changes", "epochs=1", "--changes", "batch_size=8", "--seeds", "1")
     command = ("-m", "goldassay", "train", "train.jsonl", "--model", "ngram_average", "--test", "test.jsonl", *settings)
     done = launched(*command, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]

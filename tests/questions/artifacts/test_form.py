@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from goldassay.questions.artifacts.form import read_form_by_lift
-from goldassay.questions.audit import audit
+from goldassay.questions.public import audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import PatternTable
-from goldassay.cli.artifacts.mine import _tell
+from goldassay.cli.artifacts import _tell
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.questions.audit import audit
+from goldassay.questions.public import audit
 from tests.stated import states
 
 if TYPE_CHECKING:

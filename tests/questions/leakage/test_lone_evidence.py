@@ -148,4 +148,4 @@ def test_runs_options_are_refused_without_runs(folder: Path, capsys: pytest.Capt
     ]
     assert run([*words, "--model", "bert"]) == 2
     line = capsys.readouterr().err.strip()
-    assert line == says("goldassay: --model:", "embeddings and probabilities", "--runs")
+    assert line == says("goldassay: --model goes with runs", "--runs")

@@ -10,8 +10,8 @@ import pytest
 
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.form import read_form_by_lift
-from goldassay.questions.audit import audit
 from goldassay.questions.leakage.readings import word_readings
+from goldassay.questions.public import audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

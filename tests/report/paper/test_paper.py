@@ -24,7 +24,7 @@ from goldassay.questions.charts import paper_charts_of
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.instability.command import measure_instability
 from goldassay.questions.report_frame import compose_report
 from goldassay.report import paper
 from goldassay.report.paper import paper_files

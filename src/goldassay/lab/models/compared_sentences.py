@@ -249,7 +249,7 @@ class ComparedSentences(WordNetwork):
             raise InputError(
                 f"a cosine is of two texts, and there {'is 1' if len(roles) == 1 else f'are {len(roles)}'}: "
                 f"{', '.join(roles)}",
-                mend=f"leave out {option('set', 'cosine=true')}",
+                mend=f"leave out {option('changes', 'cosine=true')}",
             )
 
     @abstractmethod

@@ -298,7 +298,7 @@ class Network(SequentialInference):
         if not sizes.encoder:
             raise InputError(
                 "contextual_esim needs an encoder",
-                mend=f"name a checkpoint's folder or hub name: {option('set', 'encoder=FOLDER')}",
+                mend=f"name a checkpoint's folder or hub name: {option('changes', 'encoder=FOLDER')}",
             )
 
     @classmethod

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldassay.core.finding import Finding
-from goldassay.core.keywords import takes
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
-from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.board.measures import (
     ItemStatistics,
     Lead,
@@ -37,12 +35,12 @@ from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Unpack
+    from collections.abc import Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from goldassay.core.settings import Settings
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.discount.result import DiscountResult
     from goldassay.report.report import Report
@@ -53,26 +51,7 @@ _MOST_ITEMS = 30
 # Below this correlation with the rest an item is named, where it is surely not 0.
 _SURE = 0.05
 
-__all__ = ["Board", "BoardReading", "measure_board", "rank_systems", "study_board"]
-
-
-class BoardReading(TypedDict, total=False):
-    """How the board is read; runs as for `read_runs`."""
-
-    format: str
-    model: str | None
-    dataset: str | None
-    condition: str | None
-    split: str | None
-    train_set: str | None
-    checkpoint: int | str | None
-    columns: Mapping[str, str] | str | None
-    labels: Mapping[str, str] | None
-    label_names: Sequence[str] | None
-    align: Any
-    grades: str | None
-    pool_configurations: bool
-    gold: Any
+__all__ = ["Board", "measure_board", "study_board"]
 
 
 @dataclass(frozen=True)
@@ -112,49 +91,6 @@ class Board(Result):
         return frame_of_records(self.systems)
 
 
-@takes("board")
-def rank_systems(
-    table: Any,
-    *,
-    clusters: str | Sequence[str] | None = None,
-    missing: Literal["leave-out", "wrong"] = "leave-out",
-    discount: str | None = None,
-    discount_part: str | None = None,
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
-    **reading: Unpack[BoardReading],
-) -> Report:
-    """Rank systems by their scores on the same items: `goldassay board`.
-
-    Args:
-        table: A table with a column a system, or with a row a system and item (a path, a frame, an Arrow table or a
-            list of dicts); a folder of lists of solved items; or runs of several models on one dataset.
-        clusters: What items share: columns of the table. By default ("auto") items of a table count each by itself,
-            and those of runs by the texts they share, where `gold` gives these; "none" joins nothing.
-        missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
-        discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
-        discount_part: Which part, such as "premise"; by default the one whose readers tell most.
-        seed: Of the draws; by default that of the settings.
-        settings: By default `Settings()`.
-        quiet: Show no progress.
-        reading: `columns` (of a table: system, item, score, answer, prediction, run, ignore) and `grades`; of runs
-            also `gold`, `model`, `dataset`, `labels`, `label_names`, `align`, `checkpoint`, `split`, `condition`,
-            `train_set`, `format`, `pool_configurations`, as for `read_runs`.
-
-    Returns:
-        The report; its tables are `board`, a row a system, and `board_items`, a row an item.
-
-    Raises:
-        InputError: It is no board, systems have no items in common, or scores are of two scales.
-    """
-    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
-    report, _ = study_board(
-        table, RunChoice.of(**reading), missing, settings, quiet=quiet, discount=discount, discount_part=discount_part
-    )
-    return report
-
-
 def study_board(
     table: Any,
     choice: RunChoice,
@@ -165,7 +101,7 @@ def study_board(
     discount: str | None = None,
     discount_part: str | None = None,
 ) -> tuple[Report, Board]:
-    """Rank systems: what the command and `rank_systems` have in common.
+    """Rank systems, as `rank_systems` does.
 
     Raises:
         InputError: As `rank_systems`.

@@ -206,6 +206,6 @@ def _clusters(
     if texts is None and by != AUTO:
         raise InputError(
             f"{option('clusters', by)}: the columns of the data that were predicted are not at hand",
-            mend=f"give these with {option('gold', 'FILE')}",
+            mend=f"give these with {option('test', 'FILE')}",
         )
     return clusters_of(texts, items, by)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
-from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.discount.question import discount_runs, discount_tables
@@ -17,7 +16,6 @@ from goldassay.questions.instability.check import CHECK
 from goldassay.questions.instability.curves import add_curves, report_curves
 from goldassay.questions.instability.deviations import check_reference
 from goldassay.questions.instability.inputs import describe_inputs
-from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.texts import group_names, known_groups
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
@@ -31,63 +29,13 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from goldassay.questions.discount.reading import ShortcutBits
+    from goldassay.questions.instability.options import InstabilityChoice
     from goldassay.questions.run_choice import RunReading
     from goldassay.questions.run_sets import RunSet
     from goldassay.report.report import Report
     from goldassay.runs.curves import Curves
 
-__all__ = ["measure_instability", "study_instability"]
-
-
-@takes("instability")
-def measure_instability(
-    runs: Any,
-    *,
-    reference: str | None = None,
-    groups: Sequence[str] | None = None,
-    discount: str | None = None,
-    discount_part: str | None = None,
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
-    **reading: Unpack[RunReading],
-) -> Report:
-    """Measure how far scores move from run to run, and what makes them move: `goldassay instability`.
-
-    Args:
-        runs: Predictions: a path, `Runs`, or a table with a row a prediction (a frame, Arrow table, `datasets.Dataset`
-            or list of dicts), or several of these; every model, dataset and condition in them is measured.
-        reference: The dataset whose spread the others' are held against.
-        groups: Group columns to take the variance apart by; by default all that the runs have.
-        discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
-        discount_part: Which part, such as "premise"; by default the one whose readers tell most.
-        seed: Of the examples drawn for the map of correlations; by default that of the settings.
-        settings: Hold the limits from which the verdict follows; by default `Settings()`.
-        quiet: Show no progress.
-        reading: Which runs to take and how to read them: `gold`, `model`, `dataset`, `columns`, `labels`,
-            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`, `grades`,
-            `pool_configurations`, as for `read_runs`; `gold` may be {dataset: data}.
-
-    One run of a model has a score with an interval over examples, and a spread that is not measurable. Sets of runs are
-    read and measured one after the other: memory holds the largest of them, not all.
-
-    Returns:
-        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
-
-    Raises:
-        InputError: The runs cannot be read, or the reference or a group column is not there.
-    """
-    asked = InstabilityChoice(reference, groups)
-    return study_instability(
-        runs,
-        asked,
-        seed=seed,
-        settings=settings,
-        quiet=quiet,
-        discount=discount,
-        discount_part=discount_part,
-        **reading,
-    )
+__all__ = ["study_instability"]
 
 
 def study_instability(
@@ -101,7 +49,7 @@ def study_instability(
     discount_part: str | None = None,
     **reading: Unpack[RunReading],
 ) -> Report:
-    """Measure instability: what the command and `measure_instability` have in common.
+    """Measure instability, as `measure_instability` does.
 
     Args:
         runs: As for `measure_instability`.

@@ -113,7 +113,7 @@ def _items(evidence: Evidence, asked: Readers, sources: Sources) -> Posed | None
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",
-            mend=f"leave out {option('model')} and {option('condition', argument='conditions')}",
+            mend=f"leave out {option('model')} and {option('conditions')}",
         )
     return posed
 

@@ -192,7 +192,7 @@ def _as_stored(found: list[Slice], choice: RunChoice) -> dict[str, Runs]:
             more = "" if len(there) <= 6 else ", ..."
             mend = f"choose one with {option(name, 'NAME')}"
             if name == "model":
-                mend += f", or say with {option('as', 'CONDITION=NAME')} which model is of which condition"
+                mend += f", or say with {option('models', 'CONDITION=NAME')} which model is of which condition"
             raise InputError(f"there are runs of {len(there)} {name}s: {', '.join(there[:6])}{more}", mend=mend)
     return {runs.condition: runs for runs in sets}
 

@@ -9,18 +9,16 @@ import polars as pl
 
 from goldassay.artifacts import pattern_features
 from goldassay.core.errors import InputError
-from goldassay.core.keywords import takes
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
-from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.judgments.loading import refuse_judgments
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.suggested_items import suggest_item_rewrites
-from goldassay.questions.leakage.suggesting import SHARES, Suggestion, suggest_rows
+from goldassay.questions.leakage.suggesting import Suggestion, suggest_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.readers.conditions import roles_of
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.artifacts import PatternTable
+    from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.report.report import Report
 
@@ -36,42 +35,20 @@ MOST_ROWS = 60
 _MOST_PATTERNS = 3
 
 
-@takes("leakage suggest")
-def suggest_rewrites(
+def study_rewrites(
     train: Any,
-    test: Any = None,
-    *,
-    condition: str | None = None,
-    shares: float | Sequence[float] = SHARES,
-    columns: str | Mapping[str, str] | None = None,
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
+    test: Any,
+    condition: str | None,
+    dropped: Sequence[float],
+    columns: str | Mapping[str, str] | None,
+    settings: Settings,
+    quiet: bool,
 ) -> Report:
-    """Rank the training rows by how much a part gives their label away: `goldassay leakage suggest`.
-
-    What leakage falls to without the first of them is measured, and without as many at random. Items with choices
-    and preferences are ranked by what their options alone give away (`suggest_items`).
-
-    Args:
-        train: The rows: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of
-            dicts.
-        test: A test set to measure on as well, likewise; it is left as it is. Items with choices take none.
-        condition: The part; by default that of the last text.
-        shares: Of the rows dropped.
-        columns: Which column plays which role.
-        seed: Of everything drawn.
-        settings: How patterns are mined; the seed.
-        quiet: Show no progress.
-
-    Returns:
-        The report. Its tables are `rows`, all of them ranked, and `falls`; of items also `mends`, a row a rule.
+    """Rank rows and measure what leakage falls to without shares of them, as `suggest_rewrites` does.
 
     Raises:
-        InputError: The data or what is asked for cannot be used.
+        InputError: As `suggest_rewrites`.
     """
-    settings = with_seed(settings or Settings(), seed)
-    dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
     steps = Steps(quiet)
     with steps.step("reading the data"):
         posed = load_items(train, test, ItemReading(columns, clusters=settings.data.clusters), refused=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.overlap.items import TestItems, read_items
 from goldassay.questions.overlap.measuring import Overlap, measure_items, say_lacking
 from goldassay.questions.overlap.report import report_overlap
@@ -23,12 +20,14 @@ from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from goldassay.core.settings import Settings
     from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
     from goldassay.scanning import ScanResult
 
-__all__ = ["SearchChoice", "measure_overlap", "study_overlap"]
+__all__ = ["SearchChoice", "study_overlap"]
 
 
 class SearchChoice(NamedTuple):
@@ -59,73 +58,6 @@ class SearchChoice(NamedTuple):
     align: Align = "exact"
 
 
-@takes("overlap")
-def measure_overlap(
-    test: Any,
-    corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    *,
-    field: str = TEXT_FIELD,
-    n: int = 13,
-    runs: Any = None,
-    board: Any = None,
-    dataset: str | None = None,
-    align: Align = "exact",
-    scheduler: str | None = None,
-    skip_broken: bool = False,
-    near_copies: bool = False,
-    columns: str | Mapping[str, str] | None = None,
-    clusters: str | None = None,
-    format: str = "auto",  # noqa: A002
-    out: str | os.PathLike[str] | None = None,
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
-) -> Report:
-    """Search a corpus for the items of a test set: `goldassay overlap`.
-
-    Args:
-        test: The test set: a path, a `Dataset`, or a table in memory.
-        corpus: Files, folders or patterns: JSON lines, Parquet and text, also gzip and zstandard. What lies there is
-            read once, from end to end.
-        field: Of JSON and Parquet the field of the text; several are joined by "+". Of a list or an object all texts
-            in it are read, by a path (`messages.content`) some of them. By default `text`, and conversations in
-            `messages`, `conversations`, `conversation` and `turns`.
-        n: Words of an n-gram, from 5 to 63.
-        near_copies: Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word
-            changed, and items of fewer than 8 words.
-        runs: Predictions on the test set: paths, `Runs` or tables. Each model's score on items that stand in the
-            corpus is set beside that on items that do not.
-        board: Scores of other systems on the same items, as `rank_systems` takes them: the models are then compared on
-            items that are equally hard for these, too.
-        dataset: Which dataset of the runs is the test set, where they are on several.
-        align: "exact" refuses runs of a model that answer different items, or give no prediction for some; "intersect"
-            keeps the items that all of a model's runs answer.
-        scheduler: Address of a dask scheduler, or its scheduler file: its workers then search, which must see the
-            corpus under the same paths. The result is the same.
-        skip_broken: Leave out what cannot be read, and go on.
-        columns: Which column of the test set plays which role: question, answer, passage; or premise, hypothesis.
-        clusters: Which items count as one: "auto" joins those that share a text, "none" joins nothing, or columns.
-        format: The format of the test set, where its content does not say it.
-        out: A folder in which finished parts of the corpus are kept, in `out/shards`: a search that was interrupted
-            goes on there.
-        seed: Of the draws; by default that of the settings.
-        settings: By default `Settings()`.
-        quiet: Show no progress.
-
-    Returns:
-        The report; its tables are `overlap_items`, a row an item, and `overlap_places`, the best places of each.
-
-    Raises:
-        InputError: The test set or the corpus cannot be read; or, without `skip_broken`, a part of the corpus.
-    """
-    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
-    keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board, align)
-    report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
-    refuse_broken(found, skip_broken=skip_broken)
-    return report
-
-
 def study_overlap(
     test: Any,
     corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -136,7 +68,7 @@ def study_overlap(
     file_format: str = "auto",
     quiet: bool = True,
 ) -> tuple[Report, Overlap]:
-    """Search a corpus: what the command and `measure_overlap` have in common.
+    """Search a corpus, as `measure_overlap` does.
 
     Raises:
         InputError: As `measure_overlap`, but for parts of the corpus that cannot be read.

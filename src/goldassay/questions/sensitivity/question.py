@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
-from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.results import frame_of_records
-from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.configuration_sets import ByConfiguration, by_configuration, own_name
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import run_paths
 from goldassay.questions.sensitivity.measuring import measure_sets
 from goldassay.questions.sensitivity.page import PAGE, notes_on, say_sensitivity
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Unpack
+    from collections.abc import Sequence
 
     import polars as pl
 
+    from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_sets import RunSet
@@ -35,66 +32,13 @@ if TYPE_CHECKING:
     from goldassay.report.report import Report
     from goldassay.runs.slices import Slice
 
-__all__ = ["SensitivityReading", "measure_sensitivity", "study_sensitivity"]
-
-
-class SensitivityReading(TypedDict, total=False):
-    """How the runs are read, as for `read_runs`; `gold` is the data that were predicted, for their texts."""
-
-    format: str
-    model: str | None
-    dataset: str | None
-    condition: str | None
-    split: str | None
-    train_set: str | None
-    checkpoint: int | str | None
-    columns: Mapping[str, str] | str | None
-    labels: Mapping[str, str] | None
-    label_names: Sequence[str] | None
-    align: Any
-    grades: str | None
-    gold: Any
-
-
-@takes("sensitivity")
-def measure_sensitivity(
-    runs: Any,
-    *,
-    claim: float | None = None,
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
-    **reading: Unpack[SensitivityReading],
-) -> Report:
-    """Measure how far a score moves with the way of asking: `goldassay sensitivity`.
-
-    Args:
-        runs: Predictions in several configurations: a path, `Runs`, or a table with a row a prediction, whose settings
-            stand in columns config_NAME, or several of these.
-        claim: A difference between models, in points, to hold against what configurations do.
-        seed: Of the folds on which the best configuration is picked; by default that of the settings.
-        settings: By default `Settings()`.
-        quiet: Show no progress.
-        reading: How runs are read: `gold`, `model`, `dataset`, `columns`, `labels`, `label_names`, `align`,
-            `checkpoint`, `split`, `condition`, `train_set`, `format`, `grades`, as for `read_runs`. `model` is a
-            model's own name.
-
-    Returns:
-        The report; its table `configurations` has a row a configuration, and `.save(directory)` writes its files.
-
-    Raises:
-        InputError: The runs cannot be read, no model has two configurations, or these cover different examples.
-    """
-    settings = with_seed(settings or Settings(), seed)
-    with run_paths(runs, named=False) as paths:
-        report, _ = study_sensitivity(paths, RunChoice.of(**reading), claim, settings, quiet=quiet)
-    return report
+__all__ = ["study_sensitivity"]
 
 
 def study_sensitivity(
     paths: Sequence[str], choice: RunChoice, claim: float | None, settings: Settings, *, quiet: bool
 ) -> tuple[Report, SensitivityStudy]:
-    """Measure sensitivity: what the command and `measure_sensitivity` have in common.
+    """Measure sensitivity, as `measure_sensitivity` does.
 
     Raises:
         InputError: As `measure_sensitivity`.

@@ -275,7 +275,7 @@ def find_files(recipe: Recipe, places: Sequence[str | os.PathLike[str]]) -> list
             best = min((missing for _, missing in tried), key=len)
             raise InputError(
                 f"{recipe.title}: there is no {' or '.join(best[0].match[:_SHOWN])} among the files given",
-                mend=f"get it from {recipe.source}, and give its folder with {option('from')}",
+                mend=f"get it from {recipe.source}, and give its folder with {option('source')}",
             )
         found += whole
     return found

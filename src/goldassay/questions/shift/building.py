@@ -20,7 +20,6 @@ import polars as pl
 from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
-from goldassay.core.keywords import takes
 from goldassay.data import Dataset, parse_columns, read_dataset
 from goldassay.data.frames import table_of
 from goldassay.data.row_values import normalized_text
@@ -284,35 +283,14 @@ class Benchmark:
         return f"{_slug(domain)}_{part}.{'json' if self.recipe.written_as == 'squad' else 'jsonl'}"
 
 
-@takes("shift build")
-def build_shift(
-    name: str | None = None,
-    files: Any = None,
-    *,
-    by: str | None = None,
-    min_rows: int = LEAST_ROWS,
-    columns: str | Mapping[str, str] | None = None,
-    seed: int | None = None,
+def build(
+    name: str | None, files: Any, by: str | None, min_rows: int, columns: str | Mapping[str, str] | None, seed: int
 ) -> Benchmark:
-    """Build the splits of a benchmark of several domains: `goldassay shift build`.
-
-    Args:
-        name: A recipe; None with `by`.
-        files: The files as they are published, or folders that hold them. With `by` one dataset: a path or several, a
-            `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts.
-        by: In place of a recipe: the column that tells domains apart.
-        min_rows: With `by`: values of the column with fewer rows are left out.
-        columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
-        seed: Of the draws; by default 0.
-
-    Returns:
-        The benchmark; `.save(directory)` writes a file a domain and part, and `.splits.parts` holds them as frames.
+    """Build a benchmark of several domains, as `build_shift` does.
 
     Raises:
-        InputError: Both or neither of a recipe and a column are given, there is no such recipe, files are missing or
-            cannot be read, or fewer than two domains have rows enough.
+        InputError: As `build_shift`.
     """
-    seed = seed or 0
     if (name is None) == (by is None):
         raise InputError(
             "neither a recipe nor a column was given" if by is None else "a recipe and a column were both given",
@@ -335,7 +313,7 @@ def _rows_of(files: Any) -> pl.DataFrame:
     try:
         return table_of(files).frame
     except InputError as error:
-        raise InputError(f"files: {error.problem}", row=error.row, column=error.column, mend=error.mend) from error
+        raise InputError(f"source: {error.problem}", row=error.row, column=error.column, mend=error.mend) from error
 
 
 def _is_paths(files: Any) -> bool:
@@ -361,7 +339,7 @@ def build_benchmark(
     if not places:
         raise InputError(
             f"{recipe.title}: no files were given",
-            mend=f"get them from {recipe.source}, and name them with {option('from')}",
+            mend=f"get them from {recipe.source}, and name them with {option('source')}",
         )
     rows = read_rows(recipe, find_files(recipe, places), columns)
     splits = split_rows(recipe, rows, seed=seed)
@@ -397,7 +375,7 @@ def build_by_column(
         InputError: The column is not there, or fewer than two values have rows enough.
     """
     if not places:
-        raise InputError("no files were given", mend=f"name the dataset with {option('from', 'FILE')}")
+        raise InputError("no files were given", mend=f"name the dataset with {option('source', 'FILE')}")
     files = [Path(place) for place in places]
     first = read_dataset(files[0], columns=columns or None)
     recipe = recipe_by_column(first.name, column)

@@ -17,7 +17,7 @@ from goldassay.lab.papers.instability.evidence import (
 )
 from goldassay.lab.papers.recipe import PRETRAINED, Findings, Scale, Shown, Training
 from goldassay.lab.papers.sources import PLANTED, join_sets
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.instability.command import measure_instability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

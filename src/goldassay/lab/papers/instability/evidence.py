@@ -22,7 +22,7 @@ from goldassay.core.numbers import in_points
 from goldassay.data import Dataset
 from goldassay.data.published_files import find_published
 from goldassay.lab.papers.cells import compare_cells, show_cells
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.instability.command import measure_instability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,7 +95,7 @@ def released_report(work: Workplace) -> Report | None:
         files,
         reference="mnli",
         seed=work.seed,
-        gold=gold,
+        test=gold,
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
         align="position",
     )

@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
+from goldassay.core.doors import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,10 +100,9 @@ def warn_of_precision(jobs: Sequence[Job]) -> None:
 
     devices = {job.device for job in jobs if job.precision == "bfloat16"}
     if not all(multiplies_bfloat16(device) for device in devices):
-        typer.echo(
+        sys.stderr.write(
             "goldassay: warning: this machine has no instructions for products of 16 bits: bfloat16 can take many "
-            "times as long as float32, which --precision auto takes here",
-            err=True,
+            f"times as long as float32, which {option('precision', 'auto')} takes here\n"
         )
 
 

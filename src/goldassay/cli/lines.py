@@ -1,26 +1,172 @@
-"""What `goldassay compare` prints: two models, several, and several datasets."""
+"""What commands print and write as JSON: the results of questions that answer with a report."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import points, signed_points
+import typer
+
+from goldassay.cli.output import Output, as_text, save_report, settings_lines, write_json
+from goldassay.core.numbers import UNDEFINED, count, points, signed_points
+from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from goldassay.gate.check import Check
+    from goldassay.questions.board.result import BoardResult
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import TotalComparison
+    from goldassay.questions.report_diff import ReportDiff
+    from goldassay.questions.run_scores import ScoredRuns
+    from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
+    from goldassay.report.report import Report
 
 # Of more models a line for each difference is more than anybody reads, of three models one for each of more datasets.
 MOST_MODELS, _MOST_DATASETS, _MOST_NOTES = 12, 8, 8
+# Systems of a board that the terminal shows, and rows of scores; --json and the page have all.
+_MOST_SYSTEMS, _MOST_SCORES = 12, 60
 
 
-def lines_of(compared: ModelComparisons | SuiteComparison) -> list[str]:
+def show_summary(report: Report, output: Output) -> None:
+    """Write a report and print its verdicts."""
+    from goldassay.questions.discount.page import discount_lines
+    from goldassay.questions.discount.result import DiscountResult
+
+    output.show_report(report, [report.summary(), *discount_lines(report.answer(DiscountResult))])
+
+
+def show_leakage(report: Report, output: Output) -> None:
+    """The same of several datasets, whose reports lie in folders of their names, with what is for papers."""
+    if output.out is not None and (output.figures or output.latex):
+        for name, each in (report.result or {}).items():
+            save_report(each, output.out / name, output.figures, output.latex)
+    show_summary(report, output)
+
+
+def show_sensitivity(report: Report, output: Output) -> None:
+    """Write sensitivity, and print a block a model."""
+    limits = str(report.verdicts["sensitivity"]["limits"])
+    lines = _sensitivity(report.result, output.given.get("claim"), limits)
+    output.show_report(report, [*settings_lines(output.settings), *lines], as_text(report.result.to_dict()))
+
+
+def show_board(report: Report, output: Output) -> None:
+    """Write a board, and print its first places."""
+    from goldassay.questions.board.result import BoardResult
+    from goldassay.questions.discount.page import discount_lines, with_discount
+    from goldassay.questions.discount.result import DiscountResult
+
+    ranked, discounted = report.answer(BoardResult), report.answer(DiscountResult)
+    assert ranked is not None
+    lines = [*settings_lines(output.settings), *_board(ranked), *discount_lines(discounted)]
+    output.show_report(report, lines, as_text(with_discount(report.result.to_dict(), discounted)))
+
+
+def show_overlap(report: Report, output: Output) -> None:
+    """Write overlap, and print how many items stand in the corpus."""
+    document = report.to_dict()
+    lines = [*settings_lines(output.settings), *_overlap(document)]
+    output.show_report(report, lines, as_text(document["overlap"]))
+
+
+def show_check(found: Check, output: Output) -> None:
+    """Print the rules that are broken or skipped, and exit with 1 where one is broken."""
+    inputs = [Path(report["path"]) for report in found.reports]
+    if (junit := output.given.get("junit")) is not None:
+        from goldassay.gate.check import to_junit
+
+        write_json(junit, to_junit(found), "--junit", inputs)
+    if output.json is not None:
+        text = json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        write_json(output.json, text.encode("utf-8", "backslashreplace").decode("utf-8"), inputs=inputs)
+    for outcome in found.outcomes:
+        if outcome.status == "broken":
+            typer.echo(f"broken   {one_line(outcome.line)}")
+        elif outcome.status == "skipped" and not output.quiet:
+            typer.echo(f"skipped  {one_line(outcome.line)}")
+    # Whoever loosens a limit makes a verdict pass: no gate may be quiet about that.
+    for note in found.notes:
+        typer.echo(f"note     {one_line(note)}")
+    if found.broken:
+        raise typer.Exit(1)
+    kept = sum(outcome.status == "kept" for outcome in found.outcomes)
+    output.show([f"{kept} rule{'' if kept == 1 else 's'} of {one_line(found.policy)} kept, none broken"])
+
+
+def show_diff(found: ReportDiff, output: Output) -> None:
+    """Write what changed from one report to another, and print it."""
+    page = found.save(output.out or Path())
+    if output.json is not None:
+        inputs = [Path(found.document[side]["path"]) for side in ("before", "after")]
+        write_json(output.json, found.to_json(), inputs=inputs)
+    output.show([found.summary(), str(page)])
+
+
+def show_comparison(report: Report, output: Output) -> None:
+    """Write a comparison, and print the differences."""
+    from goldassay.questions.discount.page import discount_lines, with_discount
+    from goldassay.questions.discount.result import DiscountResult
+
+    found, discounted = report.result, report.answer(DiscountResult)
+    lines = [*settings_lines(output.settings), *comparison_lines(found), *discount_lines(discounted)]
+    output.show_report(report, lines, as_text(with_discount(_result_of(found), discounted)))
+
+
+def score_lines(found: ScoredRuns) -> list[str]:
+    """The scores for people, in points."""
+    from goldassay.runs.grades import say_grades
+
+    head = ["dataset", "model", "score", "95 % over examples", "95 % over runs", "SD", "runs", "examples"]
+    rows = [
+        [
+            each.dataset if each.condition in ("paired", "") else f"{each.dataset} ({each.condition})",
+            each.model,
+            points(each.mean, 2),
+            _interval(each.examples_low, each.examples_high),
+            _interval(each.runs_low, each.runs_high),
+            points(each.sd, 2),
+            count(each.n_runs),
+            count(each.n_examples),
+        ]
+        for each in found.sets
+    ]
+    lines = aligned([head, *rows[:_MOST_SCORES]])
+    if len(rows) > _MOST_SCORES:
+        lines.append(f"and {len(rows) - _MOST_SCORES} more: --json FILE has all")
+    lines += [
+        f"left out  {each.model} on {each.dataset}: {each.reason}" if each.model else f"left out  {each.reason}"
+        for each in found.unread
+    ]
+    if found.comparison is not None:
+        return [*lines, "", *comparison_lines(found.comparison)]
+    # A comparison says it of its models itself.
+    for scale in dict.fromkeys(each.grades for each in found.sets if each.grades is not None):
+        means = {f"{each.model} on {each.dataset}": each.mean for each in found.sets if each.grades == scale}
+        lines.append(f"note  {say_grades(means, scale)}")
+    return [*lines, "", f"no comparison: {found.uncompared}"]
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of equal width, numbers to the right."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    numeric = [all(row[i].replace(",", "").isdigit() for row in table[1:]) for i in range(len(table[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in table
+    ]
+
+
+def comparison_lines(compared: ModelComparisons | SuiteComparison) -> list[str]:
     """The comparison for people, in points."""
     from goldassay.questions.comparison.suites import SuiteComparison
 
@@ -29,7 +175,7 @@ def lines_of(compared: ModelComparisons | SuiteComparison) -> list[str]:
     return _lines(compared.pairs[0]) if len(compared.names) == 2 else _overview(compared)
 
 
-def result_of(compared: ModelComparisons | SuiteComparison) -> dict[str, Any]:
+def _result_of(compared: ModelComparisons | SuiteComparison) -> dict[str, Any]:
     """The comparison as plain data; of two models on one dataset that of the pair."""
     from goldassay.questions.comparison.suites import SuiteComparison
 
@@ -230,3 +376,79 @@ def _count(value: int | None) -> str:
 
 def _p(value: float) -> str:
     return "p < 0.0001" if value < 1e-4 else f"p = {value:.4f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return UNDEFINED if low is None or high is None else f"[{points(low, 2)}, {points(high, 2)}]"
+
+
+def _board(found: BoardResult) -> Iterator[str]:
+    from goldassay.questions.board.page import ranks_of, sentences
+
+    rows = found.systems
+    width = max(len(row.system) for row in rows[:_MOST_SYSTEMS])
+    yield f"{'place':>5}  {'system':<{width}}  {'score':>6}  {'95 % interval':<16}  ranks it may have"
+    for row in rows[:_MOST_SYSTEMS]:
+        interval = f"[{100 * row.low:.2f}, {100 * row.high:.2f}]"
+        yield f"{row.place:>5}  {row.system:<{width}}  {100 * row.score:>6.2f}  {interval:<16}  {ranks_of(row)}"
+    if len(rows) > _MOST_SYSTEMS:
+        yield f"       and {len(rows) - _MOST_SYSTEMS} more: -o DIR writes all"
+    for said in (*sentences(found), *found.notes):
+        yield f"- {said}"
+
+
+def _sensitivity(found: SensitivityStudy, claim: float | None, limits: str) -> Iterator[str]:
+    yield f"Sensitivity  {found.verdict.verdict.upper()}"
+    yield f"  {found.verdict.evidence} {limits}".rstrip()
+    yield f"  → {found.verdict.next_step}"
+    for each in found.models:
+        yield ""
+        yield from _of_model(each, claim)
+    if found.n_pairs:
+        yield ""
+        yield f"order: {found.n_changed} of {found.n_pairs} pairs of models change it with the configuration"
+    if found.alone:
+        yield f"left out, with one configuration: {', '.join(found.alone[:8])}"
+
+
+def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
+    from goldassay.questions.sensitivity.page import say_claim
+
+    spread = each.spread
+    least, most = min(spread.n_repeats), max(spread.n_repeats)
+    repeats = f"{least} to {most} runs" if least < most else f"{most} run{'s' * (most > 1)}"
+    shape = f"{len(spread.means)} configurations of {repeats}, {spread.n_examples:,} examples"
+    yield f"{each.model} on {each.dataset}: {shape}"
+    rows = {"differ in": ", ".join(each.settings[:8])}
+    if spread.sd is not None and spread.sd_interval is not None:
+        rows["SD"] = (
+            f"{_points(spread.sd)} points [{_points(spread.sd_interval.low)}, {_points(spread.sd_interval.high)}]"
+            + ("" if spread.repeat_sd is None else f", over repeats {_points(spread.repeat_sd)}")
+            + ("" if spread.separable else ", repeats included")
+        )
+    low, high = spread.range_interval.low, spread.range_interval.high
+    rows["range"] = f"{_points(spread.range)} points [{_points(low)}, {_points(high)}] over examples"
+    for name, at, other in (("best", spread.best, spread.best_score), ("worst", spread.worst, spread.worst_score)):
+        rows[name] = (
+            f"{each.configurations[at]}: {_points(spread.means[at])} points; picked on other examples "
+            f"{_points(other.mean)} [{_points(other.interval.low)}, {_points(other.interval.high)}]"
+        )
+    if claim is not None and (said := say_claim(each)):
+        rows["claim"] = f"{claim:g} points: {said}"
+    for name, value in rows.items():
+        yield f"  {name:<10} {value}"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.2f}"
+
+
+def _overlap(document: dict[str, Any]) -> Iterator[str]:
+    found, verdict = document["overlap"], document["verdicts"]["overlap"]
+    yield f"overlap: {verdict['verdict']}"
+    yield f"- {verdict['evidence']}"
+    for row in found["kinds"]:
+        if row["n"]:
+            yield f"{row['n']:>8,}  {row['kind']}"
+    for said in (*found["sentences"], *found["notes"]):
+        yield f"- {said}"

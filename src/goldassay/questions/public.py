@@ -1,0 +1,291 @@
+"""The audit, training, and reports judged and compared, in Python and in a shell: `audit`, `train`, `check`, `diff`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+
+from goldassay.core.commands import command
+from goldassay.core.naming import split_named_path
+from goldassay.core.options import (
+    Align,
+    AnyPath,
+    Bias,
+    BiasFolds,
+    Bootstrap,
+    Changes,
+    CheckpointEvery,
+    Clusters,
+    Columns,
+    Conditions,
+    Configuration,
+    Corpus,
+    Deterministic,
+    Dev,
+    Device,
+    Elsewhere,
+    Field,
+    Format,
+    Grades,
+    LabelNames,
+    Model,
+    Name,
+    NamedRunPaths,
+    NamedTest,
+    Objective,
+    ObjectiveChanges,
+    Out,
+    Policy,
+    PoolConfigurations,
+    Precision,
+    Quiet,
+    Record,
+    Rows,
+    Seed,
+    SettingsOrFile,
+    SplitBy,
+    StateEvery,
+    Teacher,
+    Tests,
+    Train,
+    TrainingSeeds,
+    Vary,
+    Vectors,
+    Weights,
+    Workers,
+    place,
+)
+from goldassay.questions.run_choice import RunChoice, by_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from goldassay.gate.check import Check
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.many_seeds import TrainingReport
+    from goldassay.lab.training.outcome import Watcher
+    from goldassay.questions.report_diff import ReportDiff
+    from goldassay.report.report import Report
+
+
+class TrainingOptions(TypedDict, total=False):
+    """Keys of the section [training] of the settings, and what the runs call the model."""
+
+    dev: Dev
+    seeds: TrainingSeeds
+    vary: Vary
+    conditions: Conditions
+    configuration: Configuration
+    changes: Changes
+    objective: Objective
+    objective_changes: ObjectiveChanges
+    bias: Bias
+    bias_folds: BiasFolds
+    teacher: Teacher
+    vectors: Vectors
+    rows: Rows
+    bootstrap: Bootstrap
+    weights: Weights
+    checkpoint_every: CheckpointEvery
+    state_every: StateEvery
+    record: Record
+    precision: Precision
+    deterministic: Deterministic
+    device: Device
+    workers: Workers
+    name: Name
+
+
+@command()
+def audit(
+    train: Train,
+    test: NamedTest = None,
+    runs: NamedRunPaths = None,
+    elsewhere: Elsewhere = None,
+    corpus: Corpus = None,
+    seed: Seed = None,
+    *,
+    field: Field = "text",
+    model: Model = None,
+    out: Out = None,
+    columns: Columns = None,
+    clusters: Clusters = None,
+    split_by: SplitBy = None,
+    label_names: LabelNames = None,
+    format: Format = "auto",  # noqa: A002
+    pool_configurations: PoolConfigurations = False,
+    align: Align = "exact",
+    grades: Grades = None,
+    settings: SettingsOrFile = None,
+    quiet: Quiet = True,
+) -> Report:
+    """Audit a benchmark: can its labels be guessed by a shortcut, and would a score on it hold?
+
+    Reads the data, searches the training part for word patterns that give the label away, trains small quick
+    models that may see only a part of each input; with --runs measures how much the score moves from seed to
+    seed, with --elsewhere what it loses on other distributions, and with --corpus whether the test set stands in what
+    was trained on. Without --test the data's own test part is used,
+    or a fifth of the rows is set apart such that no sentence is in both parts. With --model a network judges leakage in
+    place of the quick models; it needs goldassay[train].
+    Writes report.html (open it in a browser), report.json, report.md and the tables and figures behind them,
+    and prints a summary: a verdict for each question (sound, caution, unsound, not measurable) with the
+    figure that decided it, and what to add for a question that was not asked.
+
+      goldassay audit train.jsonl --test test.jsonl
+      goldassay audit train.jsonl --test test.jsonl --runs runs --elsewhere far=far.jsonl
+
+    The quick models need no GPU and about a minute for 20,000 rows. They set a lower bound: what they can
+    read from a part of the input, a stronger model can read too.
+
+    Note:
+        Data are a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts;
+        sets from elsewhere {name: data} or a list. Runs are paths, each of which may be NAME=PATH, `Runs`, or tables
+        with a row a prediction; {name of the dataset: one of these}, or several. Quick probes are kept in `out/runs`,
+        without `out` only until the report is made.
+
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
+    Raises:
+        InputError: The data cannot be read or audited; the message says where and how to mend it.
+    """
+    from goldassay.core.settings import chosen
+    from goldassay.questions.audit import study_audit
+    from goldassay.questions.leakage.posed_items import ItemReading
+    from goldassay.questions.overlap.in_audit import CorpusChoice
+
+    settings = chosen(settings, seed, clusters=clusters, split_by=split_by)
+    # The score that is reported is that of a run's last checkpoint.
+    choice = RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), grades=grades)
+    reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
+    searched = CorpusChoice.of(corpus, field)
+    return study_audit(
+        train, test, runs, elsewhere, searched, choice, reading, settings, model=model, out=out, quiet=quiet
+    )
+
+
+@command()
+def train(
+    train: Train,
+    test: Tests = None,
+    model: Model = None,
+    *,
+    out: Out = "runs",
+    columns: Columns = None,
+    settings: SettingsOrFile = None,
+    quiet: Quiet = True,
+    **options: Unpack[TrainingOptions],
+) -> TrainingReport:
+    """Train a network with several seeds, and keep what the measures need.
+
+    Each run is a model trained with a seed of its own under one condition, and evaluated on every test set. Runs go
+    on side by side, one a core, or one a GPU. The folder can be handed to goldassay instability, compare and audit
+    --runs. Networks: bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, and
+    transformers checkpoints, by their folder or their name on the hub.
+
+      goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
+      goldassay instability runs
+
+    A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done
+    again. Options not given are taken from the section [training] of the settings. --seeds 0,1,2 says which seeds.
+
+    Note:
+        Data are a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts;
+        {name: data} or a list of pairs names several.
+
+    Returns:
+        What became of each run; `.summary()` is a frame with the scores.
+
+    Raises:
+        InputError: Anything that keeps all of it from being done, in one line.
+        MissingDependencyError: The extra `train` is not installed.
+        GoldassayError: Not a single run could be finished.
+    """
+    from goldassay.core.settings import chosen
+    from goldassay.lab.training.distributed import leads
+    from goldassay.lab.training.progress import bars, warn_of_precision
+    from goldassay.questions.trained_runs import train_runs
+
+    def watching(jobs: Sequence[Job]) -> AbstractContextManager[Watcher]:
+        warn_of_precision(jobs)
+        return bars(len(jobs))
+
+    given: dict[str, Any] = {**options, "model": model}
+    given["label"] = given.pop("name", None)
+    tests = test if isinstance(test, (list, tuple)) else [] if test is None else test
+    if isinstance(tests, list):
+        tests = [split_named_path(each) if isinstance(each, str) else each for each in tests]
+    # Of several processes that share a training one speaks.
+    watched = None if quiet or not leads() else watching
+    try:
+        return train_runs(
+            train, tests, given, out=out or "runs", columns=columns, settings=chosen(settings), watching=watched
+        )
+    except KeyboardInterrupt as interruption:
+        raise KeyboardInterrupt(
+            f"what is done is kept in {out}, and the same command goes on from there"
+        ) from interruption
+
+
+@command()
+def check(
+    reports: Annotated[
+        Any,
+        place(
+            "A report.json that any command wrote, or its folder; several are judged together.",
+            "REPORT...",
+            repeat=True,
+        ),
+    ],
+    policy: Policy = None,
+) -> Check:
+    """Hold a report against the policy in goldassay.toml, for CI and for pre-commit.
+
+      [policy]
+      max_single_sentence_improvement = 0.05     # fractions: 5 points
+      max_easy_share = 0.2
+      min_runs = { limit = 5, optional = true }  # passes where no runs were given
+      worst_verdict = "caution"
+
+    Prints one line for each rule that is broken and exits with 1, or with 0 where none is; with 2 where the report or
+    the policy cannot be read, or the report was edited. A measure that the reports lack breaks its rule, unless the
+    rule is optional.
+
+    Note:
+        Reports are `Report`, files or folders; the policy is a settings file, or the table [policy] as a mapping, such
+        as {"max_easy_share": 0.2}.
+
+    Returns:
+        What became of each rule; `.passed` says whether none is broken.
+
+    Raises:
+        InputError: A report or the policy cannot be read, a report was edited, or the policy demands nothing.
+    """
+    from goldassay.questions import gating
+
+    return gating.check(reports, policy)
+
+
+@command()
+def diff(
+    before: Annotated[AnyPath, place("A report.json that any command wrote, or its folder.", "BEFORE")],
+    after: Annotated[AnyPath, place("A later report of the same command.", "AFTER")],
+) -> ReportDiff:
+    """Lay two reports side by side, before and after a dataset was mended or a model changed.
+
+    Says how each measure changed, with an interval of the change; which verdicts moved; which patterns are gone and
+    which are new. The interval is paired where two reports with a row for each example evaluate on the same test file,
+    else made from the intervals of the two reports, and each row says which. Reports of different questions, labels or
+    texts are refused; other commands, versions, data or settings are named.
+
+    Writes diff.html, diff.json, diff.md, tables and a figure.
+
+    Returns:
+        What changed; `.save(directory)` writes it.
+
+    Raises:
+        InputError: A report cannot be read or was edited, or the two are not about the same thing.
+    """
+    from goldassay.questions import gating
+
+    return gating.diff(before, after)
