@@ -61,7 +61,7 @@ def kind(option: Any) -> str:
 def page() -> str:
     """The page."""
     rows = []
-    for name, given in options().items():
+    for given in options().values():
         first = given[0][1]
         spelled = ", ".join(f"`{each}`" for each in sorted({*first.opts, *first.secondary_opts}, key=len))
         keys = {COMMANDS[path].parameters()[str(each.name)].option.setting for path, each in given} - {""}

@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.verdicts.cells import Cell, at_most, print_table
 from goldassay.core.settings import Settings
-from goldassay.questions.public import audit
 from goldassay.questions.inputs import load_inputs
+from goldassay.questions.public import audit
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset

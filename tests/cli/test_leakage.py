@@ -276,7 +276,7 @@ def test_what_cannot_be_measured_is_refused(
     assert "--models goes with runs; leave it out, or name the predictions with --runs" in refused(
         *MEASURE, "train.jsonl", "--models", "paired=x"
     )
-    assert "ROLE=VALUE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
+    assert "ROLE=FILE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
     assert "no such file" in refused(*MEASURE, "gone.jsonl")
     sets = (*MEASURE, "train.jsonl", "test.jsonl")
     assert "say of which set it is, as in --test train=FILE" in refused(*sets, "--test", "test.jsonl")

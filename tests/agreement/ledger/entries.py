@@ -38,15 +38,15 @@ CALLS: Mapping[str, Callable[[Any], Any]] = {
     "measure-leakage": lambda g: g.measure_leakage("in/train.jsonl", "in/test.jsonl", seeds=2, map=False, n_clusters=6),
     "suggest-rewrites": lambda g: g.suggest_rewrites("in/train.jsonl", "in/test.jsonl", shares=[0.1]),
     "measure-instability": lambda g: g.measure_instability("in/runs", groups=["genre"], dataset="test"),
-    "compare-models": lambda g: g.compare_models("in/a.csv", "in/b.csv", clusters="premise", gold="in/test.jsonl"),
+    "compare-models": lambda g: g.compare_models("in/a.csv", "in/b.csv", clusters="premise", test="in/test.jsonl"),
     "measure-shift": lambda g: g.measure_shift(
         runs={"test": "in/runs/test.csv", "far": "in/runs/far.csv"}, in_distribution="test",
-        trained_on="in/train.jsonl", gold={"test": "in/test.jsonl", "far": "in/far.jsonl"},
+        trained_on="in/train.jsonl", test={"test": "in/test.jsonl", "far": "in/far.jsonl"},
     ),
     "detect-shift": lambda g: g.detect_shift(
-        {"test": "in/scored.parquet"}, {"far": "in/far-scored.parquet"}, model="a", n_draws=100, scores=["energy"]
+        {"test": "in/scored.parquet"}, {"far": "in/far-scored.parquet"}, model="a", draws=100, scores=["energy"]
     ),
-    "build-shift": lambda g: g.build_shift(by="genre", files="in/train.jsonl", min_rows=20),
+    "build-shift": lambda g: g.build_shift(by="genre", source="in/train.jsonl", min_rows=20),
     "measure-overlap": lambda g: g.measure_overlap("in/questions.jsonl", "in/corpus"),
     "rank-systems": lambda g: g.rank_systems(pl.read_csv("in/board.csv")),
     "measure-sensitivity": lambda g: g.measure_sensitivity("in/configured.jsonl", claim=2),

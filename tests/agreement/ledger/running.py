@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
+import inspect
 import multiprocessing
 import os
 import re
@@ -29,6 +31,20 @@ CALLED = "python"
 # 0 done, 1 a policy violated; else a line on standard error says what was wrong.
 _NO_ERROR = (0, 1)
 # Names of files that follow from the place and time of others.
+# Names that an older source has in place of these.
+_OLD_NAMES = {
+    "--changes": "--set",
+    "--conditions": "--condition",
+    "--models": "--as",
+    "--policy": "--config",
+    "--scores": "--score",
+    "--settings": "--config",
+    "--source": "--from",
+    "--test-share": "--share",
+    "draws": "n_draws",
+    "source": "files",
+    "test": "gold",
+}
 _DIGEST = re.compile(r"\b[0-9a-f]{32}\b")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
@@ -131,7 +147,23 @@ def _run_scenario(
     return found, time.monotonic() - started
 
 
+def _old(name: str) -> str:
+    """An option or an argument as sources call it that have no `goldassay.core.commands`."""
+    return name if importlib.util.find_spec("goldassay.core.commands") else _OLD_NAMES.get(name, name)
+
+
+class _Package:
+    """The package, whose functions take the names of arguments that their source knows."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(importlib.import_module("goldassay"), name)
+        if not inspect.isfunction(found):
+            return found
+        return lambda *given, **named: found(*given, **{_old(each): value for each, value in named.items()})
+
+
 def _run_line(words: list[str], commands: list[str], place: Path) -> dict[str, Any]:
+    words = [_old(word) if word.startswith("--") else word for word in words]
     if (command := _command_of(words, commands)) is None:
         return {ABSENT: f"command {words[0]}"}
     before = _stamps(place)
@@ -169,7 +201,7 @@ def _call(function: Callable[[Any], Any], place: Path) -> dict[str, Any]:
     ):
         warnings.simplefilter("always")
         try:
-            record = {"gave": plain(function(importlib.import_module("goldassay")))}
+            record = {"gave": plain(function(_Package()))}
         except AttributeError as error:
             if (lacking := re.match(r"module 'goldassay.* has no attribute '(\w+)'", str(error))) is None:
                 raise
