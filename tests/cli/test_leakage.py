@@ -273,9 +273,8 @@ def test_what_cannot_be_measured_is_refused(
         "--conditions", "hypothesis_only",
     )  # fmt: skip
     assert "neither training data nor evidence" in refused(*MEASURE)
-    assert "--models goes with runs; leave it out, or name the predictions with --runs" in refused(
-        *MEASURE, "train.jsonl", "--models", "paired=x"
-    )
+    line = refused(*MEASURE, "train.jsonl", "--models", "paired=x")
+    assert states(line, "--models goes with runs", "--runs")
     assert "ROLE=FILE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
     assert "no such file" in refused(*MEASURE, "gone.jsonl")
     sets = (*MEASURE, "train.jsonl", "test.jsonl")
