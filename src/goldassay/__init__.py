@@ -37,7 +37,7 @@ _HOME = {
     "InputError": "goldassay.core.errors",
     "MissingDependencyError": "goldassay.core.errors",
     "PatternTable": "goldassay.artifacts",
-    "Report": "goldassay.report",
+    "Report": "goldassay.report.report",
     "Runs": "goldassay.runs",
     "UndefinedMeasureWarning": "goldassay.core.errors",
     "audit": "goldassay.questions.public",
