@@ -48,10 +48,10 @@ from goldassay.lab.models.configuration import Configuration, Recipe, Task
 from goldassay.lab.models.network import Batch
 from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.job import Seeds
-from goldassay.lab.training.loop import Examples, Loop, free_cache
+from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.many_seeds import train
 from goldassay.lab.training.objectives.plain import CrossEntropy
-from goldassay.lab.training.precision import multiplies_bfloat16, open_accelerator, threads
+from goldassay.lab.training.precision import free_cache, multiplies_bfloat16, open_accelerator, threads
 from goldassay.lab.training.state import read_state, write_state
 
 if TYPE_CHECKING:

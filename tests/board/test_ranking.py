@@ -15,7 +15,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.board import first_in_halves, lead_of, pooled_spread, rank
 from goldassay.core.errors import InputError
-from goldassay.questions.board.measures import _errors, largest_differences, noise_of_runs
+from goldassay.kernels.differences import largest_differences
+from goldassay.questions.board.measures import _errors, noise_of_runs
 
 
 def answers(n_systems: int, n_items: int, seed: int, skill: float = 0.5) -> np.ndarray:

@@ -9,9 +9,7 @@ The training loop: from a network and encoded examples to a trained network, ste
 
 from __future__ import annotations
 
-import gc
 import queue
-import sys
 import threading
 from collections import deque
 from contextlib import closing
@@ -26,6 +24,7 @@ from goldassay.core.errors import TrainingError
 from goldassay.lab.models.network import on_accelerator, pinned, sent
 from goldassay.lab.training.distributed import Team
 from goldassay.lab.training.optimizers import Moment, build_optimizer, factor, is_spent
+from goldassay.lab.training.precision import free_cache, is_out_of_memory
 from goldassay.lab.training.state import Position, named, part_of, restore_weights, weights_of
 from goldassay.lab.training.targets import LabelTarget
 
@@ -40,20 +39,6 @@ if TYPE_CHECKING:
     from goldassay.lab.models.network import Batch, Encoded, Network
     from goldassay.lab.training.job import Seeds
     from goldassay.lab.training.objectives.objective import Objective
-
-
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether an error says that a device's memory is full."""
-    # Not every device has torch's own error for that.
-    return "out of memory" in str(error)
-
-
-def free_cache() -> None:
-    """Give the GPU's memory back that torch keeps for later; the next job may be on another GPU, or much smaller."""
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        gc.collect()
-        torch.cuda.empty_cache()
 
 
 def shuffled_batches(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -185,3 +187,17 @@ def threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether an error says that a device's memory is full."""
+    # Not every device has torch's own error for that.
+    return "out of memory" in str(error)
+
+
+def free_cache() -> None:
+    """Give the GPU's memory back that torch keeps for later; the next job may be on another GPU, or much smaller."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        gc.collect()
+        torch.cuda.empty_cache()

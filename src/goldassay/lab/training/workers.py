@@ -32,9 +32,9 @@ from typing import IO, TYPE_CHECKING, Any
 from goldassay.core.doors import VARIABLE, door
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
 from goldassay.lab.training.distributed import launched, leads
-from goldassay.lab.training.loop import free_cache, is_out_of_memory
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.lab.training.placement import Gpus, find_places, visible
+from goldassay.lab.training.precision import free_cache, is_out_of_memory
 from goldassay.lab.training.running import finished, need_of, run_job
 
 if TYPE_CHECKING:

@@ -1,8 +1,4 @@
-"""The compiled loop of `ranking`: the largest difference over all pairs of systems.
-
-Variance of scores over runs, and what is taken for a system with one run beside systems with several.
-
-Which places of a board are sure: ranks with intervals that hold for all systems at once.
+"""Which places of a board are sure: ranks with intervals that hold for all systems at once.
 
 The scores of M systems on the same items are paired: what an item is worth to one it is mostly worth to the other, so
 that differences are surer than the scores' own intervals say. With m_j the mean score, s_jk the standard error of
@@ -19,7 +15,8 @@ against the normal at the same tail, and s_jk has the variance of a difference t
 Source: Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across
 neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing.
 
-What items tell of systems: which none solves, which tell strong from weak, and how far totals can be trusted.
+Beside ranks: the variance of scores over runs, and what items say of systems (which none solves, which part strong from
+weak, how reliable the totals are).
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.stats.bootstrap import resample_examples, resample_runs
@@ -43,28 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-
-@compiled
-def largest_differences(shifts: NDArray[np.float64], inverse: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The largest |shifts[b, j] - shifts[b, k]| inverse[j, k] over j < k for each draw b, (B,).
-
-    Args:
-        shifts: How far each mean moved in a draw, (B, M).
-        inverse: One over the standard error of each pair's difference, 0 for pairs without one, (M, M).
-    """
-    n_draws, n = shifts.shape
-    found = np.zeros(n_draws)
-    for b in range(n_draws):
-        row = shifts[b].astype(np.float32)
-        most = np.float32(0.0)
-        for j in range(n):
-            own = row[j]
-            for k in range(j):
-                value = abs(own - row[k]) * inverse[j, k]
-                most = max(most, value)
-        found[b] = most
-    return found
 
 
 class Spread(NamedTuple):
@@ -242,6 +216,9 @@ def _compare(
     seed: int,
 ) -> tuple[NDArray[np.float64], float, NDArray[np.bool_]]:
     """Means (M,), the critical value, and whether j is surely better than k, (M, M)."""
+    # A policy reads what boards declare, and compiles nothing.
+    from goldassay.kernels.differences import largest_differences
+
     means_of_runs = runs.mean(axis=1)
     means = np.array([means_of_runs[own].mean() for own in of_system])
     values = np.stack([runs[own].mean(axis=0) for own in of_system]) if len(runs) > len(of_system) else runs
