@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.command import measure_instability
     from goldassay.questions.leakage.command import measure_leakage, suggest_rewrites
     from goldassay.questions.overlap.command import measure_overlap
-    from goldassay.questions.public import audit, check, diff, train
+    from goldassay.questions.public import audit, check, diff, look, train
     from goldassay.questions.sensitivity.command import measure_sensitivity
     from goldassay.questions.shift.command import build_shift, detect_shift, measure_shift
     from goldassay.report.report import Report
@@ -47,6 +47,7 @@ _HOME = {
     "detect_shift": "goldassay.questions.shift.command",
     "diff": "goldassay.questions.public",
     "list_runs": "goldassay.runs",
+    "look": "goldassay.questions.public",
     "measure_artifacts": "goldassay.questions.artifacts.command",
     "measure_instability": "goldassay.questions.instability.command",
     "measure_leakage": "goldassay.questions.leakage.command",
@@ -82,6 +83,7 @@ __all__ = [
     "instability",
     "leakage",
     "list_runs",
+    "look",
     "measure_artifacts",
     "measure_instability",
     "measure_leakage",

@@ -47,7 +47,8 @@ unsound = 0.98
 """
 # What makes a verdict takes settings from a file; these make none, or read another kind of file.
 JUDGE_NOTHING = {
-    ("specimen",), ("runs", "list"), ("runs", "show"), ("runs", "import"), ("runs", "export"), ("runs", "summarize"),
+    ("specimen",), ("look",), ("runs", "list"), ("runs", "show"), ("runs", "import"), ("runs", "export"),
+    ("runs", "summarize"),
     ("sweep",), ("diff",), ("studies",), ("shift", "build"), ("view",), ("mend",),
 }  # fmt: skip
 

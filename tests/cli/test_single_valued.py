@@ -40,12 +40,27 @@ def test_a_second_value_is_refused(path: tuple[str, ...], command: Any) -> None:
     single = [
         max(option.opts, key=len)
         for option in command.params
-        if option.param_type_name == "option" and not option.is_flag and not option.multiple and not option.count
+        if option.param_type_name == "option"
+        and not option.is_flag
+        and not option.multiple
+        and not option.count
+        # A role each, as many as there are.
+        and "--columns" not in option.opts
     ]
     assert single
     for name in single:
         with pytest.raises(InputError, match=f"^{name} is given 2 times, and takes one value; "):
             command.make_context(path[-1], [name, "a", f"{name}=b"])
+
+
+@pytest.mark.parametrize(("path", "command"), TREE, ids=[" ".join(path) for path, _ in TREE])
+def test_columns_are_given_a_role_at_a_time(path: tuple[str, ...], command: Any) -> None:
+    if any("--columns" in option.opts for option in command.params):
+        needed = [word for each in command.params if each.required for word in ([max(each.opts, key=len), "x"]
+                  if each.param_type_name == "option" else ["x"])]  # fmt: skip
+        words = [*needed, "--columns", "text=a,id=b", "--columns=label=c"]
+        context = command.make_context(path[-1], words, resilient_parsing=True)
+        assert context.params["columns"] == "text=a,id=b,label=c"
 
 
 def test_a_second_evaluation_set_of_an_audit_is_sent_to_the_option_that_takes_it(refused: Callable[..., str]) -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
-from goldassay.data.items.choices import read_choices
-from goldassay.data.items.reading import read_items
+from goldassay.data.kinds import DATA_KINDS, ChoiceItems, read_items, recognize
+from goldassay.data.kinds.choices import read_choices
 from goldassay.data.mending import mend_dataset
 from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.reading import read_table
@@ -419,10 +419,15 @@ def test_marks_line_breaks_and_compression_stay(tmp_path: Path, kind: str, line_
     assert len(read_dataset(tmp_path / "out" / mended.name)) == 5
 
 
+def items_of(file: Path) -> ChoiceItems:
+    """The items of a file, by the kind that is recognized."""
+    table = read_table(file)
+    return read_items(recognize(table, {}, DATA_KINDS).best(), table, "set", {})
+
+
 def decide_items(file: Path, decided: dict[int, dict[str, Any]]) -> None:
     """Decide about items by their place, as the page does."""
-    items = read_items(read_table(file), "set", {})
-    assert items is not None
+    items = items_of(file)
     frame = item_frame(items)
     keys, ids = keys_of(frame, ITEM_COLUMNS), frame["example_id"].to_list()
     for at, each in decided.items():
@@ -431,8 +436,7 @@ def decide_items(file: Path, decided: dict[int, dict[str, Any]]) -> None:
 
 def right_texts(file: Path) -> list[str]:
     """The right option of each item, as it is read from the file."""
-    items = read_items(read_table(file), "set", {})
-    assert items is not None
+    items = items_of(file)
     return items.texts.filter(pl.Series(items.right)).to_list()
 
 
@@ -497,8 +501,7 @@ def test_several_responses_or_raters_are_left_to_people(tmp_path: Path, raters: 
         _write(file, [{"instruction": f"ask {i}", "response1": f"one {i}", "response2": f"other {i}", "annotator1": 1,
                        "annotator2": 1 + i // 3} for i in range(3)])  # fmt: skip
         why = "several columns say which response is preferred"
-    items = read_items(read_table(file), "set", {})
-    assert items is not None
+    items = items_of(file)
     own = "AB"[int(items.first_right[1])] if raters == 1 else "A"
     decide_items(file, {1: {"decision": "relabel", "label": "B" if own == "A" else "A"}})
     mended = mend_dataset(file)

@@ -8,7 +8,7 @@ import pytest
 
 import goldassay
 from goldassay.core.settings import Settings
-from goldassay.data.items import choices, preferences
+from goldassay.data.kinds import choices, preferences
 from goldassay.data.specimen import choice_specimen, preference_specimen
 from goldassay.data.specimen.item_kinds import USUAL_SIZE, make_item_specimen
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.data.items.judgments import read_judgments
+from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.reading import read_table
 from goldassay.questions.judgments.measures import FIRST_SEAT, SECOND_SEAT, agree_with_people, measure_position
 from goldassay.stats.effects import Limits

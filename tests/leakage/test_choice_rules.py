@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules, pick_all
 from goldassay.stats.effects import Limits, Reading, measure_effects

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from goldassay.data.items import ChoiceItems, read_preferences
+from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.preference_rules import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import goldassay
 from goldassay.core.settings import Settings
-from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions import item_patterns
 from goldassay.questions.item_patterns import _control, _of_items, _pick, as_texts

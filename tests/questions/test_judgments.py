@@ -11,7 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
-from goldassay.data.items.judgments import read_judgments
+from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.table import Table
 from goldassay.view.opening import open_workbench
 from tests.stated import in_order, states

@@ -198,7 +198,7 @@ class TestWhatIsAsked:
         frame = pl.DataFrame(rows)
         items = read_items(frame, "question=head+tail,answer=reply").items
         assert items[1].parts == (("instruction", rows[1]["head"]), ("question", rows[1]["tail"]))
-        with pytest.raises(InputError, match="no column 'nope'"):
+        with pytest.raises(InputError, match="column 'nope': there is no such column"):
             read_items(frame, "question=head+nope,answer=reply")
         with pytest.raises(InputError, match="is named as the question, and it is the answer"):
             read_items(frame, "question=head+reply,answer=reply")
@@ -745,7 +745,7 @@ class TestKindsOfSets:
         assert items.items[3].parts == (("passage", "x y z 1"), ("question", rows[3]["q"]))
         assert items.items[3].answer == rows[3]["a"]
         assert items.clusters.n_clusters == 10
-        with pytest.raises(InputError, match="no column 'nope'"):
+        with pytest.raises(InputError, match="column 'nope': there is no such column"):
             read_items(pl.DataFrame(rows), "question=nope")
 
     def test_classes_are_no_answers(self) -> None:

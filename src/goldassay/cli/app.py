@@ -15,6 +15,12 @@ _QUESTIONS, _LINES = "goldassay.questions", "goldassay.cli.lines"
 _REPORT = ("out", "json", "figures", "latex")
 COMMANDS = {
     "specimen": Command("goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known."),
+    "look": Command(
+        f"{_QUESTIONS}.public:look",
+        "Say what a file is, which questions it supports, and the next command.",
+        f"{_LINES}:show_look",
+        ("json", "quiet"),
+    ),
     "audit": Command(
         f"{_QUESTIONS}.public:audit",
         "Audit a benchmark: a report with a verdict for each question.",
@@ -207,7 +213,7 @@ _INSTEAD = {
 }
 # What `goldassay --help` lists, by task.
 TASKS = {
-    "Audit and gate": ("audit", "view", "mend", "check", "diff", "specimen"),
+    "Audit and gate": ("look", "audit", "view", "mend", "check", "diff", "specimen"),
     "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift", "overlap"),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),

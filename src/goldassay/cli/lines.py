@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import TotalComparison
+    from goldassay.questions.look import Look
     from goldassay.questions.report_diff import ReportDiff
     from goldassay.questions.run_scores import ScoredRuns
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
@@ -74,6 +75,30 @@ def show_overlap(report: Report, output: Output) -> None:
     document = report.to_dict()
     lines = [*settings_lines(output.settings), *_overlap(document)]
     output.show_report(report, lines, as_text(document["overlap"]))
+
+
+def show_look(found: Look, output: Output) -> None:
+    """Print what a file is, and the command to type next."""
+    if output.json is not None:
+        write_json(output.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    output.show(_look_lines(found))
+
+
+def _look_lines(found: Look) -> list[str]:
+    rows = "" if found.n_rows is None else f", {count(found.n_rows)} rows" + (" read of more" * found.is_sample)
+    what = f"{found.kind} ({found.format}{rows})" if found.kind else f"of no kind: {found.problem}"
+    lines = [f"{', '.join(found.paths)}: {what}"]
+    lines += [f"  {line}" for line in aligned([(role, column) for role, column in found.roles.items()] or [("", "")])]
+    if found.unread:
+        lines.append(f"  not read: {', '.join(found.unread)}")
+    lines += [f"  against it: {each}" for each in found.against]
+    if not found.kind:
+        lines += [f"  {each.kind} {'fit' if each.fits else 'lack ' + ', '.join(each.lacks)}" for each in found.kinds]
+    asked = [each.title for each in found.questions if each.is_asked]
+    lines.append(f"An audit asks: {', '.join(asked) if asked else 'nothing yet'}")
+    missing = [(each.title, each.lacks) for each in found.questions if not each.is_asked]
+    lines += [f"  {line}" for line in aligned(missing)] if missing else []
+    return [line for line in lines if line.strip()] + ([f"Next: {found.command}"] if found.command else [])
 
 
 def show_check(found: Check, output: Output) -> None:

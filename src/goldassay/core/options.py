@@ -149,6 +149,15 @@ Latex = Annotated[bool, Option("Write the tables for a paper as well, as LaTeX w
 
 _TRAIN = "Training data: a file, a folder, or a name on the Hugging Face hub."
 Train = Annotated[Any, place(_TRAIN, "TRAIN")]
+Inputs = Annotated[
+    Any,
+    place(
+        f"{_TRAIN.removesuffix('.')}; or runs, a board, judgments. Several paths are files of one dataset, or logs "
+        "of one evaluation.",
+        "PATH...",
+        repeat=True,
+    ),
+]
 _TEST = Option(
     "An evaluation set: its texts, right labels and groups. Runs that answer it are joined by example id.",
     DATA,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,9 +11,10 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
+from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
 from goldassay.data.provenance import Provenance
-from goldassay.data.roles import Roles, assign_roles, several
+from goldassay.data.roles import Roles, assign_roles, holds_lists, holds_objects, several
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class _Draft:
     label_names: tuple[str, ...] = ()
 
     def error(self, problem: str, mend: str, row: int | None = None, column: str | None = None) -> InputError:
-        line = None if row is None else self.table.line_of(row)
-        return InputError(problem, file=self.path, row=line, column=column, mend=mend)
+        path, line = (self.path, None) if row is None else self.table.place_of(row)
+        return InputError(problem, file=path or self.path, row=line, column=column, mend=mend)
 
     def drop_where(self, reasons: pl.Series) -> None:
         self.reason = pl.select(pl.coalesce(self.reason, reasons)).to_series()
@@ -72,6 +73,8 @@ def build_dataset(
     if table.frame.height == 0:
         raise InputError("there is not a single row", file=path, mend="give a file with at least one example")
     try:
+        frame, columns = name_fields(table.frame, columns)
+        table = replace(table, frame=frame)
         roles = assign_roles(table.frame, columns, table.roles)
     except InputError as error:
         raise InputError(error.problem, file=path, column=error.column, mend=error.mend) from error
@@ -94,8 +97,7 @@ def _add_ids(draft: _Draft) -> None:
     if column is None:
         ids = pl.int_range(frame.height, eager=True).cast(pl.String)
     else:
-        parts = [as_text(frame[part]).alias(part) for part in several(column, frame.columns, "id")]
-        ids = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="/")).to_series()
+        ids = own_ids(frame, column)
         missing = (ids.is_null() | (ids == "")).arg_true()
         if len(missing):
             raise draft.error("the id is missing", "fill it in, or remove the column", int(missing[0]), column)
@@ -104,16 +106,37 @@ def _add_ids(draft: _Draft) -> None:
     draft.columns["example_id"] = ids.alias("example_id")
 
 
+def own_ids(frame: pl.DataFrame, column: str) -> pl.Series:
+    """The ids of rows, (N,), text; those of several columns are joined."""
+    parts = [as_text(frame[part]).alias(part) for part in several(column, frame.columns, "id")]
+    return pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="/")).to_series()
+
+
+def whole_ids(ids: pl.Series, within: Mapping[str, pl.Series]) -> tuple[str, pl.Series] | None:
+    """Ids that count within each group or part, as those of files in folders do, made whole by its name.
+
+    Args:
+        ids: Of rows, (N,), some of them equal.
+        within: The columns of groups and parts, (N,) each.
+
+    Returns:
+        The column that makes them whole, and the ids; None where none does.
+    """
+    for group, name in within.items():
+        whole = name + "/" + ids
+        if whole.null_count() == 0 and whole.n_unique() == len(whole):
+            return group, whole
+    return None
+
+
 def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
-    # Numbers that count within each group or part, as files in folders do, are made whole by its name.
     names = {group: as_text(draft.table.frame[group]) for group in draft.roles.groups}
     if "split" in draft.columns:
         names["split"] = draft.columns["split"]
-    for group, name in names.items():
-        whole = name + "/" + ids
-        if whole.null_count() == 0 and whole.n_unique() == len(whole):
-            draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")
-            return whole
+    if (found := whole_ids(ids, names)) is not None:
+        group, whole = found
+        draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")
+        return whole
     again = (~ids.is_first_distinct()).arg_true()[0]
     raise draft.error(
         f"the id {ids[again]!r} stands twice",
@@ -143,7 +166,11 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
     if column is None:
         return
     values = draft.table.frame[column]
-    if values.dtype.is_nested():
+    if holds_objects(values) and (fields := fields_of(values)):
+        named = option("columns", f"label={fields[0]}")
+        mend = f"choose one of {', '.join(fields)}, as in {named}"
+        raise draft.error("the column holds objects, not one label a row", mend, None, column)
+    if values.dtype.is_nested() or holds_lists(values):
         raise draft.error("the column holds lists, not one label a row", "choose another", None, column)
     if not draft.table.class_names.get(column) and is_fractional(values):
         draft.decisions.append(f"The values of {column!r} have fractions: they are scores to be predicted.")
@@ -230,14 +257,19 @@ def _set_scores(draft: _Draft, column: str) -> None:
 
 def _add_split(draft: _Draft) -> None:
     if draft.roles.split is not None:
-        names = as_text(draft.table.frame[draft.roles.split]).str.strip_chars()
-        lowered = names.str.to_lowercase()
-        known = pl.Series(list(PARTS))
-        draft.columns["split"] = (
-            pl.select(pl.when(lowered.is_in(known.implode())).then(lowered.replace(PARTS)).otherwise(names))
-            .to_series()
-            .alias("split")
-        )
+        draft.columns["split"] = part_names(draft.table.frame[draft.roles.split])
+
+
+def part_names(values: pl.Series) -> pl.Series:
+    """Names of parts as train, dev and test, (N,); others as they are."""
+    names = as_text(values).str.strip_chars()
+    lowered = names.str.to_lowercase()
+    known = pl.Series(list(PARTS))
+    return (
+        pl.select(pl.when(lowered.is_in(known.implode())).then(lowered.replace(PARTS)).otherwise(names))
+        .to_series()
+        .alias("split")
+    )
 
 
 def _add_annotators(draft: _Draft) -> None:
@@ -275,15 +307,19 @@ def _add_rest(draft: _Draft) -> None:
         draft.columns[name] = (as_text(values) if is_group else values).alias(name)
 
 
-def _unread(draft: _Draft) -> Unread:
-    """What no role covers, with a line for what is ignored and what is not read."""
-    covered = draft.roles.covered()
-    if tuple(draft.roles.texts) == ("question", "context"):
+def unread_columns(frame: pl.DataFrame, roles: Roles) -> Unread:
+    """What no role covers; a list of labels is no list of choices."""
+    covered = roles.covered()
+    if tuple(roles.texts) == ("question", "context"):
         # Of extractive answers, which models of questions on a context read.
         covered |= {"answers", "answer_starts"}
-    label = draft.roles.label
-    values = [] if label is None else as_text(draft.table.frame[label]).drop_nulls().unique().to_list()
-    unread = find_unread(draft.table.frame, covered, values if len(values) <= _MOST_LABELS else ())
+    values = [] if roles.label is None else as_text(frame[roles.label]).drop_nulls().unique().to_list()
+    return find_unread(frame, covered, values if len(values) <= _MOST_LABELS else ())
+
+
+def _unread(draft: _Draft) -> Unread:
+    """What no role covers, with a line for what is ignored and what is not read."""
+    unread = unread_columns(draft.table.frame, draft.roles)
     if unread.auxiliary:
         draft.decisions.append(f"Ignored as auxiliary, by name: {', '.join(map(repr, unread.auxiliary))}.")
     if unread.columns:

@@ -1,8 +1,17 @@
-"""The names by which columns are known, in order of precedence; `roles` says how the lists are used."""
+"""The roles that columns play, and the names by which they are known, in order of precedence.
+
+`roles` says how the ranked lists of labelled texts are used; the other kinds take the first name that is there.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PAIRS: tuple[tuple[str, str], ...] = (
     ("premise", "hypothesis"),
@@ -131,3 +140,240 @@ PARTS: dict[str, str] = {
 def normalized(name: str) -> str:
     """Name as it is compared: lower case, with spaces and hyphens as underscores."""
     return re.sub(r"[\s\-]+", "_", name.strip().lower())
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column may be to a kind of rows.
+
+    Attributes:
+        meaning: In a sentence.
+        names: By kind the names under which the column is known, in order of precedence, with spaces between; those of
+            labelled texts have ranks of their own, above.
+    """
+
+    meaning: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+# Every role of every kind of data, runs and boards, once: what a user names with --columns.
+ROLES: Mapping[str, Role] = MappingProxyType(
+    {
+        "premise": Role("The first text of a pair."),
+        "hypothesis": Role("The second text of a pair, which the label is about."),
+        "text": Role("The only text."),
+        "context": Role("What a question is asked about, where the answer is a span of it."),
+        "label": Role(
+            "What is right of a row: a class.",
+            {
+                "runs": "label gold_label gold target y_true",
+            },
+        ),
+        "score": Role(
+            "A number that a row has been given.",
+            {
+                "runs": "score pass1 correct is_correct exact_match f1 acc accuracy",
+                "board": (
+                    "score correct is_correct resolved solved success passed pass exact_match accuracy acc right win"
+                ),
+            },
+        ),
+        "id": Role(
+            "The name of a row.",
+            {
+                "choices": "id question_id example_id qid uid ind _id",
+                "preferences": "id pair_id prompt_id question_id uid idx example_id _id",
+            },
+        ),
+        "example_id": Role(
+            "The example that a run answers.",
+            {
+                "runs": (
+                    "example_id id uid guid pairid pair_id instance_id sample_id doc_id qid question_id index row"
+                ),
+            },
+        ),
+        "item": Role(
+            "What is judged, or solved.",
+            {
+                "judgments": (
+                    "item item_id question_id pair_id prompt_id instance_id instance question prompt instruction id idx"
+                ),
+                "board": "item item_id example_id instance_id question_id doc_id task_id id uid index row",
+            },
+        ),
+        "group": Role(
+            "Rows of one group depend on each other, or are of one kind.",
+            {
+                "choices": "subject category subject_name topic activity_label subset task src type",
+                "preferences": "subset category section domain task source dataset subject topic type split",
+                "judgments": "subset category source section domain task dataset",
+            },
+        ),
+        "split": Role(
+            "The part of a row: train, dev or test.",
+            {
+                "runs": "split",
+            },
+        ),
+        "annotator_labels": Role("The label of each annotator."),
+        "ignore": Role("Columns that nobody reads."),
+        "choices": Role(
+            "The choices of an item: a list, or a column a choice.",
+            {
+                "choices": "choices options endings choice candidates",
+            },
+        ),
+        "answer": Role(
+            "Which choice is right, or what is right of an item.",
+            {
+                "choices": (
+                    "answer_index answer_idx answerkey cop answer label labels correct gold target correct_answer "
+                    "answers correct_option answer_right_ending answerrightending"
+                ),
+                "board": "answer gold label answer_key target true",
+            },
+        ),
+        "question": Role(
+            "What is asked.",
+            {
+                "choices": "question ctx goal sentence sent1 query startphrase prompt input obs1 observation_1",
+            },
+        ),
+        "passage": Role(
+            "What a question of choices is asked about.",
+            {
+                "choices": "passage article context support story dialogue paragraph obs2 observation_2 premise",
+            },
+        ),
+        "chosen": Role("The response that was preferred."),
+        "rejected": Role("The response that was not."),
+        "responses": Role("Two responses beside each other."),
+        "winner": Role(
+            "Which of two responses is preferred, or which side wins.",
+            {
+                "preferences": (
+                    "winner preferred preference better better_response_id safer_response_id chosen label labels "
+                    "human_label gold_label choice gold target human_preference majority verdict overall_preference"
+                ),
+                "judgments": "winner preferred preference better",
+            },
+        ),
+        "seat": Role(
+            "Which of the two that were shown wins, the first or the second.",
+            {
+                "judgments": "verdict decision judgment judgement vote choice seat",
+            },
+        ),
+        "prompt": Role(
+            "What responses answer.",
+            {
+                "preferences": (
+                    "prompt instruction question query input context history post article passage instructions "
+                    "user_prompt problem info"
+                ),
+                "judgments": "question prompt instruction input query",
+            },
+        ),
+        "judge": Role(
+            "Who gave a verdict.",
+            {
+                "judgments": "judge judge_name judge_model evaluator annotator grader rater strategy",
+            },
+        ),
+        "order": Role(
+            "Which side was shown first.",
+            {
+                "judgments": (
+                    "order swapped is_swapped swap flipped reversed presentation_order position shown_first first_shown"
+                ),
+            },
+        ),
+        "a": Role("The name or the text of the first side."),
+        "b": Role("The name or the text of the second side."),
+        "people": Role(
+            "Which side people prefer.",
+            {
+                "judgments": "human human_label human_winner human_verdict human_preference gold gold_label label",
+            },
+        ),
+        "system": Role(
+            "What a score of a board is of.",
+            {
+                "board": "system model model_name system_name submission agent",
+            },
+        ),
+        "model": Role(
+            "What answers in a run.",
+            {
+                "runs": "model model_name system",
+            },
+        ),
+        "prediction": Role(
+            "What was predicted.",
+            {
+                "runs": "prediction predicted_label predicted pred_label pred y_pred",
+                "board": "prediction predicted pred response",
+            },
+        ),
+        "logits": Role(
+            "A number for each label.",
+            {
+                "runs": "logits logit",
+            },
+        ),
+        "features": Role(
+            "What a model made of an example before its classifier.",
+            {
+                "runs": "features embedding embeddings",
+            },
+        ),
+        "seed": Role(
+            "Which run of a model.",
+            {
+                "runs": "seed random_seed run_id run replica",
+            },
+        ),
+        "run": Role(
+            "Which run of a system.",
+            {
+                "board": "seed run epoch repeat replica",
+            },
+        ),
+        "checkpoint": Role(
+            "A step of the training of a run.",
+            {
+                "runs": "checkpoint global_step step epoch",
+            },
+        ),
+        "dataset": Role(
+            "What was answered.",
+            {
+                "runs": "dataset task benchmark benchmark_id",
+            },
+        ),
+        "condition": Role(
+            "The part of the input that a model saw.",
+            {
+                "runs": "condition",
+            },
+        ),
+        "train_set": Role(
+            "What a model was trained on.",
+            {
+                "runs": "train_set",
+            },
+        ),
+        "configuration": Role("How a model was asked: its prompt, shots, temperature."),
+        "weight": Role("How much a row counts."),
+        "date": Role("When a row was made."),
+        "tie": Role("Whether neither side wins."),
+        "status": Role("Whether an answer could be read, and why not."),
+        "trial": Role("Which attempt at a task."),
+    }
+)
+
+
+def names_of(role: str, kind: str) -> tuple[str, ...]:
+    """The names under which a kind knows the column of a role."""
+    return tuple(ROLES[role].names[kind].split())

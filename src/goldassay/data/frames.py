@@ -64,10 +64,13 @@ def frame_of_records(
         names.update(dict.fromkeys(record))
     if path is not None:
         check_columns(path, len(names))
-    return pl.DataFrame([_series(str(name), [record.get(name) for record in records], path, lines) for name in names])
+    return pl.DataFrame([series_of(str(name), [record.get(name) for record in records], path, lines) for name in names])
 
 
-def _series(name: str, values: list[Any], path: Path | None, lines: NDArray[np.int64] | None = None) -> pl.Series:
+def series_of(
+    name: str, values: list[Any], path: Path | None = None, lines: NDArray[np.int64] | None = None
+) -> pl.Series:
+    """A column of values; those of mixed types become text, nested ones their JSON."""
     kinds = {type(value) for value in values if value is not None}
     try:
         if kinds <= {str}:
@@ -102,7 +105,7 @@ def columns_to_frame(columns: Mapping[Any, Any], path: Path | None = None) -> pl
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(f"the columns differ in length ({text})", file=path, mend="give columns of equal length")
-    return pl.DataFrame([_series(str(name), _plain_list(values), path) for name, values in columns.items()])
+    return pl.DataFrame([series_of(str(name), _plain_list(values), path) for name, values in columns.items()])
 
 
 def _plain_list(values: Any) -> list[Any]:

@@ -24,9 +24,9 @@ from goldassay.data.decisions import (
     label_choices,
     read_decisions,
 )
-from goldassay.data.items.cells import cells_of
-from goldassay.data.items.judgment_shapes import find_judgments
-from goldassay.data.items.reading import item_roles, read_items
+from goldassay.data.fields import name_fields
+from goldassay.data.kinds import DATA_KINDS, JudgedPairs, LabelledTexts, read_items, recognize
+from goldassay.data.kinds.cells import cells_of
 from goldassay.data.mended_files import mended_file
 from goldassay.data.placing import none_fits, place_decisions
 from goldassay.data.reading import name_of, read_table
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.data.dataset import Dataset
-    from goldassay.data.items.choices import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.table import Table
 
 CHANGES = "changes.jsonl"
@@ -240,19 +240,29 @@ def keys_in(data: Path, roles: Mapping[str, str]) -> list[str]:
 
 
 def _rows(table: Table, data: Path, roles: dict[str, str] | None) -> _Items | TextRows:
-    of_items = item_roles(roles or {})
-    items = None if of_items is None else read_items(table, name_of(data), of_items, source=str(data))
-    if items is not None and of_items is not None:
-        return _Items(items, table, of_items)
-    try:
-        return TextRows(table, name_of(data), roles, data)
-    except InputError as error:
-        if find_judgments(table.frame) is None:
-            raise
+    """The rows by the kind that they are of.
+
+    Raises:
+        InputError: They are judgments, or cannot be read.
+    """
+    frame, roles = name_fields(table.frame, roles)
+    if frame.width > table.frame.width:
+        raise InputError(
+            "a field within objects cannot be mended", file=data, column=frame.columns[table.frame.width],
+            mend="give it a column of its own",
+        )  # fmt: skip
+    found = recognize(table, roles, DATA_KINDS, str(data))
+    readable = [name for name, match in found.matches.items() if match and name != JudgedPairs.name]
+    match = found.best(readable) if readable else None
+    if match is None and found.matches[JudgedPairs.name]:
         raise InputError(
             "it has judgments, whose rows are verdicts and no texts to mend", file=data,
             mend="give the file of the items that were judged",
-        ) from error  # fmt: skip
+        )  # fmt: skip
+    if match is None or match.kind.name == LabelledTexts.name:
+        return TextRows(table, name_of(data), roles, data)
+    items = read_items(match, table, name_of(data), roles or {}, source=str(data))
+    return _Items(items, table, {match.kind.aliases.get(role, role): name for role, name in (roles or {}).items()})
 
 
 class TextRows:

@@ -3,24 +3,110 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.boundary import reading
 from goldassay.core.bounds import check_columns, check_texts
-from goldassay.core.errors import no_such_file
+from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.naming import split_named_path
 from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
 from goldassay.data.source import bare_name
+from goldassay.data.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data.dataset import Dataset
-    from goldassay.data.table import Table
+
+@dataclass(frozen=True)
+class Source:
+    """A set of rows as it was handed over, read once and not interpreted.
+
+    Attributes:
+        table: Its rows.
+        name: What to call the set.
+        place: What messages call it: its path, or the argument.
+        path: Of the file or folder; None for what is in memory or on the hub.
+        argument: What the caller calls it.
+        dataset: Where it was handed over as one.
+    """
+
+    table: Table
+    name: str
+    place: str
+    path: Path | None = None
+    argument: str = ""
+    dataset: Dataset | None = None
+
+    def labelled(
+        self, columns: Mapping[str, str] | str | None = None, label_names: Sequence[str] | None = None, name: str = ""
+    ) -> Dataset:
+        """The rows as labelled texts.
+
+        Args:
+            columns: Role to column where names do not tell.
+            label_names: The labels that may occur, in order.
+            name: What to call it instead.
+
+        Raises:
+            InputError: See `build_dataset`; of data in memory it names the argument.
+        """
+        if self.dataset is not None:
+            return self.dataset
+        roles = parse_columns(columns) if isinstance(columns, str) else columns
+        if self.path is not None:
+            with reading(self.path):
+                return build_dataset(self.table, roles, name or self.name, label_names, self.path)
+        try:
+            return build_dataset(self.table, roles, name or self.name, label_names)
+        except InputError as error:
+            if error.file is not None or not self.argument:
+                raise
+            said = f"{self.argument}: {error.problem}"
+            raise InputError(said, row=error.row, column=error.column, mend=error.mend) from error
+
+
+def open_source(data: Any, argument: str, format: str = "auto", name: str = "") -> Source:  # noqa: A002
+    """Read the rows of whatever was handed over.
+
+    Args:
+        data: A path, which may be NAME=PATH, the name of a set on the hub, a `Dataset`, or a table in memory.
+        argument: What the caller calls it.
+        format: Of a file, where its content does not say it.
+        name: What to call a table in memory.
+
+    Raises:
+        InputError: It cannot be read, or is a list of paths.
+    """
+    if isinstance(data, Dataset):
+        roles = {role: role for role in (*data.text_columns, "label") if role in data.examples.columns}
+        roles |= {"id": "example_id"} | ({"group": "+".join(data.groups)} if data.groups else {})
+        return Source(Table(data.examples, "frame", roles=roles), data.name, data.source, dataset=data)
+    if isinstance(data, (str, os.PathLike)):
+        given, place = split_named_path(os.fspath(data))
+        if is_hub_name(place):
+            from goldassay.data.hub import read_hub
+
+            return Source(read_hub(place), given or place.removeprefix("hf://datasets/"), place)
+        path = Path(place)
+        return Source(read_table(path, format), given or name_of(path), place, path)
+    if isinstance(data, (list, tuple)) and data and all(isinstance(each, (str, os.PathLike)) for each in data):
+        raise InputError(
+            f"{argument} is a list of {len(data)} path{'s' if len(data) > 1 else ''}, and one set is read at a time",
+            mend=f"give one path as {argument}, or the rows of all of them as one frame",
+        )
+    try:
+        table = table_of(data)
+    except InputError as error:
+        raise InputError(f"{argument}: {error.problem}", row=error.row, column=error.column, mend=error.mend) from error
+    return Source(table, name or argument, name or argument, argument=argument)
 
 
 def read_dataset(
@@ -43,16 +129,12 @@ def read_dataset(
     Raises:
         InputError: Anything that keeps the data from being used, in one line.
     """
-    roles = parse_columns(columns) if isinstance(columns, str) else columns
     place = os.fspath(path)
     if is_hub_name(place):
-        from goldassay.data.hub import read_hub
-
-        return build_dataset(read_hub(place), roles, name or place.removeprefix("hf://datasets/"), label_names)
+        return open_source(place, "path", format).labelled(columns, label_names, name or "")
     location = Path(place)
-    table = read_table(location, format)
-    with reading(location):
-        return build_dataset(table, roles, name or name_of(location), label_names, location)
+    source = Source(read_table(location, format), name_of(location), place, location)
+    return source.labelled(columns, label_names, name or "")
 
 
 def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
@@ -63,7 +145,7 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
         table = reader_for(path, format).read(path)
         check_columns(path, table.frame.width)
         check_texts(path, table.frame)
-        return table
+        return replace(table, path=path)
 
 
 def formats() -> tuple[str, ...]:

@@ -45,6 +45,7 @@ from goldassay.data.column_names import (
     TEXTS,
     normalized,
 )
+from goldassay.data.fields import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +67,7 @@ ROLES = (
 TEXT_ROLES = ROLES[:5]
 # So many cells tell that a column holds objects.
 _LOOKED_AT = 20
+_MOST_FIELDS = 6
 
 
 @dataclass(frozen=True)
@@ -170,8 +172,26 @@ def assign_roles(
         fixed: What the format itself fixes; the user's word goes before it.
 
     Raises:
-        InputError: A set column or role does not exist, a column is set twice, two columns fit a role equally well,
-            or nothing can be the text.
+        InputError: As for `find_roles`, or two columns fit a role equally well, or nothing can be the text.
+    """
+    roles, problems = find_roles(frame, columns, fixed)
+    if problems:
+        raise problems[0]
+    return roles
+
+
+def find_roles(
+    frame: pl.DataFrame, columns: Mapping[str, str] | None = None, fixed: Mapping[str, str] | None = None
+) -> tuple[Roles, list[InputError]]:
+    """The column of each role as far as one is found, and why the rows cannot be read by these roles.
+
+    Args:
+        frame: As for `assign_roles`.
+        columns: Likewise.
+        fixed: Likewise.
+
+    Raises:
+        InputError: A set column or role does not exist, or a column is set twice.
     """
     asked = dict(columns or {})
     _check_asked(frame, asked)
@@ -190,7 +210,9 @@ def assign_roles(
     for role, found in (("label", label), ("score", score), ("id", identity), ("split", split)):
         if found is not None:
             finder.note(role, found)
-    return Roles(texts, label, score, identity, split, annotators, groups, dependent, ignored, tuple(finder.decisions))
+    decisions = tuple(finder.decisions)
+    found_roles = Roles(texts, label, score, identity, split, annotators, groups, dependent, ignored, decisions)
+    return found_roles, finder.problems
 
 
 def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
@@ -202,7 +224,7 @@ def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
             raise InputError(f"there is no role {role!r}", mend=mend)
         for column in several(wanted, frame.columns, role):
             if column not in frame.columns:
-                raise _no_such_column(column, frame)
+                raise no_such_column(column, frame)
             if column in seen and role != "group" and not (role == "id" and "+" in wanted):
                 raise InputError(
                     f"the column {column!r} is given twice, as {seen[column]} and as {role}",
@@ -218,26 +240,30 @@ def several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in wanted.split("+"))
 
 
-def _within(frame: pl.DataFrame, names: Sequence[str] | None = None) -> str:
-    """That texts inside of objects cannot be named, with the columns that hold such; "" where none does."""
-    objects = [name for name in names or frame.columns if name in frame.columns and _holds_objects(frame[name])]
-    if not objects:
-        return ""
-    return f"; what is inside of objects ({_listed(objects)}) cannot be named: give it a column of its own"
+def fields_within(frame: pl.DataFrame) -> str:
+    """How texts inside of objects are named, with those that are there; "" where no column holds objects."""
+    fields = [field for name in frame.columns if holds_objects(frame[name]) for field in fields_of(frame[name])]
+    return f" (fields of objects are named with dots: {', '.join(fields[:_MOST_FIELDS])})" if fields else ""
 
 
-def _holds_objects(values: pl.Series) -> bool:
+def holds_objects(values: pl.Series) -> bool:
     """Whether a column holds objects, as such or as their JSON, as which they are read from JSON Lines."""
-    if values.dtype != pl.String:
-        return values.dtype == pl.Struct
+    return _all_match(values, r'^\{\s*"[\s\S]*\}$') if values.dtype == pl.String else values.dtype == pl.Struct
+
+
+def holds_lists(values: pl.Series) -> bool:
+    """Whether a column holds lists, as such or as their JSON."""
+    return _all_match(values, r"^\[[\s\S]*\]$") if values.dtype == pl.String else values.dtype == pl.List
+
+
+def _all_match(values: pl.Series, pattern: str) -> bool:
     filled = values.drop_nulls().head(_LOOKED_AT)
-    return bool(len(filled)) and bool(filled.str.contains(r'^\{\s*"[\s\S]*\}$').all())
+    return bool(len(filled)) and bool(filled.str.contains(pattern).all())
 
 
-def _no_such_column(column: str, frame: pl.DataFrame) -> InputError:
+def no_such_column(column: str, frame: pl.DataFrame) -> InputError:
+    """The error for a column that is not there, with the name that is most like it."""
     columns = frame.columns
-    if "." in column and (inside := _within(frame, [column.split(".")[0]])):
-        return InputError("there is no such column", column=column, mend=inside.removeprefix("; "))
     by_key = {normalized(name): name for name in columns}
     near = get_close_matches(normalized(column), by_key, 1, 0.6)
     known = ", ".join(columns[:20])
@@ -260,6 +286,7 @@ class _Finder:
         self.frame = frame
         self.set = set_
         self.decisions: list[str] = []
+        self.problems: list[InputError] = []
         # Columns whose values together make the id may play a part of their own besides.
         taken = {
             column
@@ -277,9 +304,11 @@ class _Finder:
         found = [column for key in keys for column in self.by_key.get(key, [])]
         if len(found) > 1:
             names = " and ".join(repr(column) for column in found[:2])
-            raise InputError(
-                f"the columns {names} could both be the {role}",
-                mend=f"choose with {option('columns', f'{role}={found[0]}')}",
+            self.problems.append(
+                InputError(
+                    f"the columns {names} could both be the {role}",
+                    mend=f"choose with {option('columns', f'{role}={found[0]}')}",
+                )
             )
         return found[0] if found else None
 
@@ -299,7 +328,9 @@ class _Finder:
         if texts:
             return self._completed(texts)
         if self.frame.width == 0:
-            raise InputError("there are no columns", mend="give a table with at least one column of text")
+            mend = "give a table with at least one column of text"
+            self.problems.append(InputError("there are no columns", mend=mend))
+            return {}
         for families, roles in (
             (PAIRS, ("premise", "hypothesis")),
             (QUESTIONS, ("question", "context")),
@@ -310,13 +341,16 @@ class _Finder:
                     found = [self.one(role, [key]) for role, key in zip(roles, (left, right), strict=True)]
                     return {role: column for role, column in zip(roles, found, strict=True) if column}
         text = self.first("text", TEXTS)
-        if text is None:
-            raise InputError(
+        if text is not None:
+            return {"text": text}
+        self.problems.append(
+            InputError(
                 f"no column is known to hold text among {_listed(self.frame.columns)}",
                 mend=f"name them with {option('columns', 'text=NAME')} or "
-                f"{option('columns', 'premise=NAME,hypothesis=NAME')}{_within(self.frame)}",
+                f"{option('columns', 'premise=NAME,hypothesis=NAME')}{fields_within(self.frame)}",
             )
-        return {"text": text}
+        )
+        return {}
 
     def _completed(self, texts: dict[str, str]) -> dict[str, str]:
         partners = {"premise": "hypothesis", "hypothesis": "premise", "context": "question"}
@@ -326,12 +360,11 @@ class _Finder:
                 keys = [pair[index] for pair in PAIRS] if role != "context" else ["question"]
                 found = next((column for key in keys if (column := self.one(partner, [key]))), None)
                 if found is None:
-                    raise InputError(
-                        f"a column is given as {role}, and none is known to be the {partner}",
-                        mend=f"name it with {option('columns', f'{role}={texts[role]},{partner}=NAME')}, or use "
-                        f"text={texts[role]}",
-                    )
-                texts[partner] = found
+                    mend = f"name it with {option('columns', f'{role}={texts[role]},{partner}=NAME')}, or use text="
+                    problem = f"a column is given as {role}, and none is known to be the {partner}"
+                    self.problems.append(InputError(problem, mend=f"{mend}{texts[role]}"))
+                else:
+                    texts[partner] = found
         return {role: texts[role] for role in TEXT_ROLES if role in texts}
 
     def label_and_score(self) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.data.items.choices import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 # 128 bits: two rows of a billion agree by chance with a probability below 1e-20.
 _DIGITS = 32

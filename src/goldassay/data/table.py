@@ -11,6 +11,7 @@ from goldassay.data.column_names import IDS, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -30,6 +31,8 @@ class Table:
         class_names: For columns of integer codes whose names the source gives: the names in order of code.
         roles: Columns whose role the format itself fixes.
         lines: The line on which each row starts, counted from 1; None where the source has no lines.
+        path: The file or folder; None for what is in memory or on the hub.
+        parts: The tables that it was joined of, in order; none for the rows of one source.
     """
 
     frame: pl.DataFrame
@@ -39,21 +42,31 @@ class Table:
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None
+    path: Path | None = None
+    parts: tuple[Table, ...] = ()
 
     def line_of(self, row: int) -> int:
         """Line of a row (both as the reader of an error message counts, from 1)."""
-        return row + 1 if self.lines is None else int(self.lines[row])
+        return self.place_of(row)[1]
+
+    def place_of(self, row: int) -> tuple[Path | None, int]:
+        """The file of a row, from 0, and its line in it, from 1."""
+        for part in self.parts:
+            if row < part.frame.height:
+                return part.place_of(row)
+            row -= part.frame.height
+        return self.path, row + 1 if self.lines is None else int(self.lines[row])
 
 
-def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...] = ()) -> Table:
-    """One table of several parts, with a column `split` that names them.
+def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...] = (), column: str = "split") -> Table:
+    """One table of several parts, with a column that names them.
 
     Columns that differ in type become text; names of classes are kept where all parts agree on them; rows without
     an id of their own are numbered within their part.
     """
     parts = {part: _numbered(table) for part, table in parts.items()}
     tables = list(parts.values())
-    named = [_as_written(table, tables).with_columns(pl.lit(part).alias("split")) for part, table in parts.items()]
+    named = [_as_written(table, tables).with_columns(pl.lit(part).alias(column)) for part, table in parts.items()]
     agreed = {
         column: names
         for column, names in tables[0].class_names.items()
@@ -67,6 +80,7 @@ def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...]
         tuple(gathered),
         agreed,
         tables[0].roles if all(table.roles == tables[0].roles for table in tables) else {},
+        parts=tuple(tables) if all(table.path for table in tables) else (),
     )
 
 

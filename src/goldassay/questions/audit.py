@@ -6,37 +6,35 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
-from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goldassay.core.cores import one_blas_thread
-from goldassay.core.errors import BoundError, InputError
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
-from goldassay.core.verdicts import not_asked
+from goldassay.data.kinds import CHOICES as CHOICE_WORDS
 from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
-from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
-from goldassay.questions.first_rows import first_rows, table_of_rows
-from goldassay.questions.item_audit import audit_items, refuse_runs
-from goldassay.questions.judgments.loading import JUDGMENTS, load_judgments
-from goldassay.questions.judgments.study import audit_judgments
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.item_checks import ITEM_CHECKS
+from goldassay.questions.judgments.loading import load_judgments
+from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
+from goldassay.questions.leakage.posed_items import ItemReading, pose_items
+from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS
+from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.row_details.copies import copies_in_training, copies_within
+from goldassay.questions.run_checks import BOARD_CHECKS, JUDGMENT_CHECKS, RUN_CHECKS
+from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
     from goldassay.questions.overlap.in_audit import CorpusChoice
-    from goldassay.questions.run_choice import RunChoice
     from goldassay.report.report import Report
 
 __all__ = ["study_audit"]
@@ -93,23 +91,69 @@ def study_audit(
             settings=settings,
             steps=steps,
         )
-        try:
-            evidence.load()
-        except BoundError:
-            raise
-        except InputError as error:
-            # What was read by then would stay in memory as long as the error.
-            clear_frames(error.__traceback__)
-            # Items with choices are no labelled texts: reading them as such is refused.
-            if (judged := load_judgments(train, test, reading)) is not None:
-                refuse_runs(paths, elsewhere, model, JUDGMENTS, corpus.places)
-                return audit_judgments(judged, settings, steps)
-            posed = load_items(train, test, reading, refused=True)
-            if posed is None:
-                raise
-            refuse_runs(paths, elsewhere, model, posed.test.kind.items)
-            return replace(audit_items(posed, settings, steps, corpus), places=_places(train, test))
-        return replace(_report(evidence, out), places=_places(train, test))
+        with evidence.reading_data():
+            kind = evidence.opened.match.kind.name
+            if kind == TEXTS:
+                evidence.load()
+        if kind == TEXTS:
+            return replace(_report(evidence, out), places=_places(train, test))
+        besides = {"runs": paths, "elsewhere": elsewhere, "model": model, "corpus": corpus.places}
+        if kind in (CHOICES, PREFERENCES):
+            _refuse(kind, {**besides, "corpus": None})
+            posed = pose_items(evidence.source, evidence.opened.match, test, reading)
+            return replace(_report(ItemEvidence(posed, corpus, settings, steps), out), places=_places(train, test))
+        _refuse(kind, besides)
+        if kind == JUDGMENTS:
+            judged = load_judgments(evidence.source, test, reading)
+            return _report(JudgmentEvidence(judged, settings, steps), out)
+    reading_runs = RunChoice.of(
+        columns=reading.columns,
+        pool_configurations=choice.pool_configurations,
+        align=choice.align,
+        grades=choice.grades,
+        test=test,
+    )
+    return _audit_runs(evidence.opened.given, kind, reading_runs, settings, steps, out)
+
+
+def _audit_runs(
+    given: Any,
+    kind: str,
+    choice: RunChoice,
+    settings: Settings,
+    steps: Steps,
+    out: str | os.PathLike[str] | None,
+) -> Report:
+    """Audit runs alone, or a board."""
+    if kind == ANSWERS:
+        raise InputError(
+            "an audit asks nothing of extractive answers",
+            file=given if isinstance(given, (str, os.PathLike)) else None,
+            mend="ask goldassay instability about runs that answer them, or goldassay overlap whether they stood in a "
+            "corpus",
+        )
+    with run_paths(given, named=False) as paths:
+        return _report(RunEvidence(given, kind, paths, choice, settings, steps), out)
+
+
+def _refuse(kind: str, besides: Mapping[str, Any]) -> None:
+    """Refuse what an audit of a kind does not use.
+
+    Args:
+        kind: Of the data.
+        besides: What was given beside them, by the name of its option.
+
+    Raises:
+        InputError: One is given.
+    """
+    mends = {"model": "leave it out: quick probes read them"} if kind in (CHOICES, PREFERENCES) else {}
+    mends["runs"] = "leave them out, and ask goldassay instability about the runs alone"
+    for name, given in besides.items():
+        if given:
+            rows = CHOICE_WORDS.items if kind == CHOICES else kind
+            raise InputError(
+                f"{option(name)}: an audit of {rows} does not use it", mend=mends.get(name, "leave it out")
+            )
 
 
 def _places(train: Any, test: Any) -> dict[str, Path]:
@@ -120,76 +164,59 @@ def _places(train: Any, test: Any) -> dict[str, Path]:
     }
 
 
+def _checks_of(kind: str) -> Sequence[Any]:
+    """The questions that are asked of a kind."""
+    if kind in (CHOICES, PREFERENCES):
+        return ITEM_CHECKS
+    return {JUDGMENTS: JUDGMENT_CHECKS, RUNS: RUN_CHECKS, BOARD: BOARD_CHECKS, GRADES: BOARD_CHECKS}.get(
+        kind, registered_checks()
+    )
+
+
 def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     """Ask every question that there is evidence for, and compose the report."""
     settings, steps = evidence.settings, evidence.steps
     started = time.time()
     # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.
     with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread():
-        evidence.keep_runs_in(directory)
-        facts = evidence.facts
-        checks = registered_checks()
+        evidence.prepare(directory)
+        checks = _checks_of(evidence.kind)
         lacking = {each.question: [need for need in each.needs if not evidence.has(need)] for each in checks}
         answered = [(check, check.run(evidence)) for check in checks if not lacking[check.question]]
-        conditions = list(evidence.readers.conditions)
-    training, evaluation = evidence.train, evidence.test
+        described = evidence.described()
     found = [finding for _, finding in answered]
-    added = [(check, finding) for check, finding in answered if check.question not in (*AUDITED, *FURTHER)]
     verdicts = {check.question: finding.verdict.to_dict() for check, finding in answered if finding.verdict is not None}
-    verdicts |= {
-        question: not_asked(question, needs) for question, needs in lacking.items() if needs and question not in FURTHER
-    }
+    known = registered_checks()
+    for check in known:
+        is_answered = any(each.question == check.question for each in found)
+        if evidence.has_data and check.needs and check.question not in FURTHER and not is_answered:
+            verdicts[check.question] = evidence.why_not(check.question, lacking.get(check.question) or check.needs)
+    asks = {check.question: check.asks for check in known}
     document = {
         "verdicts": {
-            check.question: {**verdicts[check.question], "question": check.asks}
-            for check in checks
-            if check.question in verdicts
+            question: {**verdicts[question], "question": asks.get(question, "")}
+            for question in (*asks, *(verdicts.keys() - asks.keys()))
+            if question in verdicts
         },
-        "dataset": {
-            "name": training.name,
-            "label_names": list(training.label_names),
-            "text_columns": list(training.text_columns),
-            "conditions": conditions,
-        },
-        "inputs": evidence.inputs,
-        "clusters": describe_clusters(evidence.clusters),
-        "data_notes": data_notes(
-            training, evaluation, evidence.clusters, evidence.decisions, tuple(evidence.elsewhere.values())
-        ),
-        "facts": facts,
+        **({} if evidence.has_data else {"questions": [each.question for each in found]}),
+        **described,
         **{each.question: each.measured for each in found},
         "settings": settings.model_dump(mode="json"),
     }
     tables = {name: table for each in found for name, table in each.tables.items()}
-    tables["examples"] = _examples(evaluation, found)
-    with steps.step("looking for near copies"):
-        texts = [evaluation.examples[role] for role in evaluation.text_columns]
-        copies = copies_within(texts, evaluation.examples["example_id"], evaluation.examples["label"])
-        known = [training.examples[role] for role in training.text_columns]
-        own = training.examples["example_id"], training.examples["label"]
-        copies = pl.concat([copies, copies_in_training(tables.get("overlap_places"), known, *own)])
-    if copies.height:
-        tables["near_copies"] = copies
-    title = f"Audit of {training.name}, evaluated on {evaluation.name}"
+    rows = evidence.rows()
+    if rows is not None:
+        columns = {name: values for each in found for name, values in each.examples.items()}
+        tables["examples"] = rows.with_columns(values.alias(name) for name, values in columns.items())
+        with steps.step("looking for near copies"):
+            copies = evidence.near_copies(tables.get("overlap_places"))
+        if copies.height:
+            tables["near_copies"] = copies
+    added = [(check, finding) for check, finding in answered if check.question not in (*AUDITED, *FURTHER)]
     figures = [figure for _, finding in added for figure in finding.figures]
-    first = table_of_rows(first_rows(found))
+    shown = None if rows is None else table_of_rows(evidence.first_rows(found))
+    facts = [] if (own := described.get("facts")) is None else [Finding("facts", None, result=own)]
     report = compose_report(
-        frame_findings(title, document, steps, settings, figures),
-        tables,
-        added,
-        first,
-        [Finding("facts", None, result=facts), *found],
+        frame_findings(evidence.title, document, steps, settings, figures), tables, added, shown, [*facts, *found]
     )
     return replace(report, runs=files_since(directory, started))
-
-
-def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:
-    """One row for each test example: its texts and label, and what each question says of it."""
-    columns = {name: values for each in found for name, values in each.examples.items()}
-    return test.examples.select(
-        "example_id",
-        *test.text_columns,
-        "label",
-        *(pl.col(name).cast(pl.String).alias(f"group_{name}") for name in test.groups),
-        *(values.alias(name) for name, values in columns.items()),
-    )

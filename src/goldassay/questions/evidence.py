@@ -10,35 +10,47 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.core.naming import split_named_path
+from goldassay.core.verdicts import not_asked
 from goldassay.data.facts import describe
+from goldassay.data.reading import open_source
 from goldassay.questions.answered import Answered, sort_by_dataset
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.configuration_sets import by_configuration
+from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
+from goldassay.questions.first_rows import first_rows
 from goldassay.questions.inputs import SET_APART, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.instability.texts import read_texts
+from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
+from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import tell_apart
+from goldassay.runs.kinds.opening import open_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
+    from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.data.reading import Source
     from goldassay.lab.training.job import Job
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.questions.run_sets import RunSet
+    from goldassay.runs.kinds.opening import Opened
     from goldassay.runs.slices import Slice
     from goldassay.stats.clusters import Clusters
 
@@ -73,6 +85,11 @@ class Evidence:
         make_readers: Makes what models of each part of the input predict, where that is not what an audit trains.
         broken_runs: Takes the errors of files of runs that cannot be read; without it the first is raised.
     """
+
+    kind = TEXTS
+    """What the data are."""
+    has_data = True
+    """Whether there are data, and not runs or verdicts alone: then a report says which questions were not asked."""
 
     def __init__(
         self,
@@ -119,12 +136,34 @@ class Evidence:
         return names
 
     @cached_property
+    def opened(self) -> Opened:
+        """The training part, or all data or runs: its rows, and the kind that it is of.
+
+        Raises:
+            InputError: See `open_input`.
+        """
+        with self.reading_data():
+            return open_input(self._sources[0], "train", self._reading["file_format"], self._reading["columns"])
+
+    @cached_property
+    def source(self) -> Source:
+        """The rows of the training part, or of all data, uninterpreted.
+
+        Raises:
+            InputError: They cannot be read.
+        """
+        if "opened" in self.__dict__:
+            return self.opened.source
+        with self.reading_data():
+            return open_source(self._sources[0], "train", self._reading["file_format"])
+
+    @cached_property
     def _loaded(self) -> _Loaded:
-        with self._reading_step():
-            return _Loaded(*load_inputs(*self._sources, settings=self.settings, **self._reading))
+        with self.reading_data():
+            return _Loaded(*load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading))
 
     @contextmanager
-    def _reading_step(self) -> Iterator[None]:
+    def reading_data(self) -> Iterator[None]:
         """The step of all that is read together, so that bad input is one line and not one after those of steps."""
         if self._is_reading:
             yield
@@ -142,7 +181,7 @@ class Evidence:
         Raises:
             InputError: The data or the runs cannot be read or do not fit together.
         """
-        with self._reading_step():
+        with self.reading_data():
             _ = self._loaded, self.elsewhere
             for sets in self.answered.sets.values():
                 for runs in sets:
@@ -174,7 +213,7 @@ class Evidence:
         if self._elsewhere is None:
             return {}
         reading = {key: self._reading[key] for key in ("columns", "file_format")}
-        with self._reading_step():
+        with self.reading_data():
             return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
 
     @property
@@ -251,7 +290,7 @@ class Evidence:
         """
         if not self.run_paths:
             return Answered({})
-        with self._reading_step(), placed(self.run_paths):
+        with self.reading_data(), placed(self.run_paths):
             # Of several paths, those that name no dataset are of different ones; a single one may stay without a name.
             alone = len(self.run_paths) == 1 and self.run_places == list(map(str, self.run_paths))
             found = unloaded_sets(self.found_runs if alone else self.named_runs, self.choice)
@@ -311,6 +350,65 @@ class Evidence:
         if need == "configurations":
             return bool(by_configuration(self.run_sets).several)
         return bool({"runs": self.run_sets, "elsewhere": self.elsewhere}[need])
+
+    def prepare(self, directory: Path) -> None:
+        """Do what must be refused before anything is measured.
+
+        Args:
+            directory: Where the runs of readers are kept.
+
+        Raises:
+            InputError: As for `keep_runs_in`.
+            MissingDependencyError: Likewise.
+        """
+        self.keep_runs_in(directory)
+        _ = self.facts
+
+    @property
+    def title(self) -> str:
+        """The title of an audit."""
+        return f"Audit of {self.train.name}, evaluated on {self.test.name}"
+
+    def why_not(self, question: str, needs: Sequence[str]) -> dict[str, Any]:
+        """What an audit says of a question that it does not ask, in the form of a verdict."""
+        return not_asked(question, needs)
+
+    def described(self) -> dict[str, Any]:
+        """What an audit's document says of the data beside what was found."""
+        return {
+            "dataset": {
+                "name": self.train.name,
+                "label_names": list(self.train.label_names),
+                "text_columns": list(self.train.text_columns),
+                "conditions": list(self.readers.conditions),
+            },
+            "inputs": self.inputs,
+            "clusters": describe_clusters(self.clusters),
+            "data_notes": data_notes(
+                self.train, self.test, self.clusters, self.decisions, tuple(self.elsewhere.values())
+            ),
+            "facts": self.facts,
+        }
+
+    def rows(self) -> pl.DataFrame | None:
+        """One row for each test example: its texts and label, and its groups; None where there are none at hand."""
+        groups = (pl.col(name).cast(pl.String).alias(f"group_{name}") for name in self.test.groups)
+        return self.test.examples.select("example_id", *self.test.text_columns, "label", *groups)
+
+    def near_copies(self, places: pl.DataFrame | None) -> pl.DataFrame:
+        """Copies of the test rows among themselves and in the training part.
+
+        Args:
+            places: Where the search for overlap found them, if it was made.
+        """
+        test, train = self.test.examples, self.train.examples
+        copies = copies_within([test[role] for role in self.test.text_columns], test["example_id"], test["label"])
+        known = [train[role] for role in self.train.text_columns]
+        return pl.concat([copies, copies_in_training(places, known, train["example_id"], train["label"])])
+
+    def first_rows(self, found: Sequence[Finding]) -> tuple[RowToRead, ...]:
+        """The rows to look at first."""
+        return first_rows(found)
 
     def keep_runs_in(self, directory: Path) -> None:
         """Plan the readers, whose runs are kept in the folder.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,13 @@ import numpy as np
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.naming import split_named_path
-from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
-from goldassay.data.memory import dataset_in_memory
+from goldassay.data import Dataset, check_same_labels, parse_columns, require_classes
+from goldassay.data.reading import Source, open_source
 from goldassay.data.splits import columns_to_split_by, split_disjoint
 from goldassay.readers.conditions import coarsening
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from goldassay.core.settings import Settings
@@ -196,13 +195,8 @@ def _of_elsewhere(error: InputError, name: str) -> InputError:
 
 
 def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str, argument: str) -> Dataset:
-    if isinstance(source, Dataset):
-        found = source
-    elif isinstance(source, (str, os.PathLike)):
-        given, path = split_named_path(os.fspath(source))
-        found = read_dataset(path, format=file_format, name=given or None, **reading)
-    else:
-        found = dataset_in_memory(source, argument, name=name, **reading)
+    opened = source if isinstance(source, Source) else open_source(source, argument, file_format, name)
+    found = opened.labelled(**reading)
     _require_read(found)
     return found
 

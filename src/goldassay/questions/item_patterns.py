@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
-    from goldassay.data.items import ChoiceItems, Kind
+    from goldassay.data.kinds import ChoiceItems, ItemKind
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.effects import Effects
 
@@ -145,7 +145,7 @@ def find_item_patterns(
     )
 
 
-def _given_away(by_lift: _Picked, kind: Kind) -> list[tuple[int, str]]:
+def _given_away(by_lift: _Picked, kind: ItemKind) -> list[tuple[int, str]]:
     """(position, why) of items whose right choice patterns pick, the widest margin first."""
     easy = np.flatnonzero(by_lift.classes == "easy")
     ordered = easy[np.argsort(-by_lift.margins[easy], kind="stable")][:MOST_ROWS].tolist()
@@ -352,7 +352,7 @@ def _control(
 
 
 def _verdict(
-    judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits, kind: Kind
+    judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits, kind: ItemKind
 ) -> Verdict:
     word = "caution" if judged.word == "unsound" else judged.word
     said = []

@@ -1,4 +1,4 @@
-"""The audit, training, and reports judged and compared, in Python and in a shell: `audit`, `train`, `check`, `diff`."""
+"""What every user calls first, in Python and in a shell: `look`, `audit`, `train`, `check`, `diff`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from goldassay.core.options import (
     Field,
     Format,
     Grades,
+    Inputs,
     LabelNames,
     Model,
     Name,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.many_seeds import TrainingReport
     from goldassay.lab.training.outcome import Watcher
+    from goldassay.questions.look import Look
     from goldassay.questions.report_diff import ReportDiff
     from goldassay.report.report import Report
 
@@ -97,8 +99,34 @@ class TrainingOptions(TypedDict, total=False):
 
 
 @command()
+def look(
+    data: Annotated[Any, place("Data, runs or a board: files of one kind, or a folder.", "PATH...", repeat=True)],
+    *,
+    columns: Columns = None,
+    format: Format = "auto",  # noqa: A002
+) -> Look:
+    """Say what a file holds, which column plays which role, what is not read, and what can be asked of it.
+
+    Every kind of data and runs is asked what speaks for it. Nothing is measured and nothing is written; of a large file
+    the first rows are read. The last line is the command to type next.
+
+    Note:
+        Data are a path, several paths of one kind, a `Dataset`, or a table in memory.
+
+    Returns:
+        What was recognized.
+
+    Raises:
+        InputError: Nothing was given, a file cannot be read, or the files are of several kinds.
+    """
+    from goldassay.questions.look import look_at
+
+    return look_at(data, columns, format)
+
+
+@command()
 def audit(
-    train: Train,
+    train: Inputs,
     test: NamedTest = None,
     runs: NamedRunPaths = None,
     elsewhere: Elsewhere = None,
@@ -121,6 +149,9 @@ def audit(
 ) -> Report:
     """Audit a benchmark: can its labels be guessed by a shortcut, and would a score on it hold?
 
+    Takes labelled texts, items with choices, preferences and judgments; and runs alone or a board of systems, of which
+    the questions about runs are asked: instability, comparison, board, sensitivity. goldassay look PATH says which.
+
     Reads the data, searches the training part for word patterns that give the label away, trains small quick
     models that may see only a part of each input; with --runs measures how much the score moves from seed to
     seed, with --elsewhere what it loses on other distributions, and with --corpus whether the test set stands in what
@@ -133,6 +164,7 @@ def audit(
 
       goldassay audit train.jsonl --test test.jsonl
       goldassay audit train.jsonl --test test.jsonl --runs runs --elsewhere far=far.jsonl
+      goldassay audit logs
 
     The quick models need no GPU and about a minute for 20,000 rows. They set a lower bound: what they can
     read from a part of the input, a stronger model can read too.
@@ -154,6 +186,8 @@ def audit(
     from goldassay.questions.leakage.posed_items import ItemReading
     from goldassay.questions.overlap.in_audit import CorpusChoice
 
+    if isinstance(train, list) and len(train) == 1 and isinstance(train[0], str):
+        train = train[0]
     settings = chosen(settings, seed, clusters=clusters, split_by=split_by)
     # The score that is reported is that of a run's last checkpoint.
     choice = RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), grades=grades)

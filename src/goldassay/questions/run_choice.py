@@ -159,7 +159,6 @@ def _right_labels(given: Any) -> Mapping[str, str | Dataset]:
 def _path_or_dataset(given: Any, name: str) -> str | Dataset:
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given)
-    from goldassay.data import Dataset
-    from goldassay.data.memory import dataset_in_memory
+    from goldassay.data.reading import open_source
 
-    return given if isinstance(given, Dataset) else dataset_in_memory(given, "test", name=name or "gold")
+    return open_source(given, "test", name=name or "gold").labelled()

@@ -15,7 +15,7 @@ from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
-from goldassay.runs.adapters import adapters, evaluate_results
+from goldassay.runs.adapters import TABLES, adapters, evaluate_results
 from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
@@ -106,6 +106,16 @@ def find_slices(
         raise broken[0]
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else tell_apart(found)
+
+
+def find_in_own_format(path: Path) -> list[Slice]:
+    """Runs in files that hold nothing else: of any table in a folder, but of no table that stands by itself.
+
+    Raises:
+        InputError: A file is damaged.
+    """
+    offered = [each for each in adapters() if path.is_dir() or each.PRIORITY < TABLES]
+    return _find(path, offered, Request(outright=path.is_file(), listed=True), set())
 
 
 def _is_report(folder: Path) -> bool:

@@ -282,7 +282,7 @@ def test_options_of_labelled_texts_are_refused_or_work(tmp_path: Path) -> None:
         ({"split_by": "question"}, in_order("split_by:", "choices", "set apart")),
         ({"format": "csv"}, "."),
         ({"columns": "premise=question,label=answer"}, "none is known to be the hypothesis"),
-        ({"columns": "answer=nothing"}, "there is no column 'nothing'"),
+        ({"columns": "answer=nothing"}, "column 'nothing': there is no such column"),
         ({"clusters": "nothing"}, "there is no column 'nothing'"),
     ):
         with pytest.raises(InputError, match=said):

@@ -11,7 +11,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules
 from goldassay.questions.leakage.suggesting_items import suggest_items

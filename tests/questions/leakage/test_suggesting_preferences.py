@@ -11,7 +11,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.items import ChoiceItems, read_preferences
+from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.specimen.item_kinds import make_item_specimen
 from goldassay.data.table import Table
 from goldassay.questions.leakage.item_changes import changed_copy

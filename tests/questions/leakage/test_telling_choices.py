@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.data.items.preferences import read_preferences
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.readings import LEANINGS
 from goldassay.questions.leakage.telling_choices import telling_choices
 
 if TYPE_CHECKING:
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 N = 600
 

@@ -22,7 +22,7 @@ from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data import Dataset, read_dataset
-from goldassay.data.memory import dataset_in_memory
+from goldassay.data.reading import open_source
 from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
@@ -379,7 +379,7 @@ def load_data(data: Any, part: str, columns: Columns, name: str | None = None, a
     if isinstance(data, (str, os.PathLike)):
         dataset = read_dataset(data, columns=columns, name=name)
     else:
-        dataset = dataset_in_memory(data, argument or part, columns=columns, name=name or part)
+        dataset = open_source(data, argument or part, name=name or part).labelled(columns)
     parts = dataset.parts
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,16 @@ from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
-from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
+from goldassay.data import Dataset, check_same_labels, require_classes
 from goldassay.data.facts import length_unit_of
-from goldassay.data.memory import dataset_in_memory
+from goldassay.data.reading import Source, open_source
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     import polars as pl
@@ -90,10 +90,8 @@ def load(
     Raises:
         InputError: It cannot be read, or has no classes.
     """
-    if isinstance(data, (str, os.PathLike)):
-        dataset = read_dataset(data, format=file_format, columns=columns)
-    else:
-        dataset = data if isinstance(data, Dataset) else dataset_in_memory(data, part, columns=columns, name=part)
+    source = data if isinstance(data, Source) else open_source(data, part, file_format)
+    dataset = source.labelled(columns)
     parts = dataset.parts
     if len(parts) > 1 and part in parts:
         dataset = parts[part]

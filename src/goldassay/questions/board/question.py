@@ -184,11 +184,11 @@ def report_board(
     discounted: DiscountResult | None = None,
 ) -> Report:
     """Write up what was found, and what scores are without a shortcut, where that was asked."""
-    items = _items(found, scores)
-    result = _result(found, items, scores.asked)
+    finding = find_board(found, scores)
+    result = finding.result
     findings = {
         "questions": ["board", *(() if discounted is None else ("discount",))],
-        "dataset": {"name": scores.name, "n_test": result.n_items, "n_systems": len(scores.systems)},
+        "dataset": {"name": scores.name, "n_test": found.ranking.n_items, "n_systems": len(scores.systems)},
         "inputs": list(scores.inputs),
         "board": result,
         **({} if discounted is None else {"discount": discounted}),
@@ -200,12 +200,18 @@ def report_board(
         },
     }
     document = frame_findings(f"Board of {scores.name}", findings, steps, settings)
-    tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
     return compose_report(
         document,
-        tables | discount_tables(discounted),
+        dict(finding.tables) | discount_tables(discounted),
         findings=[Finding("board", None, result=result), Finding("discount", None, result=discounted)],
     )
+
+
+def find_board(found: Board, scores: BoardScores) -> Finding:
+    """What a report on a board and an audit of it say: the result, and full tables of systems and items."""
+    items = _items(found, scores)
+    tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
+    return Finding("board", None, tables=tables, result=_result(found, items, scores.asked))
 
 
 def _items(found: Board, scores: BoardScores) -> list[Item]:

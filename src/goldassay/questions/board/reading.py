@@ -17,8 +17,6 @@ from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
 from goldassay.data.reading import name_of, read_table
 from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
-from goldassay.questions.board.solved_lists import read_solved
-from goldassay.questions.board.tables import Cells, read_cells
 from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
@@ -31,6 +29,8 @@ from goldassay.runs import Runs
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
+from goldassay.runs.kinds.board_tables import Cells, read_cells
+from goldassay.runs.kinds.solved_lists import read_solved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

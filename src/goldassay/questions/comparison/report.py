@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
@@ -25,11 +26,29 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
+    from goldassay.questions.discount.result import DiscountResult
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.report.report import Report
 
-__all__ = ["flat_equivalence", "flat_pair", "report_comparison"]
+__all__ = ["ComparisonFindings", "find_comparison", "flat_equivalence", "flat_pair", "report_comparison"]
+
+
+@dataclass(frozen=True)
+class ComparisonFindings:
+    """What a comparison found: parts of the report's document, full tables, the rows on which models differ."""
+
+    title: str
+    parts: dict[str, Any]
+    tables: dict[str, pl.DataFrame]
+    rows: pl.DataFrame
+    result: ComparisonResult
+    discounted: DiscountResult | None = None
+
+    def all_findings(self) -> list[Finding]:
+        """What is behind the sections of a report on the comparison alone."""
+        own = Finding("comparison", None, rows=self.rows, result=self.result)
+        return [own, Finding("discount", None, result=self.discounted)]
 
 
 def report_comparison(
@@ -57,6 +76,31 @@ def report_comparison(
 
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
+    """
+    found, compared = find_comparison(
+        evidence, sides, notes, clusters=clusters, matched=matched, method=method, told=told, margin=margin
+    )
+    document = frame_findings(found.title, found.parts, evidence.steps, evidence.settings)
+    return compose_report(document, found.tables, findings=found.all_findings()), compared
+
+
+def find_comparison(
+    evidence: Evidence,
+    sides: Sides,
+    notes: Sequence[str] = (),
+    *,
+    clusters: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    told: ShortcutBits | None = None,
+    margin: float | None = None,
+) -> tuple[ComparisonFindings, ModelComparisons]:
+    """Compare models: what a report on them alone and an audit of their runs have in common.
+
+    The arguments are those of `report_comparison`.
+
+    Raises:
+        InputError: As there.
     """
     settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
     gold = choice.gold_of(sides.models[0].dataset)
@@ -123,18 +167,14 @@ def report_comparison(
     title = (
         f"Comparison of {' and '.join(compared.names) if len(compared.names) == 2 else f'{len(compared.names)} models'}"
     )
-    document = frame_findings(f"{title} on {compared.models[0].dataset}", findings, steps, settings)
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
         "comparisons": frame_of_records(pairs),
         **discount_tables(discounted),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
-    return compose_report(
-        document,
-        tables,
-        findings=[Finding("comparison", None, rows=rows, result=result), Finding("discount", None, result=discounted)],
-    ), compared
+    title = f"{title} on {compared.models[0].dataset}"
+    return ComparisonFindings(title, findings, tables, rows, result, discounted), compared
 
 
 def _score(row: Mapping[str, Any]) -> ModelScore:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from goldassay.core.finding import Finding
 from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import align_sides
-from goldassay.questions.comparison.report import flat_equivalence, flat_pair
+from goldassay.questions.comparison.report import ComparisonFindings, flat_equivalence, flat_pair
 from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, TotalRow
 from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.report.report import Report
 
-__all__ = ["report_suite"]
+__all__ = ["find_suite", "report_suite"]
 
 
 def report_suite(
@@ -52,6 +51,25 @@ def report_suite(
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, there is no such group, there are too
             many models, or they have other names on another dataset.
+    """
+    found, compared = find_suite(evidence, suite, clusters=clusters, matched=matched, method=method, margin=margin)
+    document = frame_findings(found.title, found.parts, evidence.steps, evidence.settings)
+    return compose_report(document, found.tables, findings=found.all_findings()), compared
+
+
+def find_suite(
+    evidence: Evidence,
+    suite: Suite,
+    *,
+    clusters: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    margin: float | None = None,
+) -> tuple[ComparisonFindings, SuiteComparison]:
+    """Compare models on several datasets; the arguments are those of `report_suite`.
+
+    Raises:
+        InputError: As there.
     """
     settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
     found, texts = [slices for sides in suite.sides for slices in sides.found], {}
@@ -119,7 +137,6 @@ def report_suite(
         },
     }
     title = f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} models'}"
-    document = frame_findings(f"{title} on {len(datasets)} datasets", findings, steps, settings)
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
         "comparisons": frame_of_records(pairs),
@@ -133,9 +150,8 @@ def report_suite(
             for each in datasets
         ]
     )
-    return compose_report(
-        document, tables, findings=[Finding("comparison", None, rows=beside_data(rows, texts), result=result)]
-    ), compared
+    title = f"{title} on {len(datasets)} datasets"
+    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result), compared
 
 
 def _total(pair: SuitePair, alpha: float) -> TotalRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,7 @@ from goldassay.core.doors import option
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import frame_of_records
-from goldassay.data.items.judgments import LENGTH, Judgments
-from goldassay.questions.data_notes import unread_notes
+from goldassay.data.kinds.judgments import LENGTH, Judgments
 from goldassay.questions.judgments.measures import (
     agree_with_people,
     measure_position,
@@ -22,7 +21,6 @@ from goldassay.questions.judgments.measures import (
 )
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.judgments.verdict import judge_judges
-from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.stats.effects import LEAST_CLUSTERS, Limits
 from goldassay.stats.verdicts import Doubt
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
     from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
-    from goldassay.report.report import Report
     from goldassay.stats.effects import Effects
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.
@@ -53,8 +50,8 @@ class _Measured:
     doubts: tuple[Doubt, ...]
 
 
-def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> Report:
-    """Say how far each judge follows the seat, and write it up.
+def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> Finding:
+    """Say how far each judge follows the seat.
 
     Args:
         judgments: All of a file.
@@ -79,15 +76,6 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
         remarks=tuple(_remarks(judgments)),
         n_judgments=len(judgments),
     )
-    findings: dict[str, Any] = {
-        "questions": ["judgments"],
-        "verdicts": {"judgments": verdict.to_dict()},
-        "dataset": {"name": judgments.name, "kind": "judgment", "n_test": judgments.rows["item"].n_unique()},
-        "inputs": [_described(judgments)],
-        "data_notes": unread_notes(judgments.unread),
-        "judgments": result,
-        "settings": settings.model_dump(mode="json"),
-    }
     tables = {
         "judges": frame_of_records(result.results),
         "verdict_models": frame_of_records(result.models),
@@ -96,8 +84,7 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
     }
     if people:
         tables["agreement"] = frame_of_records(people)
-    document = frame_findings(f"Judgments of {judgments.name}", findings, steps, settings)
-    return compose_report(document, tables, findings=[Finding("judgments", verdict, result=result)])
+    return Finding("judgments", verdict, tables=tables, result=result)
 
 
 def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measured:
@@ -241,21 +228,6 @@ def _reading_doubts(judgments: Judgments, judges: list[PositionEffect]) -> list[
             )
         )
     return found
-
-
-def _described(judgments: Judgments) -> dict[str, Any]:
-    return {
-        "role": "test",
-        "name": judgments.name,
-        "files": [file.name for file in judgments.files],
-        "sha256": [file.sha256 for file in judgments.files],
-        "n_rows": len(judgments),
-        "n_read": judgments.n_read,
-        "format": "judgment",
-        "roles": {},
-        "decisions": list(judgments.decisions),
-        "dropped": dict(judgments.problems["reason"].value_counts(sort=True).iter_rows()),
-    }
 
 
 def _remarks(judgments: Judgments) -> list[str]:

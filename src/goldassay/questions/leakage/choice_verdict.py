@@ -9,7 +9,7 @@ import numpy as np
 
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Headline, Verdict
-from goldassay.data.items import CHOICES
+from goldassay.data.kinds import CHOICES
 from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
 from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS
 from goldassay.stats.effects import LEAST_CLUSTERS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import LeakageLimits
-    from goldassay.data.items import Kind
+    from goldassay.data.kinds import ItemKind
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.stats.effects import Effect, Effects
     from goldassay.stats.verdicts import Doubt
@@ -104,7 +104,7 @@ def _against(judged: Judged, effect: Effect) -> str:
     return f"The limit for {judged.word} is {percent(limit)}.{only}"
 
 
-def _rule(limits: LeakageLimits, kind: Kind) -> str:
+def _rule(limits: LeakageLimits, kind: ItemKind) -> str:
     return (
         f"By what rules without training and readers of the {kind.part} or the {kind.question} alone gain over "
         "guessing: unsound "

@@ -19,7 +19,7 @@ from goldassay.core.cores import cores
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
-from goldassay.data.items import CHOICES, PREFERENCES
+from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
     from goldassay.questions.leakage.measures.choice_rules import RuleEffect
 
 RULE = "rule: "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.data.items import Kind
+    from goldassay.data.kinds import ItemKind
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
     from goldassay.stats.clusters import Clusters
@@ -95,7 +95,7 @@ class ConditionEvidence:
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None
     chance: NDArray[np.float64] | None = None
-    kind: Kind | None = None
+    kind: ItemKind | None = None
     rules: tuple[Reading, ...] = ()
     planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[Reading]]]] | None = None
     telling: Callable[[], list[Reading]] | None = None

@@ -10,7 +10,6 @@ from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
-from goldassay.questions.judgments.loading import refuse_judgments
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
 from goldassay.questions.leakage.foreign_evidence import read_evidence
@@ -85,11 +84,7 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
         with steps.step("training quick probes") as progress:
             numbers = range(settings.seed, settings.seed + asked.n_seeds)
             return choice_evidence(posed, numbers, settings, progress)
-    try:
-        text_columns = evidence.train.text_columns
-    except InputError:
-        refuse_judgments(train, columns)
-        raise
+    text_columns = evidence.train.text_columns
     check_cluster_columns(settings.data.clusters, evidence.test)
     shown = check_conditions(asked.conditions, text_columns)
     left_out: tuple[str, ...] = ()
@@ -106,10 +101,10 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
 
 def _items(evidence: Evidence, asked: Readers, sources: Sources) -> Posed | None:
     """Multiple-choice items, if that is what the data are."""
-    train, test, columns = sources
+    _, test, columns = sources
     data = evidence.settings.data
     reading = ItemReading(columns, clusters=data.clusters, split_by=data.split_by, label_names=evidence.label_names)
-    posed = load_items(train, test, reading)
+    posed = load_items(evidence.source, test, reading)
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",

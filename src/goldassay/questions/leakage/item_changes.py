@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.data.items import CHOICES, PREFERENCES
+from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems, Kind
+    from goldassay.data.kinds import ChoiceItems, ItemKind
     from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
 
 # Rules that a longer text changes: of the wrong option where the right one is the longest, else of the right one.
@@ -69,7 +69,7 @@ _MENDS = {
 }
 
 
-def what_to_change(rule: str, options: Sequence[str], right: Sequence[bool], kind: Kind) -> str:
+def what_to_change(rule: str, options: Sequence[str], right: Sequence[bool], kind: ItemKind) -> str:
     """What is to be changed in an item of which a rule picks the right option.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.items import PREFERENCES
+from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.condition_evidence import PAIRED
 from goldassay.questions.leakage.pairwise import ask_pairs
 from goldassay.questions.leakage.posed_items import Posed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
     from goldassay.readers.probe_features import ProbeFeatures
 
 N_FOLDS = 5

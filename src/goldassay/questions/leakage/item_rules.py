@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.data.items import PREFERENCES
+from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.measures.choice_rules import measure_picks, measure_rules
 from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
     from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 _PROMPT, _RESPONSE = "question", "choice"
 # What a rule goes by that the response alone does not hold.

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.errors import BoundError, InputError
-from goldassay.data import Dataset, parse_columns
-from goldassay.data.frames import table_of
-from goldassay.data.hub_names import is_hub_name
-from goldassay.data.items import CHOICES, PREFERENCES, ChoiceItems, Kind
-from goldassay.data.items.judgment_shapes import holds_both_orders
-from goldassay.data.items.mixed import check_one_kind
-from goldassay.data.items.reading import item_roles, read_items
+from goldassay.core.errors import InputError
+from goldassay.data import parse_columns
+from goldassay.data.kinds import (
+    CHOICES,
+    DATA_KINDS,
+    PREFERENCES,
+    Choices,
+    JudgedPairs,
+    LabelledTexts,
+    Preferences,
+    read_items,
+    recognize,
+)
 from goldassay.data.near_copies import join_near_copies
-from goldassay.data.reading import name_of, read_table
+from goldassay.data.reading import Source, open_source
 from goldassay.data.row_values import normalized_texts, value_codes
-from goldassay.data.table import Table
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
-from goldassay.questions.leakage.condition_evidence import named_path
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from goldassay.data.kinds import ChoiceItems, ItemKind, Match, Recognition
 
 _COLUMNS_OF = {
     CHOICES.name: "choices=NAME,answer=NAME",
@@ -77,17 +80,16 @@ class ItemReading:
     label_names: Sequence[str] | None = None
     judged: bool = False
 
-    def roles(self) -> dict[str, str] | None:
-        """The columns by role; None where roles of labelled texts are named, so that no items are meant."""
-        named = dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
-        return item_roles(named)
+    def roles(self) -> dict[str, str]:
+        """The columns by role."""
+        return dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
 
     @property
     def dependent(self) -> tuple[str, ...]:
         """Columns whose equal values make items depend on each other."""
         return () if self.clusters in (AUTO, NONE) else named_columns(self.clusters)
 
-    def check(self, file: str, kind: Kind) -> None:
+    def check(self, file: str, kind: ItemKind) -> None:
         """Refuse what labelled texts have and items have not.
 
         Raises:
@@ -105,69 +107,67 @@ class ItemReading:
             )  # fmt: skip
 
 
-def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = False) -> Posed | None:
-    """Training and evaluation items; None where the data hold no choices.
+def load_items(train: Any, test: Any, reading: ItemReading) -> Posed | None:
+    """Training and evaluation items; None where the data hold none.
 
     Args:
-        train: Those to learn from, or all.
+        train: Those to learn from, or all; a `Source`, or what `open_source` takes.
         test: Those to measure.
         reading: How they are to be read.
-        refused: The data were refused as labelled texts: what cannot be read at all is no items, and that error stands.
 
     Raises:
         InputError: One holds choices and the other does not, they cannot be used, or an option is not for items.
     """
-    try:
-        table = read_source(train, "train", reading.file_format)
-    except BoundError:
-        raise
-    except InputError:
-        if refused:
-            return None
-        raise
-    source = _items(table, reading)
-    if source is None:
-        return None
+    opened = train if isinstance(train, Source) else open_source(train, "train", reading.file_format)
+    found = recognize(opened.table, reading.roles(), DATA_KINDS, opened.place)
+    match = _best(found, reading)
+    return None if match is None else pose_items(opened, match, test, reading)
+
+
+def pose_items(source: Source, match: Match, test: Any, reading: ItemReading) -> Posed:
+    """Training and evaluation items of a source of which the kind is known.
+
+    Raises:
+        InputError: As for `load_items`.
+    """
+    items = _read(source, match, reading)
     if test is None:
-        return Posed(None, source, (_described("test", source),))
-    tried = _items(read_source(test, "test", reading.file_format), reading)
-    if tried is None or tried.kind is not source.kind:
-        other = "none" if tried is None else tried.kind.items
+        return Posed(None, items, (_described("test", items),))
+    opened = open_source(test, "test", reading.file_format)
+    other = _best(recognize(opened.table, reading.roles(), DATA_KINDS, opened.place), reading)
+    if other is None or other.kind is not match.kind:
+        holds = "none" if other is None else other.kind.rows
         raise InputError(
-            f"{source.name} holds {source.kind.items}, and this holds {other}", file=named_path(test)[0],
+            f"{items.name} holds {match.kind.rows}, and this holds {holds}", file=opened.place,
             mend="give two sets of one kind",
         )  # fmt: skip
-    return Posed(source, tried, (_described("train", source), _described("test", tried)))
+    tried = _read(opened, other, reading)
+    return Posed(items, tried, (_described("train", items), _described("test", tried)))
 
 
-def read_source(data: Any, part: str, file_format: str) -> tuple[Table, str, str]:
-    """The columns of a set as they are, its name, and what messages call it."""
-    name, place = named_path(data)
-    if isinstance(place, Dataset):
-        return Table(place.examples, "frame"), name or place.name, place.source
-    if not isinstance(place, (str, os.PathLike)):
-        return table_of(place), name or part, name or part
-    if is_hub_name(os.fspath(place)):
-        from goldassay.data.hub import read_hub
+def _best(found: Recognition, reading: ItemReading) -> Match | None:
+    """The match of items; None where labelled texts or nothing is more likely.
 
-        called = os.fspath(place).removeprefix("hf://datasets/")
-        return read_hub(os.fspath(place)), name or called, os.fspath(place)
-    return read_table(Path(place), file_format), name or name_of(Path(place)), os.fspath(place)
+    Raises:
+        InputError: The table holds judgments in both orders, of which nobody asks which side won.
+    """
+    judged = found.matches[JudgedPairs.name]
+    found.check_one_kind()
+    if not reading.judged and judged and judged.found.has_both_orders and not reading.roles().keys() & _SAYS_KIND:
+        raise InputError(JUDGED, file=found.source, mend=ASK_ABOUT_JUDGES)
+    wanted = [name for name in (Preferences.name, Choices.name) if found.matches[name]]
+    if wanted:
+        match = found.best([*wanted, LabelledTexts.name])
+        return match if match.kind.name in wanted else None
+    if judged and not reading.judged and found.best([JudgedPairs.name, LabelledTexts.name]) is judged:
+        raise InputError(JUDGED, file=found.source, mend=ASK_ABOUT_JUDGES)
+    return None
 
 
-def _items(source: tuple[Table, str, str], reading: ItemReading) -> ChoiceItems | None:
-    table, name, place = source
-    roles = reading.roles()
-    if roles is None:
-        return None
-    if not roles:
-        check_one_kind(table.frame, place)
-    if not reading.judged and not roles.keys() & _SAYS_KIND and holds_both_orders(table.frame):
-        raise InputError(JUDGED, file=place, mend=ASK_ABOUT_JUDGES)
-    found = read_items(table, name, roles, dependent=reading.dependent, source=place)
-    if found is not None:
-        reading.check(place, found.kind)
-    return found
+def _read(source: Source, match: Match, reading: ItemReading) -> ChoiceItems:
+    items = read_items(match, source.table, source.name, reading.roles(), reading.dependent, source.place)
+    reading.check(source.place, items.kind)
+    return items
 
 
 def _described(role: str, items: ChoiceItems) -> dict[str, Any]:

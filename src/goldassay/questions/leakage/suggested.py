@@ -8,13 +8,12 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import pattern_features
-from goldassay.core.errors import InputError
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
+from goldassay.data.reading import open_source
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.judgments.loading import refuse_judgments
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.suggested_items import suggest_item_rewrites
@@ -51,15 +50,12 @@ def study_rewrites(
     """
     steps = Steps(quiet)
     with steps.step("reading the data"):
-        posed = load_items(train, test, ItemReading(columns, clusters=settings.data.clusters), refused=True)
+        source = open_source(train, "train")
+        posed = load_items(source, test, ItemReading(columns, clusters=settings.data.clusters))
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)
     with steps.step("reading the data"):
-        try:
-            training = load(train, columns=columns)
-        except InputError:
-            refuse_judgments(train, columns)
-            raise
+        training = load(source, columns=columns)
         evaluation = None if test is None else load(test, columns=columns, part="test")
     with steps.step("refitting without rows") as progress:
         found = suggest_rows(training, evaluation, condition, shares=dropped, seed=settings.seed, progress=progress)

@@ -10,7 +10,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import to_plain
-from goldassay.data.items import PREFERENCES
+from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.posed_items import item_clusters
 from goldassay.questions.leakage.suggesting_items import ItemSuggestion, suggest_items
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.data.items import Kind
+    from goldassay.data.kinds import ItemKind
     from goldassay.questions.leakage.posed_items import Posed
     from goldassay.report.report import Report
 
@@ -83,7 +83,7 @@ def suggest_item_rewrites(
     return compose_report(frame_findings(title, findings, steps, settings), tables)
 
 
-def _say(found: ItemSuggestion, n: int, kind: Kind) -> list[str]:
+def _say(found: ItemSuggestion, n: int, kind: ItemKind) -> list[str]:
     before, changed = found.before, found.changed
     said = [
         f"A quick probe of the {kind.options} alone is {signed_points(before['improvement'], 1)} points better than "
@@ -113,7 +113,7 @@ def _say(found: ItemSuggestion, n: int, kind: Kind) -> list[str]:
     return said
 
 
-def _changes(changed: dict[str, Any], kind: Kind) -> str:
+def _changes(changed: dict[str, Any], kind: ItemKind) -> str:
     n = changed["n_lengthened"]
     items = f"{count(n)} {'item' if n == 1 else 'items'}"
     swapped = f"the {kind.options} of {items} swap their lengths"

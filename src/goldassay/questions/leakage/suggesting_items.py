@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 # A rule with a larger adjusted p gives nothing away that chance would not.
 SIGNIFICANT = 0.05

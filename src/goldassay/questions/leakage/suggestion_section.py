@@ -8,12 +8,12 @@ from goldassay.core.documents import mapping, records, texts
 from goldassay.core.numbers import count
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
-from goldassay.data.items import CHOICES, PREFERENCES
+from goldassay.data.kinds import CHOICES, PREFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.data.items import Kind
+    from goldassay.data.kinds import ItemKind
 
 
 def suggestion_sections(leakage: Mapping[str, Any]) -> tuple[Section, ...]:
@@ -65,7 +65,7 @@ def _mends(found: Mapping[str, Any]) -> Table:
     return Table("mends", caption, columns, tuple(records(found.get("mends"))), file="mends")
 
 
-def _item_falls(found: Mapping[str, Any], kind: Kind) -> Table:
+def _item_falls(found: Mapping[str, Any], kind: ItemKind) -> Table:
     total = {"n_dropped": 0, "n_left": found.get("n_rows")}
     rows = (
         {"rows": "none", **total, **mapping(found, "before")},
@@ -93,7 +93,7 @@ def _is_changed(changed: Mapping[str, Any]) -> bool:
     return bool(changed.get("n_lengthened") or changed.get("positions_drawn"))
 
 
-def _items(found: Mapping[str, Any], kind: Kind) -> Table:
+def _items(found: Mapping[str, Any], kind: ItemKind) -> Table:
     columns = (
         Column("rank", "rank", "count"),
         Column("question", kind.question, "prose"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 
 def telling_choices(

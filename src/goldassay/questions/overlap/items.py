@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, parse_columns, read_dataset
+from goldassay.data import parse_columns
 from goldassay.data.column_names import normalized
-from goldassay.data.items.choice_shapes import check_apart
+from goldassay.data.kinds.choice_shapes import check_apart
+from goldassay.data.reading import open_source
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
+from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items
 from goldassay.scanning import SoughtText, readings_of
 from goldassay.scanning.fields import texts_of_column
 from goldassay.stats.clusters import Clusters, cluster_rows
@@ -27,7 +28,8 @@ from goldassay.stats.clusters import Clusters, cluster_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data import Dataset
+    from goldassay.data.kinds import ChoiceItems
     from goldassay.data.table import Table
 
 _QUESTIONS = ("question", "prompt", "instruction", "problem", "query", "input")
@@ -183,20 +185,15 @@ def read_items(
     """
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
     place = test if isinstance(test, (str, os.PathLike)) else None
-    if not isinstance(test, Dataset):
-        if place is not None and Path(place).is_dir():
-            return items_of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
-        posed = load_items(test, None, ItemReading(columns, file_format, clusters, judged=True), refused=True)
+    source = open_source(test, "test", file_format)
+    if source.dataset is None and not (source.path and source.path.is_dir()):
+        posed = load_items(source, None, ItemReading(columns, file_format, clusters, judged=True))
         if posed is not None:
             return items_of_choices(posed.test, posed.inputs[0], clusters, place)
-        table, name, source = read_source(test, "test", file_format)
-        answered = _of_answers(table, name, source, roles, clusters, place)
+        answered = _of_answers(source.table, source.name, source.place, roles, clusters, place)
         if answered is not None:
             return answered
-        if place is not None:
-            return items_of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
-        test = Dataset.from_frame(table.frame, columns=columns, name=name)
-    return items_of_dataset(test, clusters, place)
+    return items_of_dataset(source.labelled(columns), clusters, place)
 
 
 def items_of_choices(items: ChoiceItems, described: dict[str, Any], clusters: str, place: Any = None) -> TestItems:

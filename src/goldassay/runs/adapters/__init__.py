@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from goldassay.runs.slices import Request, Slice
 
+# Adapters from this priority on take tables of any tool, which may be tables of something else.
+TABLES = 80
+
 
 class Adapter(Protocol):
     """What a module of this folder offers."""

@@ -30,6 +30,8 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.data.column_names import names_of
+from goldassay.data.fields import name_fields
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, scale_told
 from goldassay.runs.key_columns import is_large, key_columns
@@ -44,22 +46,11 @@ NAME = "long"
 PRIORITY = 80
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "example_id": (
-        *("example_id", "id", "uid", "guid", "pairid", "pair_id", "instance_id", "sample_id", "doc_id"),
-        *("qid", "question_id", "index", "row"),
-    ),
-    "prediction": ("prediction", "predicted_label", "predicted", "pred_label", "pred", "y_pred"),
-    "score": ("score", "pass1", "correct", "is_correct", "exact_match", "f1", "acc", "accuracy"),
-    "logits": ("logits", "logit"),
-    "features": ("features", "embedding", "embeddings"),
-    "label": ("label", "gold_label", "gold", "target", "y_true"),
-    "seed": ("seed", "random_seed", "run_id", "run", "replica"),
-    "checkpoint": ("checkpoint", "global_step", "step", "epoch"),
-    "model": ("model", "model_name", "system"),
-    "dataset": ("dataset", "task", "benchmark", "benchmark_id"),
-    "split": ("split",),
-    "condition": ("condition",),
-    "train_set": ("train_set",),
+    role: names_of(role, "runs")
+    for role in (
+        *("example_id", "prediction", "score", "logits", "features", "label"),
+        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set"),
+    )
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
@@ -76,9 +67,12 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if request.listed and is_large(path):
         return _listed(path, request)
     table = read_table(path)
-    if table is None or is_beside_the_point(table.columns, request):
+    if table is None:
         return None
-    roles = find_roles(table.columns, request.columns, path)
+    table, given = name_fields(table, request.columns)
+    if is_beside_the_point(table.columns, request):
+        return None
+    roles = find_roles(table.columns, given, path)
     if not roles.keys() & _ANSWERS:
         return None
     if "example_id" not in roles:
@@ -150,7 +144,7 @@ def is_beside_the_point(names: list[str], request: Request) -> bool:
     return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}
 
 
-def find_roles(names: list[str], given: dict[str, str], path: Path) -> dict[str, str]:
+def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> dict[str, str]:
     """Say which column plays which role.
 
     Raises:

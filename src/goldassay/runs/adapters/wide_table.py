@@ -130,6 +130,12 @@ def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path:
     return [_run(name, name, kind) for name, kind in by_value if kind is not None]
 
 
+def run_columns(table: pl.DataFrame) -> list[str]:
+    """The columns of a table that are runs by their names alone."""
+    named = _named_runs(table.columns, {name: _is_list(table[name]) for name in table.columns})
+    return [run.column for run in named] or [name for name in table.columns if _NUMBERED.fullmatch(name)]
+
+
 def _named_runs(names: Sequence[str], is_list: Mapping[str, bool]) -> list[_Run]:
     for style in ("a", "b"):
         named = [(name, kind, found) for name in names for kind, found in (_named(name, style),) if found]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 _BITS = np.uint64(21)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 # Of lengths: pairs whose logarithms differ by less are of like length.
 LIKE_LENGTH = 0.1

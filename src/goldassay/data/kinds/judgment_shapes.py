@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.data.column_names import normalized
-from goldassay.data.items.judged_pairs import Unclear, seats_of_names, seats_of_texts
+from goldassay.data.column_names import names_of, normalized
+from goldassay.data.kinds.judged_pairs import Unclear, seats_of_names, seats_of_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,29 +23,27 @@ if TYPE_CHECKING:
 JUDGMENT_ROLES = ("item", "judge", "a", "b", "order", "winner", "seat", "people", "group", "prompt")
 
 # Verdicts that name a side, and those that name a seat.
-_SIDES = ("winner", "preferred", "preference", "better")
-_SEATS = ("verdict", "decision", "judgment", "judgement", "vote", "choice", "seat")
+_SIDES = names_of("winner", "judgments")
+_SEATS = names_of("seat", "judgments")
 _BOTH = (("unswapped", "swapped"), ("original", "swapped"), ("original", "reversed"), ("normal", "reversed"),
          ("normal", "swapped"), ("forward", "backward"), ("ab", "ba"), ("1", "2"), ("first", "second"),
          ("order1", "order2"), ("order_1", "order_2"), ("g1", "g2"))  # fmt: skip
-_ORDERS = ("order", "swapped", "is_swapped", "swap", "flipped", "reversed", "presentation_order", "position",
-           "shown_first", "first_shown")  # fmt: skip
+_ORDERS = names_of("order", "judgments")
 # The names of the two sides as they were shown.
 _SEATED = (("first", "second"), ("first_model", "second_model"), ("model_first", "model_second"),
            ("shown_first", "shown_second"), ("first_shown", "second_shown"))  # fmt: skip
-_JUDGES = ("judge", "judge_name", "judge_model", "evaluator", "annotator", "grader", "rater", "strategy")
+_JUDGES = names_of("judge", "judgments")
 _JUDGE = re.compile(r"(^|_)(judge|evaluator|annotator|grader|rater|assessor|referee)s?($|_)")
-_ITEMS = ("item", "item_id", "question_id", "pair_id", "prompt_id", "instance_id", "instance", "question", "prompt",
-          "instruction", "id", "idx")  # fmt: skip
-_PROMPTS = ("question", "prompt", "instruction", "input", "query")
+_ITEMS = names_of("item", "judgments")
+_PROMPTS = names_of("prompt", "judgments")
 _PAIRS = (("a", "b"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"),
           ("system_a", "system_b"), ("assistant_a", "assistant_b"), ("response_a", "response_b"),
           ("output_1", "output_2"), ("answer_a", "answer_b"), ("response_1", "response_2"),
           ("conversation_a", "conversation_b"))  # fmt: skip
 _LENGTHS = (("len_a", "len_b"), ("length_a", "length_b"), ("len_1", "len_2"), ("length_1", "length_2"))
-_PEOPLE = ("human", "human_label", "human_winner", "human_verdict", "human_preference", "gold", "gold_label", "label")
+_PEOPLE = names_of("people", "judgments")
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human)_?\d+$")
-_GROUPS = ("subset", "category", "source", "section", "domain", "task", "dataset")
+_GROUPS = names_of("group", "judgments")
 _FEW_WORDS = 3
 
 
@@ -86,6 +84,11 @@ class JudgmentShape:
     shown: bool = False
     seated: bool = False
     unclear: Unclear | None = None
+
+    @property
+    def has_both_orders(self) -> bool:
+        """Whether the order has a say, so that the pairs are no preferences."""
+        return bool(self.order or self.shown or self.seated or self.unclear)
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -156,12 +159,6 @@ def find_judgments(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) 
         seated=seated,
         unclear=unclear,
     )
-
-
-def holds_both_orders(frame: pl.DataFrame) -> bool:
-    """Whether a table holds judgments in which the order has a say, so that its pairs are no preferences."""
-    shape = find_judgments(frame)
-    return shape is not None and bool(shape.order or shape.shown or shape.seated or shape.unclear)
 
 
 def _among(frame: pl.DataFrame, column: str, names: Sequence[str]) -> bool:

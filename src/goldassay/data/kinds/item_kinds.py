@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Kind:
+class ItemKind:
     """One kind of items.
 
     Attributes:
@@ -40,7 +40,7 @@ class Kind:
         return f"{self.question}_only"
 
 
-CHOICES = Kind("choices", "items with choices", "choice", "choices", "choices", "question", "right")
-PREFERENCES = Kind(
+CHOICES = ItemKind("choices", "items with choices", "choice", "choices", "choices", "question", "right")
+PREFERENCES = ItemKind(
     "preference", "preferences", "response", "responses", "response", "prompt", "preferred", two_sided=True
 )

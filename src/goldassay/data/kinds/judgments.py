@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -14,11 +14,13 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
-from goldassay.data.items.choices import named_unread
-from goldassay.data.items.judged_pairs import WORDS_OF_AN_ITEM
-from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
-from goldassay.data.items.preference_shapes import parsed
-from goldassay.data.items.sides import FIRST, TIE, side_reader
+from goldassay.data.fields import name_fields
+from goldassay.data.kinds.choices import named_unread
+from goldassay.data.kinds.judged_pairs import WORDS_OF_AN_ITEM
+from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, find_judgments
+from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.preference_shapes import parsed
+from goldassay.data.kinds.sides import FIRST, TIE, side_reader
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
 from goldassay.data.unread import find_unread
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.items.judgment_shapes import JudgmentShape
+    from goldassay.data.kinds.judgment_shapes import JudgmentShape
     from goldassay.data.provenance import InputFile
     from goldassay.data.table import Table
 
@@ -106,6 +108,47 @@ class Judgments:
         return self.n_read - len(self)
 
 
+class JudgedPairs:
+    """See `Kind`; `read_judgments` reads them."""
+
+    name: ClassVar[str] = "judgments"
+    rows: ClassVar[str] = "judgments"
+    wants: ClassVar[str] = "winner and order or judge"
+    roles: ClassVar[tuple[str, ...]] = (*JUDGMENT_ROLES, "ignore")
+    aliases: ClassVar[Mapping[str, str]] = {}
+    rank: ClassVar[int] = 3
+
+    def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
+        """As `Kind.recognize`, by the shapes of `judgment_shapes`."""
+        shape = find_judgments(table.frame, columns)
+        if shape is None:
+            return None
+        sides = shape.names or shape.texts or (None, None)
+        covered = {*shape.covered, *columns.get("ignore", "").split("+")}
+        return Match(
+            kind=self,
+            strength=Strength.SHAPE,
+            roles=joined(
+                {
+                    "seat" if shape.names_seats else "winner": shape.verdicts,
+                    "order": shape.order,
+                    "item": shape.item,
+                    "judge": shape.judges,
+                    "a": sides[0],
+                    "b": sides[1],
+                    "people": shape.people,
+                    "group": shape.group,
+                    "prompt": shape.prompt,
+                }
+            ),
+            core=frozenset(shape.verdicts),
+            covered=frozenset(covered),
+            unread=find_unread(table.frame, covered).columns,
+            against=() if shape.unclear is None else (shape.unclear.problem,),
+            found=shape,
+        )
+
+
 def read_judgments(
     table: Table, name: str, *, roles: Mapping[str, str] | None = None, source: str = ""
 ) -> Judgments | None:
@@ -120,8 +163,7 @@ def read_judgments(
     Raises:
         InputError: A column that was named is not there, an order has three values, or no verdict can be used.
     """
-    frame = table.frame
-    named = dict(roles or {})
+    frame, named = name_fields(table.frame, roles)
     if named.keys() - {*JUDGMENT_ROLES, "ignore"}:
         return None
     for column in (each for value in named.values() for each in value.split("+")):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.data.items.sides import FIRST, SECOND, TIE, side_reader
+from goldassay.data.kinds.sides import FIRST, SECOND, TIE, side_reader
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.data.items import read_choices, read_preferences
+from goldassay.data.kinds import read_choices, read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.posed_items import Posed
 
 if TYPE_CHECKING:
-    from goldassay.data.items.choices import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.items import ChoiceItems, read_choices
-from goldassay.data.items.cells import cells_of
-from goldassay.data.items.reading import read_items
+from goldassay.data.kinds import DATA_KINDS, ChoiceItems, read_choices, recognize
+from goldassay.data.kinds.cells import cells_of
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import pick_all
@@ -713,10 +712,10 @@ def test_a_second_answer_is_named_wherever_it_disagrees() -> None:
 def test_a_column_of_choices_that_is_not_there_is_named() -> None:
     frame = pl.DataFrame({"question": ["a", "b"], "choices": [["x", "y"]] * 2, "answer": [0, 1]})
     for named in ("nope", "choices+nope"):
-        with pytest.raises(InputError, match=in_order("no column 'nope'", "'question', 'choices'")):
-            read_items(Table(frame, ""), "items", {"choices": named})
+        with pytest.raises(InputError, match=in_order("column 'nope'", "question, choices")):
+            recognize(Table(frame, ""), {"choices": named}, DATA_KINDS)
     with pytest.raises(InputError, match=in_order("column 'question'", "neither lists nor objects")):
-        read_items(Table(frame, ""), "items", {"choices": "question"})
+        recognize(Table(frame, ""), {"choices": "question"}, DATA_KINDS)
 
 
 @pytest.mark.parametrize(("asked", "other"), [("choices", "choices"), ("answer", "answer")])

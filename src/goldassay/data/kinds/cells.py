@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.items.choice_answers import answer_reader
-from goldassay.data.items.choice_shapes import find_shape
-from goldassay.data.items.choices import without_letters
-from goldassay.data.items.kinds import PREFERENCES
-from goldassay.data.items.preference_shapes import find_preferences, mates
-from goldassay.data.items.preferences import repeats_prompt
-from goldassay.data.items.sides import side_reader
+from goldassay.data.kinds.choice_answers import answer_reader
+from goldassay.data.kinds.choice_shapes import find_shape
+from goldassay.data.kinds.choices import without_letters
+from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.preference_shapes import find_preferences, mates
+from goldassay.data.kinds.preferences import repeats_prompt
+from goldassay.data.kinds.sides import side_reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.data.items.choices import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.table import Table
 
 # Why an item is relabelled by hand.

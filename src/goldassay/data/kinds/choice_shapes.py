@@ -22,23 +22,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.column_names import TEXTS, normalized
+from goldassay.data.column_names import TEXTS, names_of, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_LISTS = ("choices", "options", "endings", "choice", "candidates")
-_ANSWERS = (
-    "answer_index", "answer_idx", "answerkey", "cop", "answer", "label", "labels", "correct", "gold", "target",
-    "correct_answer", "answers", "correct_option", "answer_right_ending", "answerrightending",
-)  # fmt: skip
-_QUESTIONS = (
-    "question", "ctx", "goal", "sentence", "sent1", "query", "startphrase", "prompt", "input", "obs1", "observation_1",
-)  # fmt: skip
+_LISTS = names_of("choices", "choices")
+_ANSWERS = names_of("answer", "choices")
+_QUESTIONS = names_of("question", "choices")
 # The later observation stands before the earlier one, which what is sought between them follows.
-_PASSAGES = (
-    "passage", "article", "context", "support", "story", "dialogue", "paragraph", "obs2", "observation_2", "premise",
-)  # fmt: skip
+_PASSAGES = names_of("passage", "choices")
 # Texts that make a question together.
 _JOINED = (
     ("sent1", "sent2"),
@@ -50,8 +43,8 @@ _JOINED = (
 _ASPECTS = ("ask_for", "asks_for")
 _MOST_WORDS = 2
 _MOST_KINDS = 20
-_GROUPS = ("subject", "category", "subject_name", "topic", "activity_label", "subset", "task", "src", "type")
-_IDS = ("id", "question_id", "example_id", "qid", "uid", "ind", "_id")
+_GROUPS = names_of("group", "choices")
+_IDS = names_of("id", "choices")
 # What a user may name; one column each, but for choices with a column each.
 # Longer texts are no choices, and Python's parser takes memory.
 _LONGEST_LITERAL = 100_000

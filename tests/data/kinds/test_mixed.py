@@ -11,7 +11,8 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.items.mixed import check_one_kind
+from goldassay.data.kinds import DATA_KINDS, recognize
+from goldassay.data.table import Table
 from tests.stated import in_order, states
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ KINDS: dict[str, list[dict[str, Any]]] = {
         {"item": f"i{at // 2}", "judge": "j", "order": "ab" if at % 2 else "ba", "winner": "A"} for at in range(N)
     ],
 }  # fmt: skip
+
+
+def check_one_kind(frame: pl.DataFrame) -> None:
+    recognize(Table(frame, ""), {}, DATA_KINDS).check_one_kind()
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:

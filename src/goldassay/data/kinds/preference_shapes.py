@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.column_names import normalized
+from goldassay.data.column_names import names_of, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,17 +30,14 @@ _TWO = re.compile(
     r"^(?P<stem>outputs?|responses?|completions?|generations?|replies|reply|candidates?|summary|summaries|conversations?"
     r"|human_ref|assistant|text|answers?)_?(?P<side>[12ab01])$"
 )
-_WINNERS = ("winner", "preferred", "preference", "better", "better_response_id", "safer_response_id", "chosen", "label",
-            "labels", "human_label", "gold_label", "choice", "gold", "target", "human_preference", "majority",
-            "verdict", "overall_preference")  # fmt: skip
+_WINNERS = names_of("winner", "preferences")
 # These say by their name that one of two is preferred; the others may be labels of two texts.
 _SURE = frozenset(_WINNERS) - {"label", "labels", "choice", "gold", "target", "gold_label"}
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human|vote|annotation)_?\d+$")
 _SCORES = ("score", "scores", "rating", "reward")
-_PROMPTS = ("prompt", "instruction", "question", "query", "input", "context", "history", "post", "article", "passage",
-            "instructions", "user_prompt", "problem", "info")  # fmt: skip
-_GROUPS = ("subset", "category", "section", "domain", "task", "source", "dataset", "subject", "topic", "type", "split")
-_IDS = ("id", "pair_id", "prompt_id", "question_id", "uid", "idx", "example_id", "_id")
+_PROMPTS = names_of("prompt", "preferences")
+_GROUPS = names_of("group", "preferences")
+_IDS = names_of("id", "preferences")
 # A group has fewer values than this share of the rows.
 _GROUPED = 0.2
 

@@ -12,9 +12,10 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
-from goldassay.data.column_names import normalized
+from goldassay.data.column_names import names_of, normalized
+from goldassay.data.fields import name_fields
 from goldassay.data.row_values import value_codes
-from goldassay.questions.board.cell_values import (
+from goldassay.runs.kinds.cell_values import (
     as_numbers,
     holds_answers,
     is_score,
@@ -32,29 +33,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Names of columns by role, the surest first.
-SYSTEMS = ("system", "model", "model_name", "system_name", "submission", "agent")
-ITEMS = (
-    "item",
-    "item_id",
-    "example_id",
-    "instance_id",
-    "question_id",
-    "doc_id",
-    "task_id",
-    "id",
-    "uid",
-    "index",
-    "row",
-)
-SCORES = (
-    "score", "correct", "is_correct", "resolved", "solved", "success", "passed", "pass", "exact_match", "accuracy",
-    "acc", "right", "win",
-)  # fmt: skip
-ANSWERS = ("answer", "gold", "label", "answer_key", "target", "true")
-PREDICTIONS = ("prediction", "predicted", "pred", "response")
-RUNS = ("seed", "run", "epoch", "repeat", "replica")
+SYSTEMS = names_of("system", "board")
+ITEMS = names_of("item", "board")
+SCORES = names_of("score", "board")
+ANSWERS = names_of("answer", "board")
+PREDICTIONS = names_of("prediction", "board")
+RUNS = names_of("run", "board")
 ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
-_ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
+ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
 # How columns are called that say something of items, and are no systems.
 _FLAGS = ("is_", "has_")
 _TRAITS = ("difficulty", "weight")
@@ -84,7 +70,7 @@ class Cells:
 
 def roles_of(columns: Mapping[str, str]) -> dict[str, str]:
     """Roles of a board's table, by their own names."""
-    return {_ALIASES.get(role, role): column for role, column in columns.items()}
+    return {ALIASES.get(role, role): column for role, column in columns.items()}
 
 
 def read_cells(
@@ -114,6 +100,7 @@ def read_cells(
     Raises:
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
     """
+    frame, columns = name_fields(frame, columns)
     roles = roles_of(columns)
     ignored = set(roles.pop("ignore", "").split("+")) - {""}
     for column in (*roles.values(), *ignored, *clusters):
@@ -128,7 +115,7 @@ def read_cells(
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     frame, notes = _of_dataset(frame, dataset, {*roles.values(), *ignored, *clusters}, file)
     is_long = "system" in roles or (
-        _find(frame, roles, "system", SYSTEMS, ignored) and _find(frame, roles, "item", ITEMS, ignored)
+        find_column(frame, roles, "system", SYSTEMS, ignored) and find_column(frame, roles, "item", ITEMS, ignored)
     )
     if is_long:
         found = _long(frame, roles, ignored, clusters, scale, file)
@@ -153,7 +140,7 @@ def _of_dataset(
     return frame.filter(cell_texts(frame[column]) == dataset), []
 
 
-def _find(
+def find_column(
     frame: pl.DataFrame, roles: Mapping[str, str], role: str, names: Collection[str], ignored: Collection[str]
 ) -> str | None:
     """The column of a role: the one that was named, else the first of the known names that is there."""
@@ -171,8 +158,8 @@ def _long(
     scale: tuple[float, float] | None,
     file: str,
 ) -> Cells | None:
-    system = _find(frame, roles, "system", SYSTEMS, ignored)
-    item = _find(frame, roles, "item", ITEMS, ignored)
+    system = find_column(frame, roles, "system", SYSTEMS, ignored)
+    item = find_column(frame, roles, "item", ITEMS, ignored)
     if system is None or item is None:
         raise InputError(
             f"there is no column of {'items' if system else 'systems'}", file=file,
@@ -182,7 +169,7 @@ def _long(
     values = _scores_of(frame, system, roles, ignored, scale, file)
     if values is None:
         return None
-    run = _find(frame, roles, "run", RUNS, ignored)
+    run = find_column(frame, roles, "run", RUNS, ignored)
     known = pl.DataFrame(
         {
             "system": cell_texts(frame[system]).str.strip_chars(),
@@ -218,7 +205,7 @@ def _long(
         scores.append(cells)
     notes = [*unanswered, *([f"{count(empty)} rows name no system or no item, and are left out."] if empty else [])]
     joined = labels = None
-    answer = _find(frame, roles, "answer", ANSWERS, ignored)
+    answer = find_column(frame, roles, "answer", ANSWERS, ignored)
     if clusters or answer:
         of_item = frame.with_columns(cell_texts(frame[item]).str.strip_chars().alias(item)).unique(item, keep="first")
         ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
@@ -229,9 +216,10 @@ def _long(
 
 def _scored_by_answers(frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]) -> str | None:
     """The column of right answers of a long table, where predictions are scored by it."""
-    if _find(frame, roles, "score", SCORES, ignored) or not _find(frame, roles, "prediction", PREDICTIONS, ignored):
+    is_scored = find_column(frame, roles, "score", SCORES, ignored)
+    if is_scored or not find_column(frame, roles, "prediction", PREDICTIONS, ignored):
         return None
-    return _find(frame, roles, "answer", ANSWERS, ignored)
+    return find_column(frame, roles, "answer", ANSWERS, ignored)
 
 
 def _answered(
@@ -279,11 +267,11 @@ def _scores_of(
     file: str,
 ) -> pl.Series | None:
     """Scores from 0 to 1 of a long table; None where it has neither scores nor predictions beside answers."""
-    score = _find(frame, roles, "score", SCORES, ignored)
+    score = find_column(frame, roles, "score", SCORES, ignored)
     if score is not None:
         return scores_as_shares(frame[score], scale, file)
-    prediction = _find(frame, roles, "prediction", PREDICTIONS, ignored)
-    answer = _find(frame, roles, "answer", ANSWERS, ignored)
+    prediction = find_column(frame, roles, "prediction", PREDICTIONS, ignored)
+    answer = find_column(frame, roles, "answer", ANSWERS, ignored)
     if prediction is None or answer is None:
         return None
     return matches(frame[prediction], frame[answer], cell_texts(frame[system]).str.strip_chars(), file)
@@ -298,9 +286,7 @@ def _wide(
     file: str,
     lines: NDArray[np.int64] | None,
 ) -> Cells | None:
-    item = _find(frame, roles, "item", ITEMS, ignored)
-    answer = _find(frame, roles, "answer", ANSWERS, ignored)
-    named = _find(frame, roles, "system", (*SYSTEMS, "name"), ignored)
+    item, answer, named, of_answers, numeric = columns_of(frame, roles, {*ignored, *clusters})
     if item is None and named is not None:
         raise InputError(
             f"there is a row a system ({named!r}), and no column of items: averages cannot be compared item by item",
@@ -310,13 +296,8 @@ def _wide(
     others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
     if answer is not None:
         valid = set(right_answers(frame[answer]).drop_nulls().to_list())
-        of_answers = [name for name in others if holds_answers(frame[name], valid)]
         for name in others:
             refuse_foreign(frame[name], valid, file)
-    else:
-        of_answers = []
-    named_flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
-    numeric = [name for name in others if name not in (*of_answers, *named_flags) and is_score(frame[name])]
     systems = of_answers if len(of_answers) > 1 else numeric
     if systems is of_answers and answer is not None:
         unanswered = right_answers(frame[answer]).is_null()
@@ -358,6 +339,21 @@ def _wide(
     labels = tuple(right_answers(frame[answer]).to_list()) if answer else None
     names = [name.strip() for name in systems]
     return Cells(names, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
+
+
+def columns_of(
+    frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]
+) -> tuple[str | None, str | None, str | None, list[str], list[str]]:
+    """Of a table with a column a system: that of items, of right answers and of names; those of answers, of scores."""
+    item = find_column(frame, roles, "item", ITEMS, ignored)
+    answer = find_column(frame, roles, "answer", ANSWERS, ignored)
+    named = find_column(frame, roles, "system", (*SYSTEMS, "name"), ignored)
+    others = [name for name in frame.columns if name not in {item, answer, *ignored}]
+    valid = set() if answer is None else set(right_answers(frame[answer]).drop_nulls().to_list())
+    of_answers = [name for name in others if holds_answers(frame[name], valid)] if answer is not None else []
+    flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
+    numeric = [name for name in others if name not in (*of_answers, *flags) and is_score(frame[name])]
+    return item, answer, named, of_answers, numeric
 
 
 def _check_scales(

@@ -7,7 +7,7 @@ import string
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,12 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.items.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
-from goldassay.data.items.choice_shapes import NESTED, UNKEYED, Raw, Shape, find_shape, is_answer
-from goldassay.data.items.kinds import CHOICES, Kind
-from goldassay.data.items.telling_columns import Telling, find_telling
+from goldassay.data.fields import name_fields
+from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
+from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
+from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
+from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.telling_columns import Telling, find_telling
 from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import Unread, find_unread
 
@@ -112,7 +114,7 @@ class ChoiceItems:
     telling: tuple[Telling, ...] = ()
     doubtful: str = ""
     source: str = ""
-    kind: Kind = CHOICES
+    kind: ItemKind = CHOICES
     files: tuple[InputFile, ...] = ()
     padded: NDArray[np.bool_] | None = None
 
@@ -165,6 +167,43 @@ class ChoiceItems:
         )
 
 
+class Choices:
+    """See `Kind`; `read_choices` reads them."""
+
+    name: ClassVar[str] = "choices"
+    rows: ClassVar[str] = CHOICES.items
+    wants: ClassVar[str] = "choices and answer"
+    roles: ClassVar[tuple[str, ...]] = (*ROLES, "ignore")
+    aliases: ClassVar[Mapping[str, str]] = {"label": "answer"}
+    rank: ClassVar[int] = 1
+
+    def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
+        """As `Kind.recognize`, by the shapes of `choice_shapes`.
+
+        Raises:
+            InputError: A column that is named as the choices holds none, or one column is named as two parts.
+        """
+        shape = find_shape(table.frame, columns)
+        if shape is None:
+            if "choices" in columns:
+                raise InputError(
+                    f"the column {columns['choices']!r} holds neither lists nor objects of choices",
+                    mend=f"name one that does, or a column for each choice: {option('columns', 'choices=A+B')}",
+                )
+            return None
+        covered = _covered(table.frame, shape, columns.get("ignore", "").split("+"))
+        roles = {"choices": shape.columns, "answer": shape.answer, "question": shape.question}
+        return Match(
+            kind=self,
+            strength=Strength.SHAPE,
+            roles=joined({**roles, "passage": shape.passage, "group": shape.group, "id": shape.id}),
+            core=frozenset(shape.columns),
+            covered=frozenset(covered),
+            unread=find_unread(table.frame, covered).columns,
+            found=shape,
+        )
+
+
 def read_choices(
     table: Table,
     name: str,
@@ -188,8 +227,7 @@ def read_choices(
     Raises:
         InputError: A column that was named is not there, there is no column of answers, or no item can be used.
     """
-    frame = table.frame
-    named = dict(roles or {})
+    frame, named = name_fields(table.frame, roles)
     check_columns(frame, [*named.values(), *dependent], source)
     ignored = named.pop("ignore", "").split("+")
     shape = find_shape(frame, named)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,18 +16,20 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.items.choices import ChoiceItems, named_unread, reordered
-from goldassay.data.items.kinds import PREFERENCES
-from goldassay.data.items.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed, says_side
-from goldassay.data.items.sides import TIE, side_reader
-from goldassay.data.items.telling_columns import find_telling
+from goldassay.data.fields import name_fields
+from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
+from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed, says_side
+from goldassay.data.kinds.sides import TIE, side_reader
+from goldassay.data.kinds.telling_columns import find_telling
 from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data.items.preference_shapes import PreferenceShape
+    from goldassay.data.kinds.preference_shapes import PreferenceShape
     from goldassay.data.table import Table
 
 SAME = "the preferred response and a rejected one are the same"
@@ -62,6 +64,36 @@ class _Row:
     padded: tuple[bool, ...] = ()
 
 
+class Preferences:
+    """See `Kind`; `read_preferences` reads them."""
+
+    name: ClassVar[str] = "preferences"
+    rows: ClassVar[str] = PREFERENCES.items
+    wants: ClassVar[str] = "chosen and rejected, or responses and winner"
+    roles: ClassVar[tuple[str, ...]] = (*PREFERENCE_ROLES, "ignore")
+    aliases: ClassVar[Mapping[str, str]] = {"label": "winner", "answer": "winner"}
+    rank: ClassVar[int] = 2
+
+    def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
+        """As `Kind.recognize`, by the shapes of `preference_shapes`."""
+        shape = find_preferences(table.frame, columns)
+        if shape is None:
+            return None
+        single = tuple(each for each in (shape.chosen, shape.rejected) if each)
+        covered = {*shape.covered, *columns.get("ignore", "").split("+")}
+        roles = {"chosen": shape.chosen, "rejected": shape.rejected, "responses": shape.responses}
+        said = shape.winners or shape.scores
+        return Match(
+            kind=self,
+            strength=Strength.SHAPE,
+            roles=joined({**roles, "winner": said, "prompt": shape.prompt, "group": shape.group, "id": shape.id}),
+            core=frozenset(shape.responses or single),
+            covered=frozenset(covered),
+            unread=find_unread(table.frame, covered).columns,
+            found=shape,
+        )
+
+
 def read_preferences(
     table: Table,
     name: str,
@@ -86,8 +118,7 @@ def read_preferences(
     Raises:
         InputError: A column that was named is not there, or no row can be used.
     """
-    frame = table.frame
-    named = dict(roles or {})
+    frame, named = name_fields(table.frame, roles)
     if "answer" in named:
         named.setdefault("winner", named.pop("answer"))
     if named.keys() - {*PREFERENCE_ROLES, "ignore"}:

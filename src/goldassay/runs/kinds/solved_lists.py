@@ -9,7 +9,7 @@ import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.questions.board.tables import Cells
+from goldassay.runs.kinds.board_tables import Cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,10 +36,10 @@ def read_solved(folder: Path) -> Cells | None:
     Raises:
         InputError: A list cannot be read, or lists give different totals.
     """
-    named = [(name, file) for name, file in map(_file_of, sorted(folder.iterdir())) if file is not None]
+    named = _named_files(folder)
     files = dict(named)
     every = {name: found for name, file in files.items() if (found := _read(file)) is not None}
-    lists = {name: found for name, found in every.items() if any(isinstance(found.get(key), list) for key in _SOLVED)}
+    lists = {name: found for name, found in every.items() if _lists_solved(found)}
     if not lists:
         return None
     for name, file in named:
@@ -76,6 +76,23 @@ def read_solved(folder: Path) -> Cells | None:
         notes.append("The lists name solved items alone: items that no system solved are not known, and not counted.")
     scores = [np.isin(items, sorted(own)).astype(np.float64)[np.newaxis] for own in solved.values()]
     return Cells(list(solved), scores, np.array(items, dtype=np.str_), None, notes)
+
+
+def holds_solved(folder: Path) -> bool:
+    """Whether a folder holds a list of solved items at all.
+
+    Raises:
+        InputError: A file where such lists lie is no JSON.
+    """
+    return any(_lists_solved(_read(file) or {}) for _, file in _named_files(folder))
+
+
+def _named_files(folder: Path) -> list[tuple[str, Path]]:
+    return [(name, file) for name, file in map(_file_of, sorted(folder.iterdir())) if file is not None]
+
+
+def _lists_solved(found: dict[str, Any]) -> bool:
+    return any(isinstance(found.get(key), list) for key in _SOLVED)
 
 
 def _check_systems(

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.column_names import normalized
-from goldassay.data.items.choice_shapes import marks
+from goldassay.data.kinds.choice_shapes import marks
 from goldassay.data.row_values import normalized_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data.items.choice_shapes import Raw, Shape
+    from goldassay.data.kinds.choice_shapes import Raw, Shape
 
 SEVERAL = "the answer names several choices in one text"
 UNLIKE_MARKS = "some answers mark each choice by 0 or 1, and this one is not written as most are"

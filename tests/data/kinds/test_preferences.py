@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from goldassay.core.errors import InputError
-from goldassay.data.items import PREFERENCES, ChoiceItems, read_choices, read_preferences
+from goldassay.data.kinds import PREFERENCES, ChoiceItems, read_choices, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.preference_rules import traits

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data.items.judgments import Judgments, read_judgments
+from goldassay.data.kinds.judgments import Judgments, read_judgments
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from tests.stated import in_order

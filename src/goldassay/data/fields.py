@@ -1,0 +1,114 @@
+"""Columns by other names than their own: a field within objects by dots, a column by its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.errors import InputError
+from goldassay.data.frames import series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+_PLACE = re.compile(r"#(\d+)")
+_MOST_FIELDS = 12
+
+
+def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The frame with a column for each field that is named, and the columns by their names in it.
+
+    An exact name of a column goes before all else; then "+" joins several, "#2" is the second column, and dots go into
+    objects (`labels.label`) and into lists of objects, whose texts are joined by line feeds (`messages.content`).
+
+    Args:
+        frame: All columns as they were read.
+        columns: Role to column, as a user named them.
+
+    Raises:
+        InputError: A column has no such field, or the frame has not so many columns.
+    """
+    named: dict[str, str] = {}
+    for role, wanted in (columns or {}).items():
+        parts = [wanted] if wanted in frame.columns else wanted.split("+")
+        found = []
+        for part in map(str.strip, parts):
+            frame, name = _resolved(frame, part)
+            found.append(name)
+        named[role] = "+".join(found)
+    return frame, named
+
+
+def _resolved(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:
+    if name in frame.columns:
+        return frame, name
+    if place := _PLACE.fullmatch(name):
+        at = int(place[1])
+        if not 1 <= at <= frame.width:
+            raise InputError(f"there is no column {name}", mend=f"the last of the columns is #{frame.width}")
+        return frame, frame.columns[at - 1]
+    steps = name.split(".")
+    for n in range(len(steps) - 1, 0, -1):
+        column = ".".join(steps[:n])
+        if column in frame.columns:
+            return frame.with_columns(_field(frame[column], steps[n:], name)), name
+    return frame, name
+
+
+def _field(values: pl.Series, steps: list[str], name: str) -> pl.Series:
+    """The field of each row's object, as a column of this name."""
+    found = [_within(_parsed(value), steps) for value in values.to_list()]
+    if all(value is None for value in found):
+        known = dict.fromkeys(each for value in values.drop_nulls().head(100).to_list() for each in _fields(value))
+        shown = ", ".join(list(known)[:_MOST_FIELDS])
+        mend = f"its fields are {shown}" if known else "it holds no objects"
+        raise InputError(f"no row has the field {'.'.join(steps)!r}", column=values.name, mend=mend)
+    return series_of(name, found)
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return None
+    return value
+
+
+def _within(value: Any, steps: list[str]) -> Any:
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        found = [each for each in (_within(item, steps) for item in value) if each is not None]
+        return "\n".join(map(str, found)) if found else None
+    for at, step in enumerate(steps):
+        if isinstance(value, list):
+            return _within(value, steps[at:])
+        if not isinstance(value, dict):
+            return None
+        whole = ".".join(steps[at:])
+        if whole in value:
+            return value[whole]
+        value = value.get(step)
+    return value
+
+
+def _fields(value: Any, before: str = "") -> list[str]:
+    """The dotted names of all fields of an object."""
+    value = _parsed(value)
+    if isinstance(value, list):
+        value = next((each for each in value if isinstance(each, dict)), None)
+    if not isinstance(value, dict):
+        return []
+    found = []
+    for key, own in value.items():
+        inner = _fields(own, f"{before}{key}.") if isinstance(own, (dict, list)) else []
+        found += inner or [f"{before}{key}"]
+    return found
+
+
+def fields_of(values: pl.Series) -> list[str]:
+    """The dotted names of what the objects of a column hold, with the column's; none where it holds no objects."""
+    known = dict.fromkeys(each for value in values.drop_nulls().head(20).to_list() for each in _fields(value))
+    return [f"{values.name}.{each}" for each in list(known)[:_MOST_FIELDS]]

@@ -1,0 +1,100 @@
+"""A kind of rows, and what speaks for it: the columns that play its roles, and those that nobody would read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data.table import Table
+
+
+class Strength(IntEnum):
+    """How sure a kind is of a table."""
+
+    PARTLY = 1
+    """A role is missing, or something speaks against it."""
+    TABLE = 2
+    """All roles of a table of scores or predictions, which other tables may have besides."""
+    SHAPE = 3
+    """All roles of rows that are known by their shape, as lists of choices are."""
+    FULL = 4
+    """Texts with a label each, and nothing speaks against them."""
+    OWN_FORMAT = 5
+    """A format that holds nothing else."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Why a table may be of a kind.
+
+    Attributes:
+        kind: The kind.
+        strength: How sure it is.
+        roles: Role to column; several columns are joined by "+".
+        core: The columns that make a row one of this kind: a row that has none of them filled is of another.
+        covered: All columns that are read.
+        unread: Columns that nobody reads and that may be part of the task.
+        against: What speaks against it, in clauses.
+        lacking: Roles that no column plays.
+        found: Where everything is, as the kind's own reader wants to know it.
+    """
+
+    kind: Kind
+    strength: Strength
+    roles: Mapping[str, str]
+    core: frozenset[str] = frozenset()
+    covered: frozenset[str] = frozenset()
+    unread: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    found: Any = field(default=None, repr=False)
+
+    def explains(self, other: Match) -> bool:
+        """Whether it reads all that makes the rows of the other kind, and the other does not read what makes these.
+
+        A table of numbers explains nothing: it takes any column of numbers for a system.
+        """
+        is_sure = self.strength >= Strength.SHAPE and bool(other.core)
+        return is_sure and other.core <= self.covered and not self.core <= other.covered
+
+    def shares_columns(self, other: Match) -> bool:
+        """Whether one of two kinds reads columns that make the rows of the other."""
+        return bool(self.core & other.covered or other.core & self.covered)
+
+
+class Kind(Protocol):
+    """What the rows of a table are.
+
+    Attributes:
+        name: What it is called.
+        rows: What several of its rows are called.
+        wants: The roles that it needs, in words.
+        roles: The roles that a user may name.
+        aliases: Roles by other names that a user may give them.
+        rank: Of two kinds that read the same columns the one that says more about them has the higher rank.
+    """
+
+    name: ClassVar[str]
+    rows: ClassVar[str]
+    wants: ClassVar[str]
+    roles: ClassVar[tuple[str, ...]]
+    aliases: ClassVar[Mapping[str, str]]
+    rank: ClassVar[int]
+
+    def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
+        """Say why a table is of this kind; None where nothing speaks for it.
+
+        Args:
+            table: As it was read.
+            columns: The column of each role that a user named, all of them among the roles of this kind.
+        """
+
+
+def joined(roles: Mapping[str, str | tuple[str, ...] | None]) -> dict[str, str]:
+    """Role to column without those that no column plays; several columns are joined by a plus sign."""
+    said = {role: column if isinstance(column, str) else "+".join(column or ()) for role, column in roles.items()}
+    return {role: column for role, column in said.items() if column}

@@ -1,0 +1,174 @@
+"""What a table holds: every kind is asked once, and the best match is taken by what speaks for it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.core.doors import SHELL, door
+from goldassay.core.errors import InputError
+from goldassay.core.numbers import count
+from goldassay.data.fields import name_fields
+from goldassay.data.kinds.kind import Strength
+from goldassay.data.roles import fields_within, no_such_column
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from goldassay.data.kinds.kind import Kind, Match
+    from goldassay.data.table import Table
+
+_MOST_COLUMNS = 5
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What every kind said of a table.
+
+    Attributes:
+        table: As it was read.
+        columns: The column of each role, as a user named them.
+        source: The file, for messages.
+        matches: What each kind found, by the name of the kind; None where nothing speaks for it.
+        kinds: The kinds by name.
+    """
+
+    table: Table
+    columns: Mapping[str, str]
+    source: str
+    matches: Mapping[str, Match | None]
+    kinds: Mapping[str, Kind]
+
+    def best(self, names: Collection[str] = ()) -> Match:
+        """The match that most speaks for, among the kinds of these names; by default among all.
+
+        A match goes before one whose rows it explains whole, then before a weaker one; of two that read the same
+        columns the one counts that says more about them.
+
+        Raises:
+            InputError: Nothing speaks for any kind, as much speaks for one kind as for another, or the rows are of
+                two kinds.
+        """
+        known = [match for name, match in self.matches.items() if match and (not names or name in names)]
+        full = [match for match in known if match.strength > Strength.PARTLY]
+        left = [match for match in full if not any(other.explains(match) for other in full)] or full or known
+        if not left:
+            raise self._none(names)
+        most = max(match.strength for match in left)
+        left = [match for match in left if match.strength == most]
+        rank = max(match.kind.rank for match in left)
+        found = next(match for match in left if match.kind.rank == rank)
+        self.check_one_kind()
+        other = next((match for match in left if match is not found and not found.shares_columns(match)), None)
+        if other is not None:
+            raise self._two(found, other)
+        return found
+
+    def check_one_kind(self) -> None:
+        """Refuse a table of which some rows are of one kind alone, and others of another: the others would be dropped.
+
+        A row is of a kind where all columns that make it one are filled.
+
+        Raises:
+            InputError: The rows are of two kinds.
+        """
+        if self.columns:
+            return
+        made = [
+            match for match in self.matches.values() if match and match.kind.rank and match.strength == Strength.SHAPE
+        ]
+        filled = [(match.kind.rows, _filled(self.table.frame, sorted(match.core))) for match in made]
+        for at, (one, own) in enumerate(filled):
+            for other, others in filled[at + 1 :]:
+                first, second = (own & ~others).sum(), (others & ~own).sum()
+                if first and second:
+                    raise InputError(
+                        f"rows of two kinds: {one} in {count(first)}, {other} in {count(second)}", file=self.source,
+                        mend="give the rows of each kind in a file of their own",
+                    )  # fmt: skip
+
+    def _two(self, one: Match, other: Match) -> InputError:
+        found = [
+            f"{match.kind.rows} in {_listed(sorted(match.core))}, without {_listed(list(match.unread)) or 'nothing'}"
+            for match in (one, other)
+        ]
+        return InputError(
+            f"it fits two kinds equally: {'; '.join(found)}", file=self.source,
+            mend=f"name the columns of one kind, or leave out those of the other; {look_at(self.source)}",
+        )  # fmt: skip
+
+    def _none(self, names: Collection[str]) -> InputError:
+        said = []
+        for kind in (kind for name, kind in self.kinds.items() if not names or name in names):
+            foreign = self.foreign(kind)
+            said.append(f"{kind.rows} have no role {foreign[0]!r}" if foreign else f"{kind.rows} lack {kind.wants}")
+        if not self.table.frame.width:
+            mend = "give a file, a folder with train, dev or test files, or logs of evaluations"
+            return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
+        # What may be cut of a long line stands last.
+        columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"
+        return InputError(
+            f"the columns {columns} are of no kind; {look_at(self.source)}", file=self.source, mend="; ".join(said)
+        )
+
+    def foreign(self, kind: Kind) -> list[str]:
+        """Roles that a user named and that a kind does not have."""
+        return [role for role in self.columns if kind.aliases.get(role, role) not in kind.roles]
+
+
+def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], source: str = "") -> Recognition:
+    """Ask every kind once what speaks for it.
+
+    Args:
+        table: As it was read.
+        columns: The column of each role, as a user named them; a kind without such a role is not asked.
+        kinds: All kinds.
+        source: The file, for messages.
+
+    Raises:
+        InputError: A column that was named is not there, or a kind cannot be recognized for an error: no other kind is
+            taken then.
+    """
+    matches: dict[str, Match | None] = {}
+    try:
+        frame, columns = name_fields(table.frame, columns)
+        table = replace(table, frame=frame)
+        found = Recognition(table, columns, source, {}, {kind.name: kind for kind in kinds})
+        for column in columns.values():
+            parts = [column] if column in table.frame.columns else column.split("+")
+            if missing := [part for part in parts if part not in table.frame.columns]:
+                raise no_such_column(missing[0], table.frame)
+        for kind in kinds:
+            named = {kind.aliases.get(role, role): column for role, column in columns.items()}
+            matches[kind.name] = None if found.foreign(kind) else kind.recognize(table, named)
+    except InputError as error:
+        if error.file is not None or not source:
+            raise
+        raise InputError(error.problem, file=source, row=error.row, column=error.column, mend=error.mend) from error
+    return Recognition(table, columns, source, matches, found.kinds)
+
+
+def look_at(source: str) -> str:
+    """What shows how a file was taken: the command, or the function."""
+    if door() == SHELL:
+        return f"goldassay look {shlex.quote(source)} shows how it was taken"
+    return f"goldassay.look({source!r}) shows how it was taken"
+
+
+def _filled(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """Rows of which none of these columns is empty."""
+    wanted = [
+        pl.col(column).is_not_null()
+        & (pl.col(column) != "" if frame.schema[column] == pl.String else pl.lit(value=True))
+        for column in columns
+    ]
+    return frame.select(pl.all_horizontal(wanted)).to_series()
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
+    return ", ".join(repr(column[:_LONGEST]) for column in columns[:_MOST_COLUMNS]) + more

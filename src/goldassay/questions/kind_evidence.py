@@ -1,0 +1,286 @@
+"""Evidence of data that are no labelled texts, and of runs alone: what an audit of each kind can measure and show."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.verdicts import not_asked
+from goldassay.data.kinds import CHOICES as CHOICE_WORDS
+from goldassay.data.row_keys import item_frame
+from goldassay.questions.board.reading import read_board
+from goldassay.questions.configuration_sets import by_configuration
+from goldassay.questions.data_notes import data_notes, describe_clusters, unread_notes
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.first_rows import MOST_ROWS, first_rows
+from goldassay.questions.instability.inputs import describe_inputs
+from goldassay.questions.item_rows import defects, items_to_read
+from goldassay.questions.leakage.check import CHECK as LEAKAGE
+from goldassay.questions.leakage.choices import choice_evidence
+from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
+from goldassay.questions.row_details.copies import copies_in_training, copies_within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goldassay.core.finding import Finding, RowToRead
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import Settings
+    from goldassay.data.kinds import ChoiceItems, Judgments
+    from goldassay.questions.board.scores import BoardScores
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.posed_items import Posed
+    from goldassay.questions.overlap.in_audit import CorpusChoice
+    from goldassay.questions.run_choice import RunChoice
+
+# More models than these are ranked, and not compared two by two.
+_MOST_COMPARED = 8
+
+
+class ItemEvidence(Evidence):
+    """Items with choices, or preferences, and what readers of a part of them pick.
+
+    Args:
+        posed: The items.
+        corpus: What may have been trained on.
+        settings: All of an audit.
+        steps: Progress.
+    """
+
+    def __init__(self, posed: Posed, corpus: CorpusChoice, settings: Settings, steps: Steps) -> None:
+        super().__init__(settings=settings, steps=steps, make_readers=self._read, corpus=corpus)
+        self.posed = posed
+        self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
+
+    def _read(self, _: Evidence) -> ConditionEvidence:
+        seeds = range(self.settings.seed, self.settings.seed + self.settings.leakage.seeds)
+        with self.steps.step("training quick probes") as progress:
+            return choice_evidence(self.posed, seeds, self.settings, progress, lambda: self.untrained)
+
+    @cached_property
+    def untrained(self) -> Mapping[str, NDArray[np.float64]]:
+        """Scores of picks without training that are no rules; leakage and artifacts ask for them where all is sound."""
+        return untrained_picks(self.posed.test)
+
+    @cached_property
+    def leakage(self) -> Finding:
+        """What `leakage measure` finds: patterns are held against the rules in it."""
+        return LEAKAGE.measure(self, LeakageChoice(cluster=False, map=False))
+
+    def has(self, need: str) -> bool:
+        """As `Evidence.has`: training items are searched for the others, and so is a corpus."""
+        return need == "test" and (bool(self.corpus.places) or self.posed.train is not None)
+
+    def prepare(self, directory: Path) -> None:
+        """As `Evidence.prepare`: the quick probes of items keep no runs."""
+
+    @property
+    def title(self) -> str:
+        """As `Evidence.title`."""
+        return f"Audit of {self.readers.name}"
+
+    def why_not(self, question: str, needs: Sequence[str]) -> dict[str, Any]:
+        """As `Evidence.why_not`: runs and other sets are not judged on items."""
+        step = "Ask goldassay instability about the runs alone." if question == "instability" else ""
+        said = f"Not asked of {self.posed.test.kind.items}: {question}. {step}".strip()
+        return {**not_asked(question, needs), "evidence": said, "next_step": step}
+
+    def described(self) -> dict[str, Any]:
+        """As `Evidence.described`."""
+        found = self.readers
+        return {
+            "dataset": {
+                "name": found.name,
+                "label_names": list(found.label_names),
+                "kind": self.posed.test.kind.name,
+                "most_choices": len(found.label_names),
+                "n_test": found.gold.size,
+                "text_columns": [],
+                "conditions": list(found.conditions),
+            },
+            "inputs": list(found.inputs),
+            "clusters": describe_clusters(found.grouping),
+            "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
+        }
+
+    def rows(self) -> pl.DataFrame:
+        """One row an item: its parts, its subject, and what cannot be right in it."""
+        items = self.posed.test
+        parts = item_frame(items).with_columns(self.leakage.tables["examples"]["example_id"])
+        if items.subjects is not None:
+            parts = parts.with_columns(items.subjects.cast(pl.String).alias("group_subject"))
+        if items.problems.height:
+            why = _problems(items)
+            kinds = ["defect" if each else "no" for each in why]
+            parts = parts.with_columns(
+                pl.Series("suspect", kinds, dtype=pl.String), pl.Series("defect", why, dtype=pl.String)
+            )
+        return parts
+
+    def near_copies(self, places: pl.DataFrame | None) -> pl.DataFrame:
+        """As `Evidence.near_copies`; the order of choices makes no other item."""
+        own = self.rows()
+        found = copies_within(_texts(own), own["example_id"], own["answer"].list.join(" / "))
+        if self.posed.train is None:
+            return found
+        known = item_frame(self.posed.train)
+        ids = known["example_id"], known["answer"].list.join(" / ")
+        return pl.concat([found, copies_in_training(places, _texts(known), *ids)])
+
+    def first_rows(self, found: Sequence[Finding]) -> tuple[RowToRead, ...]:
+        """As `Evidence.first_rows`: items that cannot be right go before."""
+        items = self.posed.test
+        return (*items_to_read(items, defects(items)), *first_rows(found))[:MOST_ROWS]
+
+
+class JudgmentEvidence(Evidence):
+    """Judgments of pairs."""
+
+    has_data = False
+
+    def __init__(self, judgments: Judgments, settings: Settings, steps: Steps) -> None:
+        super().__init__(settings=settings, steps=steps)
+        self.judgments = judgments
+        self.kind = JUDGMENTS
+
+    def prepare(self, directory: Path) -> None:
+        """As `Evidence.prepare`: nothing is trained."""
+
+    @property
+    def title(self) -> str:
+        """As `Evidence.title`."""
+        return f"Judgments of {self.judgments.name}"
+
+    def described(self) -> dict[str, Any]:
+        """As `Evidence.described`."""
+        own = self.judgments
+        return {
+            "dataset": {"name": own.name, "kind": "judgment", "n_test": own.rows["item"].n_unique()},
+            "inputs": [
+                {
+                    "role": "test",
+                    "name": own.name,
+                    "files": [file.name for file in own.files],
+                    "sha256": [file.sha256 for file in own.files],
+                    "n_rows": len(own),
+                    "n_read": own.n_read,
+                    "format": "judgment",
+                    "roles": {},
+                    "decisions": list(own.decisions),
+                    "dropped": dict(own.problems["reason"].value_counts(sort=True).iter_rows()),
+                }
+            ],
+            "data_notes": unread_notes(own.unread),
+        }
+
+    def rows(self) -> pl.DataFrame | None:
+        """As `Evidence.rows`: each item stands in the table of verdicts by order."""
+        return None
+
+
+class RunEvidence(Evidence):
+    """Runs alone, or a board of systems.
+
+    Args:
+        given: Paths, or what was handed over.
+        kind: Runs, a board, or grades.
+        paths: Of the runs.
+        choice: How they are read.
+        settings: All of an audit.
+        steps: Progress.
+    """
+
+    has_data = False
+
+    def __init__(
+        self, given: Any, kind: str, paths: list[str], choice: RunChoice, settings: Settings, steps: Steps
+    ) -> None:
+        super().__init__(runs=paths, choice=choice, settings=settings, steps=steps)
+        self._given = given
+        self.kind = kind
+        if kind == GRADES and choice.grades is None:
+            raise InputError(
+                "the scores are grades, and nothing says which is the lowest and which the highest",
+                file=paths[0] if paths else None,
+                mend=f"give both, as in {option('grades', '1:5')}",
+            )
+
+    @cached_property
+    def board(self) -> BoardScores:
+        """The scores of all systems on the items that they have in common.
+
+        Raises:
+            InputError: See `read_board`.
+        """
+        return read_board(self._given, self.choice, self.settings.data.clusters)
+
+    @property
+    def models(self) -> dict[str, set[str]]:
+        """{dataset: the models that answer it from the whole input}."""
+        found: dict[str, set[str]] = {}
+        for each in self.run_sets:
+            if each.is_whole_input:
+                found.setdefault(each.dataset, set()).add(each.model)
+        return found
+
+    @property
+    def compared(self) -> list[str]:
+        """The models that all of a dataset's examples are compared by, none where too many are there."""
+        several = max(self.models.values(), key=len, default=set())
+        return sorted(several) if 1 < len(several) <= _MOST_COMPARED else []
+
+    def has(self, need: str) -> bool:
+        """As `Evidence.has`: "models" are several to compare, and a "board" is of several on one dataset."""
+        if self.kind != RUNS:
+            return need == "board"
+        if need == "configurations":
+            return bool(by_configuration(self.run_sets).several)
+        if need == "models":
+            return bool(self.compared)
+        return len(self.models) == 1 and all(len(models) > 1 for models in self.models.values())
+
+    def prepare(self, directory: Path) -> None:
+        """As `Evidence.prepare`: nothing is trained."""
+
+    @property
+    def title(self) -> str:
+        """As `Evidence.title`."""
+        if self.kind != RUNS:
+            return f"Audit of the board {self.board.name}"
+        models = list(dict.fromkeys(runs.model for runs in self.run_sets))
+        datasets = list(dict.fromkeys(runs.dataset for runs in self.run_sets))
+        on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
+        return f"Audit of runs of {models[0] if len(models) == 1 else f'{len(models)} models'} on {on}"
+
+    def described(self) -> dict[str, Any]:
+        """As `Evidence.described`."""
+        if self.kind == RUNS:
+            return {"command": "audit", "inputs": describe_inputs(self.run_paths, self.found_runs, self.choice)}
+        scores = self.board
+        size = {"n_test": int(scores.items.size), "n_systems": len(scores.systems)}
+        return {"command": "audit", "dataset": {"name": scores.name, **size}, "inputs": list(scores.inputs)}
+
+    def rows(self) -> pl.DataFrame | None:
+        """As `Evidence.rows`: the rows that were answered are not at hand."""
+        return None
+
+
+def _texts(items: pl.DataFrame) -> list[pl.Series]:
+    return [items["passage"], items["question"], items["choices"].list.sort().list.join("\n")]
+
+
+def _problems(items: ChoiceItems) -> list[str | None]:
+    """What cannot be right in each item; None where nothing is found."""
+    known = items.problems.group_by("row", maintain_order=True).agg(pl.col("reason").unique(maintain_order=True))
+    reasons = dict(known.with_columns(pl.col("reason").list.join("; ")).iter_rows())
+    return [reasons.get(row) for row in items.rows.tolist()]

@@ -1,0 +1,263 @@
+"""What a file is, which column plays which role, what can be asked of it, and the command to type next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.results import Result
+from goldassay.data.kinds import Strength
+from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
+from goldassay.runs.kinds.opening import open_any, recognize_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from goldassay.data.kinds import Kind, Match, Recognition
+
+# Of larger files of lines the first part is read, of larger tables the first rows.
+_LARGEST = 64 << 20
+_SAMPLE = 8 << 20
+_SAMPLED_ROWS = 20_000
+_LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt")
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class KindSeen(Result):
+    """What speaks for one kind, and what against it.
+
+    Attributes:
+        kind: Its name.
+        fits: Whether all its roles are there and nothing speaks against it.
+        roles: Role to column.
+        lacks: What it lacks, or what speaks against it, in clauses.
+    """
+
+    kind: str
+    fits: bool
+    roles: Mapping[str, str]
+    lacks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QuestionSeen(Result):
+    """One question.
+
+    Attributes:
+        question: Its key.
+        title: What it is called.
+        is_asked: Whether an audit of this input asks it.
+        lacks: What must be given for it; "" where it is asked.
+        command: The command that asks it alone; "" where something is lacking.
+    """
+
+    question: str
+    title: str
+    is_asked: bool
+    lacks: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Look(Result):
+    """What an input was taken for.
+
+    Attributes:
+        paths: The files, or what messages call the data.
+        kind: The kind that was recognized; "" for none.
+        format: The format that was read.
+        n_rows: Rows that were read; None of logs, which are only named.
+        is_sample: Whether these are the first rows of a large file.
+        roles: Role to column; several columns are joined by "+".
+        unread: Columns that hold texts or lists, and have no role.
+        against: What speaks against the kind, in clauses.
+        problem: Why no kind was taken; "" where one was.
+        kinds: All kinds that were asked.
+        questions: All questions.
+        command: What to type next; "" where something must be decided first.
+    """
+
+    paths: tuple[str, ...]
+    kind: str
+    format: str
+    n_rows: int | None
+    is_sample: bool
+    roles: Mapping[str, str]
+    unread: tuple[str, ...]
+    against: tuple[str, ...]
+    problem: str
+    kinds: tuple[KindSeen, ...]
+    questions: tuple[QuestionSeen, ...]
+    command: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a question."""
+        return pl.DataFrame([each.to_dict() for each in self.questions])
+
+
+def look_at(data: Any, columns: str | Mapping[str, str] | None = None, file_format: str = "auto") -> Look:
+    """Say what data or runs are, and what can be asked of them, as `goldassay.look` does.
+
+    Raises:
+        InputError: As `goldassay.look`.
+    """
+    several = isinstance(data, (list, tuple)) and all(isinstance(each, (str, os.PathLike)) for each in data)
+    given = list(data) if several else [data]
+    if not given:
+        raise InputError("nothing was given to look at", mend="give a file or a folder")
+    seen = [_look_at(each, columns, file_format) for each in given]
+    other = next((each for each in seen if each.kind != seen[0].kind), None)
+    if other is not None:
+        raise InputError(
+            f"{seen[0].paths[0]} holds {seen[0].kind or 'no known kind'}, and this holds {other.kind or 'none'}",
+            file=other.paths[0],
+            mend="look at each by itself",
+        )
+    return seen[0] if len(seen) == 1 else _together(seen)
+
+
+def _together(seen: list[Look]) -> Look:
+    first, paths = seen[0], tuple(path for each in seen for path in each.paths)
+    rows = [each.n_rows for each in seen if each.n_rows is not None]
+    command = first.command.replace(shlex.quote(first.paths[0]), " ".join(map(shlex.quote, paths)))
+    n_rows = sum(rows) if len(rows) == len(seen) else None
+    return replace(first, paths=paths, n_rows=n_rows, is_sample=any(each.is_sample for each in seen), command=command)
+
+
+def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -> Look:
+    with _sample(data) as (shown, is_sample):
+        source = open_any(shown, "data", format_)
+        found = recognize_source(source, columns)
+        place = os.fspath(data) if isinstance(data, (str, os.PathLike)) else source.place
+        match, problem = _best(found)
+        frame = source.table.frame
+        formats, runs = match.found if match is not None and match.kind.name == RUNS else ("", ())
+        given = f" --columns {shlex.quote(_said(columns))}" if columns else ""
+        questions = tuple(_questions(match, place, given, _extent(match, frame, runs)))
+        return Look(
+            paths=(place,),
+            kind="" if match is None else match.kind.name,
+            format=formats if runs else source.table.format,
+            n_rows=frame.height if frame.width else None,
+            is_sample=is_sample,
+            roles={} if match is None else match.roles,
+            unread=() if match is None else match.unread,
+            against=() if match is None else (*match.against, *(f"no column is the {each}" for each in match.lacking)),
+            problem=problem,
+            kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
+            questions=questions,
+            command=_next(match, place, given, frame, questions),
+        )
+
+
+def _best(found: Recognition) -> tuple[Match | None, str]:
+    """The match that an audit would take; else why there is none."""
+    if not any(found.matches.values()):
+        return None, "nothing speaks for any kind"
+    try:
+        return found.best(), ""
+    except InputError as error:
+        # It is what was looked for, and no reason to refuse to say the rest.
+        return None, error.problem
+
+
+def _said(columns: str | Mapping[str, str] | None) -> str:
+    return columns if isinstance(columns, str) else ",".join(f"{role}={name}" for role, name in (columns or {}).items())
+
+
+def _seen(kind: Kind, found: Recognition) -> KindSeen:
+    match = found.matches[kind.name]
+    if match is None:
+        foreign = found.foreign(kind)
+        return KindSeen(kind.name, False, {}, (f"it has no role {foreign[0]}" if foreign else kind.wants,))
+    lacks = (*match.lacking, *match.against)
+    return KindSeen(kind.name, match.strength > Strength.PARTLY, match.roles, lacks)
+
+
+def _extent(match: Match | None, frame: pl.DataFrame, runs: Any) -> dict[str, bool]:
+    """What runs allow: whether there are several models, and several configurations of one."""
+    if match is None or match.kind.name != RUNS:
+        return {}
+    if runs:
+        ways = {(part.base_model or part.collection.model, str(sorted(part.configuration.items()))) for part in runs}
+        models = {model for model, _ in ways}
+        return {"models": len(models) > 1, "configurations": len(ways) > len(models)}
+    settings = [name for name in frame.columns if name.lower().startswith("config_")]
+    model = match.roles.get("model")
+    several = model is not None and frame[model].n_unique() > 1
+    return {
+        "models": several or len(match.core) > 1,
+        "configurations": any(frame[each].n_unique() > 1 for each in settings),
+    }
+
+
+def _questions(match: Match | None, place: str, given: str, extent: Mapping[str, bool]) -> Iterator[QuestionSeen]:
+    kind = "" if match is None else match.kind.name
+    for key, asked in QUESTIONS.items():
+        if match is None or kind not in asked.needs:
+            yield QuestionSeen(key, asked.title, False, f"is asked of {', '.join(asked.needs)}", "")
+            continue
+        if match.strength == Strength.PARTLY:
+            lacks = f"lacks {', '.join(match.lacking)}" if match.lacking else "; ".join(match.against)
+        else:
+            wanted = [NEEDS[need] for need in asked.needs[kind] if not extent.get(need)]
+            lacks = ", ".join(f"needs {what} (--{option})" if option else f"needs {what}" for what, option in wanted)
+        command = "" if lacks else f"goldassay {asked.command} {shlex.quote(place)}{given}"
+        yield QuestionSeen(key, asked.title, not lacks, lacks, command)
+
+
+def _next(match: Match | None, place: str, given: str, frame: pl.DataFrame, questions: tuple[QuestionSeen, ...]) -> str:
+    quoted = shlex.quote(place)
+    if match is None:
+        return ""
+    if any(each.is_asked for each in questions):
+        return f"goldassay audit {quoted}{given}"
+    if match.kind.name == ANSWERS:
+        return f"goldassay overlap {quoted} --corpus {shlex.quote(str(Path(place).parent))}"
+    if match.kind.name == GRADES:
+        columns = [match.roles["score"]] if "score" in match.roles else list(match.found)
+        values = frame.select(pl.col(columns).cast(pl.Float64, strict=False)).unpivot()["value"].drop_nulls().to_list()
+        return f"goldassay audit {quoted}{given} --grades {min(values):g}:{max(values):g}"
+    if match.lacking == ("label",) and (label := _likely_label(match, frame)):
+        said = f"{given.removeprefix(' --columns ')},label={label}" if given else f"label={label}"
+        return f"goldassay audit {quoted} --columns {shlex.quote(said)}"
+    return ""
+
+
+def _likely_label(match: Match, frame: pl.DataFrame) -> str | None:
+    """The column without a role that has the fewest different values, at least two and at most twenty."""
+    counts = {
+        name: frame[name].drop_nulls().n_unique()
+        for name in frame.columns
+        if name not in match.covered and not frame.schema[name].is_nested()
+    }
+    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
+    return min(likely, key=lambda name: likely[name], default=None)
+
+
+@contextmanager
+def _sample(data: Any) -> Iterator[tuple[Any, bool]]:
+    """A large file's first rows in a file of the same name; anything else as it is."""
+    path = Path(data) if isinstance(data, (str, os.PathLike)) else None
+    if path is None or not path.is_file() or path.stat().st_size <= _LARGEST:
+        yield data, False
+        return
+    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+        part = Path(folder) / path.name
+        if path.suffix in (".parquet", ".pq"):
+            pl.scan_parquet(path).head(_SAMPLED_ROWS).collect().write_parquet(part)
+        elif path.suffix in _LINES:
+            with path.open("rb") as lines:
+                part.write_bytes(lines.read(_SAMPLE).rpartition(b"\n")[0] + b"\n")
+        else:
+            part = path
+        yield part, part != path

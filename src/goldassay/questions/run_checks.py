@@ -1,0 +1,88 @@
+"""The questions of an audit as they are asked of runs alone, and of boards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.core.finding import Finding
+from goldassay.core.verdicts import Verdict
+from goldassay.questions.board.question import find_board, measure_board
+from goldassay.questions.comparison.report import find_comparison
+from goldassay.questions.comparison.sides import read_suite
+from goldassay.questions.comparison.suite_report import find_suite
+from goldassay.questions.instability.check import CHECK as INSTABILITY
+from goldassay.questions.instability.curves import add_curves
+from goldassay.questions.instability.options import InstabilityChoice
+from goldassay.questions.judgments.study import measure_judgments
+from goldassay.questions.run_curves import find_curves
+from goldassay.questions.run_sets import placed
+from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
+
+if TYPE_CHECKING:
+    from goldassay.questions.kind_evidence import JudgmentEvidence, RunEvidence
+
+
+class _Instability:
+    question = "instability"
+    needs = ()
+
+    def run(self, evidence: RunEvidence) -> Finding:
+        """Measure the spread of every model on every dataset, to the depth of `instability`."""
+        with placed(evidence.run_paths):
+            found = INSTABILITY.measure(evidence, InstabilityChoice())
+        section, tables = dict(found.results), dict(found.tables)
+        add_curves(section, tables, find_curves(evidence.run_paths, evidence.choice, required=False))
+        return Finding(self.question, found.verdict, section, tables=tables, rows=found.rows)
+
+
+class _Comparison:
+    question = "comparison"
+    needs = ("models",)
+
+    def run(self, evidence: RunEvidence) -> Finding:
+        """Compare all models on the datasets that every one of them answers."""
+        with placed(evidence.run_paths):
+            suite = read_suite(evidence, evidence.compared)
+            found = (
+                find_comparison(evidence, suite.sides[0], suite.notes)[0]
+                if len(suite.sides) == 1
+                else find_suite(evidence, suite)[0]
+            )
+        stated = found.parts["verdicts"][self.question]
+        return Finding(self.question, Verdict(**stated), tables=found.tables, rows=found.rows, result=found.result)
+
+
+class _Sensitivity:
+    question = "sensitivity"
+    needs = ("configurations",)
+
+    def run(self, evidence: RunEvidence) -> Finding:
+        """Measure the spread over configurations."""
+        with placed(evidence.run_paths):
+            return SENSITIVITY.run(evidence)
+
+
+class _Board:
+    question = "board"
+    needs = ("board",)
+
+    def run(self, evidence: RunEvidence) -> Finding:
+        """Rank all systems on the items that they have in common."""
+        with evidence.steps.step("reading the board"):
+            scores = evidence.board
+        with evidence.steps.step("ranking systems"):
+            return find_board(measure_board(scores, evidence.settings.seed), scores)
+
+
+class _Judgments:
+    question = "judgments"
+    needs = ()
+
+    def run(self, evidence: JudgmentEvidence) -> Finding:
+        """Say how far each judge follows the seat."""
+        return measure_judgments(evidence.judgments, evidence.settings, evidence.steps)
+
+
+RUN_CHECKS = (_Instability(), _Comparison(), _Sensitivity(), _Board())
+BOARD_CHECKS = (_Board(),)
+JUDGMENT_CHECKS = (_Judgments(),)

@@ -1,0 +1,162 @@
+"""Whatever was handed over, opened to be recognized: rows of data, or the place of logs, which have no rows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.naming import split_named_path
+from goldassay.data.column_names import PARTS
+from goldassay.data.hub_names import is_hub_name
+from goldassay.data.kinds import JudgedPairs, recognize
+from goldassay.data.readers import NO, all_readers
+from goldassay.data.reading import Source, name_of, open_source
+from goldassay.data.roles import parse_columns
+from goldassay.data.table import Table, stacked
+from goldassay.runs.finding import find_in_own_format
+from goldassay.runs.kinds import ALL_KINDS, Boards, Grades, Predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.data.kinds import Match, Recognition
+
+_MOST_PATHS = 3
+
+
+def open_any(data: Any, argument: str, format: str = "auto") -> Source:  # noqa: A002
+    """As `open_source`; of logs and folders that no reader of data knows only the path is given.
+
+    Raises:
+        InputError: As for `open_source`, or a log is damaged.
+    """
+    if isinstance(data, (str, os.PathLike)) and not is_hub_name(os.fspath(data)):
+        name, place = split_named_path(os.fspath(data))
+        path = Path(place)
+        if _is_log(path):
+            return Source(Table(pl.DataFrame(), "", path=path), name or name_of(path), place, path)
+    return open_source(data, argument, format)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One input, whatever it was handed over as.
+
+    Attributes:
+        source: Its rows; of several files of one dataset those of all.
+        recognition: What every kind says of them.
+        match: The kind, and why.
+        given: What runs are read from: the paths, or what was handed over.
+    """
+
+    source: Source
+    recognition: Recognition
+    match: Match
+    given: Any
+
+
+def open_input(
+    data: Any,
+    argument: str,
+    format: str = "auto",  # noqa: A002
+    columns: Mapping[str, str] | str | None = None,
+) -> Opened:
+    """Open an input and recognize what it is; several paths are one input of one kind.
+
+    Args:
+        data: As for `open_source`, or a list of paths.
+        argument: What the caller calls it.
+        format: Of a file, where its content does not say it.
+        columns: The column of each role, as a user named them.
+
+    Raises:
+        InputError: It cannot be read, or is of no kind; or the paths are of several kinds, or are a training and a
+            test part.
+    """
+    several = isinstance(data, (list, tuple)) and bool(data) and all(isinstance(x, (str, os.PathLike)) for x in data)
+    paths = [os.fspath(each) for each in data] if several else []
+    if len(paths) < 2:
+        given = paths[0] if paths else data
+        source = open_any(given, argument, format)
+        found = recognize_source(source, columns)
+        return Opened(source, found, found.best(), given)
+    opened = [open_input(path, argument, format, columns) for path in paths]
+    names = [each.match.kind.name for each in opened]
+    if len(set(names)) > 1:
+        raise _mixed(paths, names)
+    if names[0] == Predictions.name:
+        return replace(opened[0], given=paths)
+    if names[0] in (Boards.name, Grades.name):
+        raise InputError(f"there are {len(paths)} boards", file=paths[1], mend="give one table of all systems")
+    _check_parts(paths, opened, names[0])
+    table = stacked({f"{at}-{each.source.name}" if _twice(opened, each) else each.source.name: each.source.table
+                     for at, each in enumerate(opened)}, opened[0].source.table.format, column="file")  # fmt: skip
+    source = Source(table, opened[0].source.name, ", ".join(paths))
+    found = recognize_source(source, columns)
+    return Opened(source, found, found.best(), data)
+
+
+def _twice(opened: Sequence[Opened], one: Opened) -> bool:
+    return sum(each.source.name == one.source.name for each in opened) > 1
+
+
+def _mixed(paths: Sequence[str], names: Sequence[str]) -> InputError:
+    """The error for paths of several kinds: data and runs are one command, in which each has its place."""
+    runs = [path for path, name in zip(paths, names, strict=True) if name == Predictions.name]
+    data = [path for path in paths if path not in runs]
+    held = ", ".join(f"{path} holds {name}" for path, name in list(zip(paths, names, strict=True))[:_MOST_PATHS])
+    if runs and len(data) == 1:
+        words = ["goldassay", "audit", data[0], *(word for path in runs for word in ("--runs", path))]
+        return InputError(f"the paths are of several kinds: {held}", mend=f"write {shlex.join(words)}")
+    return InputError(f"the paths are of several kinds: {held}", mend="audit each by itself")
+
+
+def _check_parts(paths: Sequence[str], opened: Sequence[Opened], kind: str) -> None:
+    """Refuse what may be a training and a test part, and files of unlike columns.
+
+    Raises:
+        InputError: There are two files, or one is called like a part; or a file lacks a column of the others.
+    """
+    first = opened[0].source
+    for each in opened[1:]:
+        if missing := set(first.table.frame.columns) ^ set(each.source.table.frame.columns):
+            raise InputError(
+                f"the files differ in their columns ({', '.join(map(repr, sorted(missing)[:_MOST_PATHS]))})",
+                file=each.source.place, mend="give files of one dataset",
+            )  # fmt: skip
+    parts = [path for path in paths if set(re.split(r"[^a-z]+", Path(path).name.lower())) & PARTS.keys()]
+    if kind != JudgedPairs.name and (len(paths) == 2 or parts):
+        test = next((path for path in paths if "test" in Path(path).name.lower()), paths[1])
+        train = next(path for path in paths if path != test)
+        raise InputError(
+            f"{len(paths)} files of like columns may be a training and a test part",
+            file=test, mend=f"write {shlex.join(['goldassay', 'audit', train, '--test', test])}",
+        )  # fmt: skip
+
+
+def recognize_source(source: Source, columns: Mapping[str, str] | str | None) -> Recognition:
+    """Ask every kind of data and runs what speaks for it.
+
+    Args:
+        source: What was handed over; a `Dataset` has its roles already.
+        columns: The column of each role, as a user named them.
+
+    Raises:
+        InputError: As for `recognize`.
+    """
+    roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+    return recognize(source.table, {} if source.dataset else roles, ALL_KINDS, source.place)
+
+
+def _is_log(path: Path) -> bool:
+    if path.is_dir():
+        return all(reader.recognizes(b"", path) == NO for reader in all_readers().values())
+    # The reader of data says best why a file cannot be read.
+    return path.is_file() and os.access(path, os.R_OK) and bool(find_in_own_format(path))

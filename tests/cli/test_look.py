@@ -1,0 +1,103 @@
+"""`goldassay look`, as a process: what each kind of file is, and a next command that works."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import goldassay
+from tests.end_to_end.conftest import COMMAND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N = 40
+LABELS = ("yes", "no")
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "labelled texts": [{"premise": f"a text {at}", "hypothesis": "it is", "label": LABELS[at % 2]} for at in range(N)],
+    "choices": [{"question": f"What is {at}?", "choices": ["a", "b"], "answer": at % 2} for at in range(N)],
+    "preferences": [{"prompt": f"Say {at}", "chosen": f"good {at}", "rejected": f"bad word {at}"} for at in range(N)],
+    "judgments": [{"item": at // 2, "judge": "j", "order": ("ab", "ba")[at % 2], "winner": "A"} for at in range(N)],
+    "extractive answers": [{"question": "Who?", "context": f"She is {at}.", "answers": "She"} for at in range(N)],
+    "runs": [{"example_id": at, "model": "m", "seed": 1, "label": "a", "prediction": "a"} for at in range(N)],
+    "board": [{"item": at // 2, "system": "mn"[at % 2], "score": float(at % 3 == 0)} for at in range(N)],
+    "grades": [{"item": at // 2, "system": "mn"[at % 2], "score": 1 + at % 5} for at in range(N)],
+}  # fmt: skip
+ASKED = {
+    "labelled texts": {"artifacts", "leakage", "suspect"},
+    "choices": {"artifacts", "leakage", "suspect"},
+    "preferences": {"artifacts", "leakage", "suspect"},
+    "judgments": {"judgments"},
+    "extractive answers": set(),
+    "runs": {"instability"},
+    "board": {"board"},
+    "grades": set(),
+}
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_each_kind_is_named_with_what_can_be_asked(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path / "a file.jsonl", ROWS[kind])
+    found = goldassay.look(path)
+    assert found.kind == kind
+    assert found.n_rows == N
+    assert {each.question for each in found.questions if each.is_asked} == ASKED[kind]
+    assert all(bool(each.lacks) is not each.is_asked for each in found.questions)
+    assert f"'{path}'" in found.command
+    assert found.to_frame().height == len(found.questions)
+
+
+def test_the_command_prints_and_writes_the_same(tmp_path: Path) -> None:
+    path = write(tmp_path / "judged.jsonl", ROWS["judgments"])
+    done = subprocess.run([str(COMMAND), "look", str(path), "--json", "-"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == goldassay.look(str(path)).to_dict()
+    assert f"{path}: judgments (jsonl, 40 rows)" in done.stderr
+    assert done.stderr.splitlines()[-1] == f"Next: goldassay audit {path}"
+
+
+def test_what_is_of_no_kind_is_said_and_not_refused(tmp_path: Path) -> None:
+    found = goldassay.look(pl.DataFrame({"x": [1, 2], "y": [3, 4]}))
+    assert (found.kind, found.command) == ("", "")
+    assert found.problem == "nothing speaks for any kind"
+    both = [{**row, **other} for row, other in zip(ROWS["choices"], ROWS["preferences"], strict=True)]
+    found = goldassay.look(write(tmp_path / "both.jsonl", both))
+    assert "fits two kinds equally" in found.problem
+    assert [each.kind for each in found.kinds if each.fits] == ["choices", "preferences"]
+
+
+def test_a_missing_label_is_proposed_in_a_command(tmp_path: Path) -> None:
+    rows = [{"text": f"a text {at}", "mood": "ab"[at % 2], "n": at} for at in range(N)]
+    found = goldassay.look(write(tmp_path / "t.jsonl", rows))
+    assert found.against == ("no column is the label",)
+    assert found.command.endswith("--columns label=mood")
+
+
+def test_files_of_one_kind_are_one_input_and_others_are_refused(tmp_path: Path) -> None:
+    one, other = (write(tmp_path / f"{name}.jsonl", ROWS["runs"]) for name in "ab")
+    found = goldassay.look([str(one), str(other)])
+    assert found.n_rows == 2 * N
+    assert found.command == f"goldassay audit {one} {other}"
+    with pytest.raises(goldassay.InputError, match="holds runs, and this holds choices"):
+        goldassay.look([str(one), str(write(tmp_path / "c.jsonl", ROWS["choices"]))])
+
+
+def test_of_a_large_file_the_first_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "large.jsonl", ROWS["labelled texts"])
+    monkeypatch.setattr("goldassay.questions.look._LARGEST", 1000)
+    monkeypatch.setattr("goldassay.questions.look._SAMPLE", 1000)
+    found = goldassay.look(path)
+    assert found.is_sample
+    assert found.kind == "labelled texts"
+    assert found.n_rows is not None
+    assert 5 < found.n_rows < N
+    assert found.paths == (str(path),)
