@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
+    from goldassay.lab.training.train import train
     from goldassay.questions.artifacts.command import measure_artifacts
     from goldassay.questions.board.command import rank_systems
     from goldassay.questions.comparison.command import compare_models
     from goldassay.questions.instability.command import measure_instability
     from goldassay.questions.leakage.command import measure_leakage, suggest_rewrites
     from goldassay.questions.overlap.command import measure_overlap
-    from goldassay.questions.public import audit, check, diff, look, train
+    from goldassay.questions.public import audit, check, diff, look
     from goldassay.questions.sensitivity.command import measure_sensitivity
     from goldassay.questions.shift.command import build_shift, detect_shift, measure_shift
     from goldassay.report.report import Report
@@ -58,7 +59,7 @@ _HOME = {
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
     "suggest_rewrites": "goldassay.questions.leakage.command",
-    "train": "goldassay.questions.public",
+    "train": "goldassay.lab.training.train",
 }
 _ROOMS = ("artifacts", "board", "instability", "leakage", "shift")
 

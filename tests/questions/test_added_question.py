@@ -14,37 +14,13 @@ import pytest
 
 import goldassay
 from goldassay.core import figures
-from goldassay.core.figures import Measure, Rule, declare
-from goldassay.core.finding import Finding
-from goldassay.core.sections import Part, Section
-from goldassay.core.tables import Column, Table
-from goldassay.core.verdicts import Headline, Verdict
-from goldassay.questions.checks import register_check, unregister_check
 from goldassay.questions.public import check, diff
+from tests.extensions.distributions import installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goldassay.questions.evidence import Evidence
     from goldassay.report.report import Report
-
-SHORT = Measure("brevity.share", "short texts", "share", "lower", rule=Rule("max_short", "short texts", "at most"))
-
-
-class Brevity:
-    question, title, asks, needs = "brevity", "Brevity", "How many test texts are very short?", ()
-
-    def run(self, evidence: Evidence) -> Finding:
-        texts = evidence.test.texts(evidence.test.text_columns[-1])
-        share = sum(len(text.split()) < 5 for text in texts) / len(texts)
-        figure = SHORT.figure(share, 0.0, 1.0, n=len(texts), part="last text")
-        headline = Headline(SHORT.label, share, 0.0, 1.0, "share")
-        table = Table("brevity", "Short texts", (Column("share", "share", "percent"),), ({"share": share},))
-        return Finding(
-            self.question, Verdict("caution", "Some texts are short.", headline, "Look at them.", "Any is caution."),
-            results={"share": share}, figures=(figure,),
-            sections=(Section("brevity", self.title, self.asks, parts=(Part(table=table),)),),
-        )  # fmt: skip
 
 
 def rows(n: int, start: int) -> list[dict[str, str]]:
@@ -60,13 +36,12 @@ def rows(n: int, start: int) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def report() -> Iterator[Report]:
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
     # Other tests go through all that is declared.
     measures, judged = dict(figures._DECLARED), list(figures._JUDGED)
-    declare(SHORT)
-    register_check(Brevity())
-    yield goldassay.audit(rows(120, 0), rows(60, 200))
-    unregister_check("brevity")
+    site = tmp_path_factory.mktemp("added") / "site"
+    with installed(site, "goldassay.questions", brevity="brevity_question:BREVITY"):
+        yield goldassay.audit(rows(120, 0), rows(60, 200))
     figures._DECLARED.clear()
     figures._DECLARED.update(measures)
     figures._JUDGED[:] = judged

@@ -109,7 +109,7 @@ COMMANDS = {
         _REPORT,
     ),
     "train": Command(
-        f"{_QUESTIONS}.public:train",
+        "goldassay.lab.training.train:train",
         "Train a network with several seeds, and keep what the measures need.",
         "goldassay.cli.training:show_training",
         ("json",),

@@ -104,11 +104,10 @@ def sweep(
     every state_every minutes (10) and at its end.
     """
     from goldassay.lab.training.distributed import launched, leads
-    from goldassay.lab.training.job_folder import nothing_left_if_refused
     from goldassay.lab.training.many_seeds import check_workers
     from goldassay.lab.training.progress import warn_of_precision
     from goldassay.lab.training.sweep import read_plan, sweep_jobs
-    from goldassay.questions.opinions import with_sources
+    from goldassay.runs.store import nothing_left_if_refused
 
     if launched() and (dry_run or scheduler is not None):
         raise InputError("a launcher's processes train, and nothing else", mend="give this to a single process")
@@ -120,7 +119,7 @@ def sweep(
         content = content.model_copy(update={"out": str(Path(out).absolute())})
     check_workers(workers)
     with nothing_left_if_refused(folder / content.out):
-        jobs = sweep_jobs(content, folder, with_sources)
+        jobs = sweep_jobs(content, folder)
         if not quiet and scheduler is None:
             warn_of_precision(jobs)
         if dry_run:

@@ -109,6 +109,31 @@ def open_source(data: Any, argument: str, format: str = "auto", name: str = "") 
     return Source(table, name or argument, name or argument, argument=argument)
 
 
+def load_data(
+    data: Any, part: str, columns: Mapping[str, str] | str | None, name: str | None = None, argument: str = ""
+) -> Dataset:
+    """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there.
+
+    Args:
+        data: A path, a `Dataset`, or as for `Dataset.from_frame`.
+        part: The part that is wanted.
+        columns: As for `Dataset.from_frame`.
+        name: What to call it; by default what it is called.
+        argument: What the caller calls it, by default as the part.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    if isinstance(data, Dataset):
+        return data if name is None else replace(data, name=name)
+    if isinstance(data, (str, os.PathLike)):
+        dataset = read_dataset(data, columns=columns, name=name)
+    else:
+        dataset = open_source(data, argument or part, name=name or part).labelled(columns)
+    parts = dataset.parts
+    return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
+
+
 def read_dataset(
     path: str | os.PathLike[str],
     format: str = "auto",  # noqa: A002 (the name is part of the public contract)

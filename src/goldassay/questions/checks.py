@@ -3,16 +3,18 @@
 A question is a folder of this room. The `CHECK` of `question` (or `check`) answers it in an audit; `result` declares
 what it measures and its figures, `page` has its `Page`. Of a question without these, `figures`, `sections` and `charts`
 turn plain results into figures, sections and pictures, and `latex` into tables for papers.
-To add a question, add its folder and its name below. From outside the package `register_check` adds one to every later
-audit, which then brings its figures, sections and charts in its `Finding`.
+To add a question, add its folder and its name below. Another distribution adds one to every audit by an entry point of
+the group "goldassay.questions": its `Finding` brings figures, sections and charts, its module declares its measures.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
+from goldassay.core.extensions import extensions
 from goldassay.core.figures import declare_verdict
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ AUDITED = ("artifacts", "leakage", "instability", "shift", "overlap")
 FURTHER = ("comparison", "sensitivity", "board", "judgments", "suspect", "discount")
 # What is no question: it describes the data, and has figures, sections and charts like one.
 DESCRIBING = "facts"
-
-_ADDED: list[Check] = []
 
 
 class Check(Protocol):
@@ -53,23 +53,24 @@ class Check(Protocol):
 
 
 def registered_checks() -> tuple[Check, ...]:
-    """Every question of an audit: those of this package, then those that `register_check` added."""
+    """Every question of an audit: those of this package, then those that others add."""
     asked = (*AUDITED, *FURTHER)
     modules = question_modules("question", asked) | question_modules("check", asked)
     own = (modules[question].CHECK for question in asked if hasattr(modules.get(question), "CHECK"))
-    return (*own, *_ADDED)
+    return (*own, *added_checks())
 
 
-def register_check(check: Check) -> None:
-    """Add a question to every later audit; one with the same key is replaced."""
-    unregister_check(check.question)
-    _ADDED.append(check)
-    declare_verdict(check.question)
+@cache
+def added_checks() -> tuple[Check, ...]:
+    """The questions that other distributions add; policies may limit their verdicts.
 
-
-def unregister_check(question: str) -> None:
-    """Remove a question that `register_check` added."""
-    _ADDED[:] = [each for each in _ADDED if each.question != question]
+    Raises:
+        GoldassayError: One cannot be loaded.
+    """
+    found: dict[str, Check] = extensions("goldassay.questions", "question", (DESCRIBING, *AUDITED, *FURTHER))
+    for question in found:
+        declare_verdict(question)
+    return tuple(found.values())
 
 
 def question_pages() -> dict[str, Page[Any]]:

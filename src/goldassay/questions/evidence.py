@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.reading import Source
-    from goldassay.lab.training.job import Job
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.kinds.opening import Opened
@@ -126,7 +126,7 @@ class Evidence:
         self._texts, self._trained_on = texts or {}, trained_on
         self._gold_texts: dict[str, Dataset | None] = {}
         self._directory: Path | None = None
-        self._jobs: Sequence[Job] = ()
+        self._plan: Plan | None = None
         self._is_reading = False
 
     @property
@@ -418,7 +418,7 @@ class Evidence:
             MissingDependencyError: A network is to read the parts, and the extra `train` is not installed.
         """
         self._directory = directory
-        self._jobs = plan_readers(self.train, self.test, self.settings, directory, self.unanswered)
+        self._plan = plan_readers(self.train, self.test, self.settings, directory, self.unanswered)
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
@@ -483,9 +483,9 @@ class Evidence:
             made = self._make_readers(self)
         else:
             assert self._directory is not None
-            with self.steps.step("training networks" if self._jobs else "training quick probes") as progress:
+            with self.steps.step("training quick probes" if self._plan is None else "training networks") as progress:
                 made = train_readers(
-                    self.train, self.test, self.settings, self._directory, progress, self._jobs, self.unanswered
+                    self.train, self.test, self.settings, self._directory, progress, self._plan, self.unanswered
                 )
         if made.test is None:
             return made

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.files import output_error
 from goldassay.core.folder_lock import locked_folder
 from goldassay.core.leftovers import temporary_folder
-from goldassay.lab.training.job_folder import nothing_left_if_refused
+from goldassay.runs.store import nothing_left_if_refused
 
 if TYPE_CHECKING:
     import os

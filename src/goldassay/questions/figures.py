@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import figures_of as figures_of_result
-from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, added_checks, question_modules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
 # Importing them declares all measures, in the order of the questions; those of facts stand in core.
 _DECLARING = [DatasetFacts, *(question_modules(name, (each,)) for each in _QUESTIONS for name in ("figures", "result"))]
+_DECLARING += [added_checks()]
 _MODULES = question_modules("figures")
 
 

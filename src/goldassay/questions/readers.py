@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
-from goldassay.lab.training.configured import configuration_of
-from goldassay.lab.training.many_seeds import plan_jobs
-from goldassay.lab.training.outcome import Failure, Silent
-from goldassay.lab.training.workers import run_jobs
 from goldassay.questions.leakage.network_evidence import of_trained_runs
 from goldassay.questions.leakage.probes import probe_evidence
+from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
 
@@ -22,9 +19,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.lab.training.job import Job
-    from goldassay.lab.training.outcome import Done
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.networks import Plan
 
 
 def train_readers(
@@ -33,7 +29,7 @@ def train_readers(
     settings: Settings,
     directory: Path,
     progress: Progress,
-    jobs: Sequence[Job] = (),
+    plan: Plan | None = None,
     elsewhere: Sequence[Dataset] = (),
 ) -> ConditionEvidence:
     """Train under every condition with every seed, store each run as it is done, and read them back.
@@ -46,19 +42,20 @@ def train_readers(
         InputError: The folder of a run was made with other settings.
         GoldassayError: A training failed.
     """
-    if not jobs:
+    if plan is None:
         seeds = range(settings.seed, settings.seed + settings.leakage.seeds)
         conditions = conditions_of(train.text_columns)
         return probe_evidence(train, test, conditions, seeds, directory, progress, embed=False, elsewhere=elsewhere)
-    _train_networks(jobs, settings.training.workers, progress)
-    first, whole = jobs[0], jobs[0].condition
+    failures = plan.train(settings.training.workers, progress=progress).failures
+    for name, reason in failures.select("name", "reason").rows()[:1]:
+        raise GoldassayError(f"{name}: {reason}")
     runs = {
-        condition: read_runs(first.out, model=first.model_name, dataset=test.name, condition=condition)
-        for condition in dict.fromkeys(job.condition for job in jobs)
+        condition: read_runs(directory, model=plan.model, dataset=test.name, condition=condition)
+        for condition in plan.conditions
     }
-    made = of_trained_runs(runs, train, test, _about_network(train, settings, jobs))
+    made = of_trained_runs(runs, train, test, _about_network(train, settings, plan))
     others = {
-        each.name: read_runs(first.out, model=first.model_name, dataset=each.name, condition=whole)
+        each.name: read_runs(directory, model=plan.model, dataset=each.name, condition=plan.conditions[0])
         for each in elsewhere
     }
     return replace(made, elsewhere=others)
@@ -66,16 +63,16 @@ def train_readers(
 
 def plan_readers(
     train: Dataset, test: Dataset, settings: Settings, directory: Path, elsewhere: Sequence[Dataset] = ()
-) -> list[Job]:
-    """The trainings of a network, checked; none where quick readers serve.
+) -> Plan | None:
+    """The trainings of a network, checked; None where quick readers serve.
 
     Raises:
         InputError: The network cannot be trained as it is asked for.
         MissingDependencyError: The extra `train` is not installed.
     """
     if settings.leakage.model is None:
-        return []
-    return plan_jobs(
+        return None
+    return network_trainer().plan(
         train,
         settings.leakage.model,
         {each.name: each for each in (test, *elsewhere)},
@@ -86,36 +83,16 @@ def plan_readers(
     )
 
 
-def _train_networks(jobs: Sequence[Job], workers: int | None, progress: Progress) -> None:
-    for outcome in run_jobs(jobs, workers, _Counting(progress, len(jobs))):
-        if isinstance(outcome, Failure):
-            raise GoldassayError(f"{outcome.name}: {outcome.line}")
-
-
-class _Counting(Silent):
-    """Tells a bar how many trainings are done."""
-
-    def __init__(self, progress: Progress, n_jobs: int) -> None:
-        self.progress, self.n_jobs, self.n_done = progress, n_jobs, 0
-
-    def done(self, job: Job, done: Done) -> None:  # noqa: ARG002
-        """See `workers.Watcher`."""
-        self.n_done += 1
-        self.progress(self.n_done, self.n_jobs)
-
-
 def reader_name(settings: Settings) -> str:
     """What a sentence about the readers begins with."""
     model = settings.leakage.model
     return "A quick probe" if model is None else f"The network {Path(model).name}"
 
 
-def _about_network(train: Dataset, settings: Settings, jobs: Sequence[Job]) -> str:
-    recipe = configuration_of(jobs[0]).recipe
-    rows = jobs[0].rows
-    drawn = f"the {len(train):,}" if rows is None else f"{rows:,} of the {len(train):,}"
-    again = ", drawn with replacement" if jobs[0].bootstrap else ""
+def _about_network(train: Dataset, settings: Settings, plan: Plan) -> str:
+    drawn = f"the {len(train):,}" if plan.rows is None else f"{plan.rows:,} of the {len(train):,}"
+    again = ", drawn with replacement" if plan.bootstrap else ""
     return (
         f"{reader_name(settings)} judged in place of the quick probe. It was trained on {drawn} training rows{again}, "
-        f"{recipe.epochs} times over."
+        f"{plan.epochs} times over."
     )

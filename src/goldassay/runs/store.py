@@ -5,23 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import GoldassayError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.configurations import digest
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.runs.runs import Runs
     from goldassay.runs.slices import BestThresholds
 
 METADATA_KEY = "goldassay_run"
 FORMAT_VERSION = 1
+# Beside the runs: copies of what models are trained on, and a folder for each training with its settings and its lock.
+# Folders whose names begin like these are passed over by whoever looks for runs in the folder, here and in pyarrow.
+DATA, JOBS = "_data", "_jobs"
+SETTINGS, LOCK = "settings.json", "lock"
 
 
 def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
@@ -142,6 +149,22 @@ def write_answers(
     return path
 
 
+@contextmanager
+def nothing_left_if_refused(out: str | os.PathLike[str]) -> Iterator[None]:
+    """Remove what a command made in a folder of runs that was not there, if it is refused before anything was trained.
+
+    A training that is refused leaves nothing: neither its copies of the data nor folders of jobs that never began.
+    """
+    folder = Path(out)
+    was_there = folder.exists()
+    try:
+        yield
+    except GoldassayError:
+        if not was_there and not _has_begun(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
 def _shared_columns(runs: Runs) -> dict[str, pl.Series]:
     """The columns that are the same in each file."""
     shared = {"example_id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)}
@@ -184,3 +207,11 @@ def run_file(identity: Mapping[str, Any], directory: str | os.PathLike[str]) -> 
     # The readable name may be that of another run too ("a/b" and "a b"), so a digest of the true one is added.
     hashed = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:8]
     return Path(directory) / f"{name}__{hashed}.parquet"
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether a folder holds more than data to train on and settings of jobs."""
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    return any(
+        not (path.parts[0] == DATA or (path.parts[0] == JOBS and path.name in (LOCK, SETTINGS))) for path in files
+    )

@@ -31,7 +31,7 @@ def run_jobs(
 def done_in_place() -> Iterator[None]:
     """In all that trains."""
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("lab.training.workers", "lab.training.many_seeds", "questions.readers"):
+        for place in ("lab.training.workers", "lab.training.many_seeds"):
             patch.setattr(f"goldassay.{place}.run_jobs", run_jobs)
         yield
 

@@ -15,7 +15,7 @@ from goldassay.runs import read_runs
 pytest.importorskip("torch")
 
 from goldassay.lab.training.many_seeds import plan_jobs, train
-from goldassay.questions.opinions import with_sources
+from goldassay.lab.training.teachers import with_sources
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import LABELS, made_pairs
 

@@ -211,7 +211,7 @@ def test_deterministic_is_an_option_of_python_and_of_the_command(tmp_path: Path,
         asked.extend(jobs)
         raise InputError("nothing is trained here")
 
-    monkeypatch.setattr("goldassay.questions.trained_runs.run_plan", planned)
+    monkeypatch.setattr("goldassay.lab.training.train.run_plan", planned)
     files = (str(tmp_path / "train.jsonl"), "--test", str(tmp_path / "test.jsonl"), "-o", str(tmp_path / "out"))
     assert run(("train", *files, "--model", "ngram_average", "--seeds", "1", "--deterministic", "-q")) == 2
     assert [job.deterministic for job in asked] == [True]

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from goldassay.cli.main import run
 from goldassay.core.errors import GoldassayError
-from goldassay.lab.training.job_folder import nothing_left_if_refused
+from goldassay.runs.store import nothing_left_if_refused
 from tests.lab.models.tiny_checkpoints import family_checkpoint
 from tests.lab.training.made_data import made_pairs
 

@@ -18,7 +18,8 @@ from goldassay.data import Dataset
 from goldassay.lab.models.configuration import Task
 from goldassay.lab.training.many_seeds import plan_jobs, run_rows, summarize
 from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import LabelTarget, NumberTarget, closeness, pearson, spearman
+from goldassay.lab.training.targets import LabelTarget, NumberTarget, pearson, spearman
+from goldassay.readers.targets import closeness, numbers_of
 from goldassay.runs import list_runs, read_runs
 from tests.stated import in_order
 
@@ -110,7 +111,7 @@ def test_whole_numbers_beside_broken_ones_are_numbers() -> None:
     assert whole.label_names
     train = pairs(20, 0)
     NumberTarget.check(train, [whole])
-    assert NumberTarget.values(whole).tolist() == [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]
+    assert numbers_of(whole).tolist() == [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""One reader a format, each a module of this package; adding a reader is adding one file.
+"""One reader a format, each a module of this package, or an entry point of the group "goldassay.readers" of another.
 
 A reader module holds `name` (what `--format` takes), `recognizes(head, path)`, which says by content how sure it is
 of being the right one, and `read(path)`, which gives the rows untouched. Roles, labels and what is dropped are no
@@ -11,10 +11,11 @@ import importlib
 import pkgutil
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.extensions import extensions
 from goldassay.data.source import read_bytes, read_head
 
 if TYPE_CHECKING:
@@ -48,12 +49,15 @@ class Reader(Protocol):
 
 @cache
 def all_readers() -> dict[str, Reader]:
-    """Find the readers: name to module, in alphabetical order."""
-    found = [
-        cast("Reader", importlib.import_module(f"{__name__}.{module.name}"))
-        for module in pkgutil.iter_modules(__path__)
-    ]
-    return {reader.name: reader for reader in sorted(found, key=lambda reader: reader.name)}
+    """Find the readers: name to reader, in alphabetical order.
+
+    Raises:
+        GoldassayError: One of another distribution cannot be loaded.
+    """
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    own = {module.name: module for module in modules}
+    found: dict[str, Reader] = {**own, **extensions("goldassay.readers", "name", own)}
+    return {name: found[name] for name in sorted(found)}
 
 
 def reader_for(path: Path, format_: str = "auto") -> Reader:

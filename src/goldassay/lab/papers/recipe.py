@@ -15,7 +15,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
 from goldassay.data.published_files import find_published
-from goldassay.lab.training.job import FOLDER
+from goldassay.runs.store import JOBS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -436,7 +436,7 @@ def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
 
 def _is_begun(folder: Path) -> bool:
     """Whether anything is trained in a study's folder; until then, as when a price was asked for, it is nobody's."""
-    return (folder / RUNS / FOLDER).exists()
+    return (folder / RUNS / JOBS).exists()
 
 
 def noted_precisions(folder: Path) -> tuple[str | None, str] | None:

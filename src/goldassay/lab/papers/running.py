@@ -277,7 +277,7 @@ def _jobs(work: Workplace, device: str) -> list[Job]:
 
 def _jobs_of(training: Training, work: Workplace, device: str) -> list[Job]:
     from goldassay.lab.training.many_seeds import plan_jobs
-    from goldassay.questions.opinions import with_sources
+    from goldassay.lab.training.teachers import with_sources
 
     tests = {name: work.sets[name] for name in training.tests if name not in work.lacking}
     if training.train in work.lacking or not tests:

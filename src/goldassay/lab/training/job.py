@@ -22,6 +22,7 @@ from goldassay.lab.models.configuration import DESK
 from goldassay.lab.models.registry import OWN_OBJECTIVES
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.snapshots import Held, HeldOpinions
+from goldassay.runs.store import JOBS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,8 +88,6 @@ RECORDS = ("predictions", "logits", "embeddings", "relevance", "dynamics")
 PLAIN = "cross_entropy"
 # What is minimized where nothing else is asked for; all other objectives are part of the name of a run.
 _UNNAMED = (PLAIN, "squared_error", "span_cross_entropy")
-# Folders whose names begin like this are passed over by whoever looks for runs in the folder, here and in pyarrow.
-FOLDER = "_jobs"
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ class Job:
         """Where its checkpoints, weights and records lie."""
         readable = re.sub(r"[^\w.-]+", "-", self.name.replace("/", "__").replace("=", "-")).strip("-.")
         digest = hashlib.sha256(self.name.encode()).hexdigest()[:8]
-        return Path(self.out) / FOLDER / f"{readable[:120]}__{digest}"
+        return Path(self.out) / JOBS / f"{readable[:120]}__{digest}"
 
     def settings(self) -> dict[str, Any]:
         """What decides the result, given by the user; where it is computed, and how often that is kept, does not.

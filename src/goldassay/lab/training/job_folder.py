@@ -1,27 +1,21 @@
-"""The folder of one job: whose it is, what it was made with, what is done.
-
-A training that is refused leaves nothing: neither its copies of the data nor folders of jobs that never began.
-"""
+"""The folder of one job: whose it is, what it was made with, what is done."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
-from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.errors import InputError
 from goldassay.core.files import output_error, written_whole
-from goldassay.lab.training.job import FOLDER
-from goldassay.lab.training.snapshots import DATA
+from goldassay.runs.store import LOCK, SETTINGS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
-SETTINGS, DONE, STATE, LOCK = "settings.json", "done.json", "state.safetensors", "lock"
+DONE, STATE = "done.json", "state.safetensors"
 MODEL, WEIGHTS = "model", "weights.safetensors"
 # In DONE: {path below the folder of the runs: how many bytes it has}.
 FILES = "files"
@@ -133,24 +127,3 @@ def locked(folder: Path) -> Iterator[None]:
                 "another process is at work on this run", file=folder, mend="wait for it, or end it first"
             ) from error
         yield
-
-
-@contextmanager
-def nothing_left_if_refused(out: str | os.PathLike[str]) -> Iterator[None]:
-    """Remove what a command made in a folder that was not there, if it is refused before anything was trained."""
-    folder = Path(out)
-    was_there = folder.exists()
-    try:
-        yield
-    except GoldassayError:
-        if not was_there and not _has_begun(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-def _has_begun(folder: Path) -> bool:
-    """Whether a folder holds more than data to train on and settings of jobs."""
-    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    return any(
-        not (path.parts[0] == DATA or (path.parts[0] == FOLDER and path.name in (LOCK, SETTINGS))) for path in files
-    )

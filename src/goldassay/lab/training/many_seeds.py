@@ -21,8 +21,8 @@ from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
-from goldassay.data import Dataset, read_dataset
-from goldassay.data.reading import open_source
+from goldassay.data import Dataset
+from goldassay.data.reading import load_data
 from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
@@ -130,7 +130,7 @@ def train(
         workers: Processes side by side; if not given one a GPU, or where there is none one a core.
         columns: Role to column where names do not tell, for all files.
         vectors: File of word vectors to start from, as word2vec and GloVe write them.
-        bias: Where a bias model's opinions come from, for objectives that take one; see `goldassay.questions.opinions`.
+        bias: Where a bias model's opinions come from, for objectives that take one; see `lab.training.teachers`.
         teacher: Where a teacher's come from, for objectives that learn from one; by default each run trains its own.
         watcher: Told how the jobs go.
         options: Other fields of `Job`: configuration, changes, objective, objective_changes, vary, rows, bootstrap,
@@ -369,21 +369,6 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     return [load_data(data, "test", columns, name) for name, data in named]
 
 
-def load_data(data: Any, part: str, columns: Columns, name: str | None = None, argument: str = "") -> Dataset:
-    """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there.
-
-    `argument` is what the caller calls it, by default as the part.
-    """
-    if isinstance(data, Dataset):
-        return data if name is None else replace(data, name=name)
-    if isinstance(data, (str, os.PathLike)):
-        dataset = read_dataset(data, columns=columns, name=name)
-    else:
-        dataset = open_source(data, argument or part, name=name or part).labelled(columns)
-    parts = dataset.parts
-    return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
-
-
 def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
     if test.text_columns != training.text_columns:
         raise InputError(
@@ -408,7 +393,7 @@ def with_opinions(jobs: Sequence[Job], bias: OpinionSource | None, teacher: Opin
     """Jobs on the same data, each with what the bias model and the teacher say of it.
 
     Raises:
-        InputError: See `opinions.OpinionSource.on`.
+        InputError: See `OpinionSource.on`.
         OutputError: The folder cannot be written to, or the disk is full.
     """
     of_bias, of_teacher = _Asked(bias), _Asked(teacher)

@@ -23,6 +23,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.data import Dataset
 from goldassay.lab.training.teacher_logits import Opinions, OpinionsOn, OpinionSource
+from goldassay.runs.store import DATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DATA = "_data"
 _KEY = "goldassay_held"
 _DIGITS = 12
 

@@ -6,7 +6,6 @@ What came of a sweep: a row a run and test set, over models and training sets.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +18,11 @@ from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
 from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated
-from goldassay.lab.training.many_seeds import cut_sentences, load_data, plan_jobs, run_rows, summarize
+from goldassay.data.reading import load_data
+from goldassay.lab.training.many_seeds import cut_sentences, plan_jobs, run_rows, summarize
 from goldassay.lab.training.outcome import Done
 from goldassay.lab.training.precision import AUTO, unasked_precision
+from goldassay.lab.training.teachers import with_sources
 
 if TYPE_CHECKING:
     import os
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from goldassay.lab.training.outcome import Failure
 
 _NAMED_TWICE = "name each once; one that is trained in two ways needs a second name, with its model in [of.NAME]"
-# Takes arguments of `plan_jobs` and the folder of the runs.
-Sources = Callable[[Mapping[str, Any], Path], dict[str, Any]]
 
 
 class SweepPlan(StrictSection):
@@ -82,14 +81,12 @@ def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
     return plan
 
 
-def sweep_jobs(plan: SweepPlan, folder: Path = Path(), sources: Sources | None = None) -> list[Job]:
+def sweep_jobs(plan: SweepPlan, folder: Path = Path()) -> list[Job]:
     """The jobs of a plan, checked; seed by seed, so that a sweep that is stopped has something of every model.
 
     Args:
         plan: The plan.
         folder: What its paths are relative to.
-        sources: Puts where opinions come from in place of what the plan names (`goldassay.questions.opinions`); needed
-            by plans that name a bias or a teacher.
 
     Raises:
         InputError: A job cannot be done as it is, or two jobs would write the same run.
@@ -99,9 +96,7 @@ def sweep_jobs(plan: SweepPlan, folder: Path = Path(), sources: Sources | None =
     training = {name: _load(folder, place, "train", plan, name) for name, place in plan.train.items()}
     jobs = []
     for label in plan.models:
-        options = _options(plan, label, folder)
-        if sources is not None:
-            options = sources(options, folder / plan.out)
+        options = with_sources(_options(plan, label, folder), folder / plan.out)
         model, seeds = options.pop("model"), options.pop("seeds")
         for dataset in training.values():
             jobs += plan_jobs(

@@ -20,6 +20,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import check_same_labels, require_classes
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.readers.conditions import coarsening, told_in
+from goldassay.readers.targets import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,12 +139,6 @@ class Target(ABC):
         """What the outputs say, and how right it is."""
 
 
-def has_numbers(dataset: Dataset) -> bool:
-    """Whether a dataset's labels are numbers."""
-    labels = dataset.examples.get_column("label", default=None)
-    return labels is not None and labels.dtype.is_float()
-
-
 class LabelTarget(Target):
     """One of K labels; accuracy."""
 
@@ -169,7 +164,7 @@ class LabelTarget(Target):
     @classmethod
     def _check_kind(cls, dataset: Dataset) -> None:
         if has_numbers(dataset):
-            raise _other_kind(dataset, "numbers", "classes")
+            raise other_kind(dataset, "numbers", "classes")
         if not len(dataset) or not np.all(dataset.labels() >= 0):
             raise InputError("there are no labelled examples", file=dataset.source, mend="give a file with some")
 
@@ -242,15 +237,15 @@ class NumberTarget(Target):
                 raise InputError(
                     "there are no labels", file=other.source, mend=f"name them with {option('columns', 'score=NAME')}"
                 )
-            if not has_numbers(other) and _as_numbers(other) is None:
-                raise _other_kind(other, "classes", "numbers")
+            if not has_numbers(other) and as_numbers(other) is None:
+                raise other_kind(other, "classes", "numbers")
             if not len(other):
                 raise InputError("there are no labelled examples", file=other.source, mend="give a file with some")
 
     @classmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
         """Mean, SD and range of the training labels."""
-        values = cls.values(training)
+        values = numbers_of(training)
         return Task(
             roles, (), tokenizer, cls.kind, float(values.mean()), float(values.std()) or 1.0,
             (float(values.min()), float(values.max())),
@@ -259,19 +254,7 @@ class NumberTarget(Target):
     @classmethod
     def labels(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.float32]:  # noqa: ARG003
         """Standardized numbers, (N,)."""
-        return ((cls.values(dataset) - task.center) / task.scale).astype(np.float32)
-
-    @classmethod
-    def values(cls, dataset: Dataset) -> NDArray[np.float64]:
-        """Labels as they are, (N,); whole numbers that were read as classes are numbers too.
-
-        Raises:
-            InputError: One is no number.
-        """
-        numbers = _as_numbers(dataset)
-        if numbers is None:
-            raise _other_kind(dataset, "classes", "numbers")
-        return numbers.to_numpy().astype(np.float64)
+        return ((numbers_of(dataset) - task.center) / task.scale).astype(np.float32)
 
     @classmethod
     def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
@@ -281,7 +264,7 @@ class NumberTarget(Target):
     @classmethod
     def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:  # noqa: ARG003
         """Numbers in the labels' own unit; there are no logits."""
-        right = cls.values(on.dataset)
+        right = numbers_of(on.dataset)
         predicted = outputs[:, 0].astype(np.float64) * task.scale + task.center
         columns = {
             "label": pl.Series(right),
@@ -289,14 +272,6 @@ class NumberTarget(Target):
             "score": pl.Series(closeness(predicted, right, task.range)),
         }
         return Answered(columns, {"pearson": pearson(predicted, right), "spearman": spearman(predicted, right)})
-
-
-def closeness(
-    predictions: NDArray[np.float64], labels: NDArray[np.float64], span: tuple[float, float]
-) -> NDArray[np.float64]:
-    """1 - |prediction - label| / (highest - lowest), not below 0, (..., N); see `NumberTarget`."""
-    reach = span[1] - span[0] or 1.0
-    return np.clip(1 - np.abs(predictions - labels) / reach, 0.0, 1.0)
 
 
 def pearson(predictions: NDArray[np.float64], labels: NDArray[np.float64]) -> float:
@@ -310,34 +285,3 @@ def spearman(predictions: NDArray[np.float64], labels: NDArray[np.float64]) -> f
     """Spearman's correlation: Pearson's of the ranks, ties at their mean."""
     ranks = [pl.Series(values).rank("average").to_numpy() for values in (predictions, labels)]
     return pearson(*ranks)
-
-
-def gold_codes(dataset: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Labels as codes of the training set's labels, (N,).
-
-    Raises:
-        InputError: A label is not among them.
-    """
-    unknown = sorted(set(dataset.label_names) - set(label_names))
-    if unknown:
-        raise InputError(
-            f"there are labels that the training set lacks ({', '.join(unknown)})",
-            file=dataset.source,
-            mend="map them to the training labels, or drop their rows",
-        )
-    codes = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
-    return codes[dataset.labels()]
-
-
-def _as_numbers(dataset: Dataset) -> pl.Series | None:
-    """Labels as numbers, whole ones that were taken for classes among them; None where some are none."""
-    numbers = dataset.examples["label"].cast(pl.Float64, strict=False)
-    return None if numbers.null_count() or not numbers.is_finite().all() else numbers
-
-
-def _other_kind(dataset: Dataset, own: str, wanted: str) -> InputError:
-    return InputError(
-        f"its labels are {own}, those of the training data are {wanted}",
-        file=dataset.source,
-        mend=f"give a file of the same task, or choose its labels with {option('columns', 'label=NAME')} or score=NAME",
-    )

@@ -113,7 +113,6 @@ def measure_leakage(
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
-    from goldassay.lab.training.progress import bars
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.options import LeakageChoice
     from goldassay.questions.leakage.report import study_leakage
@@ -146,7 +145,6 @@ def measure_leakage(
             "label_names": reading.get("label_names"),
             "columns": columns,
             "settings": chosen(settings, seed, clusters=clusters, split_by=split_by),
-            "watched": None if quiet else bars,
             "quiet": quiet,
         }
         if len(trains) > 1:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
-    from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.questions.leakage.options import LeakageChoice
     from goldassay.questions.leakage.posed_items import Posed
 
@@ -43,7 +42,7 @@ class Readers:
         n_seeds: Trainings a condition.
         choice: How clusters are made, and how often the data are split anew.
         out: Where runs are kept as they are made.
-        watched: Opens, for a number of trainings of a network, what is told how they go.
+        quiet: Show no progress of networks.
     """
 
     given: GivenEvidence | None
@@ -52,7 +51,7 @@ class Readers:
     n_seeds: int
     choice: LeakageChoice
     out: str | os.PathLike[str] | None
-    watched: Watched | None
+    quiet: bool
 
 
 def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> ConditionEvidence:
@@ -120,7 +119,7 @@ def _trained(evidence: Evidence, asked: Readers, shown: Sequence[str]) -> Condit
         if asked.model is not None:
             with evidence.steps.step(f"training {asked.model}"):
                 return train_evidence(
-                    train, test, shown, asked.model, numbers, directory, settings.training, asked.watched
+                    train, test, shown, asked.model, numbers, directory, settings.training, quiet=asked.quiet
                 )
         with evidence.steps.step("training quick probes") as progress:
             return probe_evidence(train, test, shown, numbers, directory, progress)

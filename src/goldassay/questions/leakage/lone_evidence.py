@@ -10,7 +10,7 @@ import numpy as np
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
-from goldassay.lab.training.many_seeds import load_data
+from goldassay.data.reading import load_data
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
 from goldassay.questions.leakage.condition_evidence import GIVEN, ConditionEvidence, gold_probabilities, named_path

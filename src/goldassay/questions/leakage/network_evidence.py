@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.questions.leakage.condition_evidence import EMPTY, ConditionEvidence, gold_probabilities
 from goldassay.questions.leakage.foreign_evidence import beside_runs
+from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from goldassay.core.settings import TrainingSettings
     from goldassay.data import Dataset
-    from goldassay.lab.training.job import Job
-    from goldassay.lab.training.outcome import Watcher
+    from goldassay.questions.networks import Plan
     from goldassay.runs import Runs
-
-    Watched = Callable[[int], AbstractContextManager[Watcher]]
 
 # Embeddings and relevances are what PECO and token relevance agreement are measured from.
 RECORD = ("predictions", "logits", "embeddings", "relevance")
@@ -45,7 +40,8 @@ def train_evidence(
     seeds: Sequence[int],
     directory: Path,
     settings: TrainingSettings,
-    watched: Watched | None = None,
+    *,
+    quiet: bool = True,
 ) -> ConditionEvidence:
     """Train what is missing in the folder, and read what it holds.
 
@@ -57,26 +53,25 @@ def train_evidence(
         seeds: Which.
         directory: Of the runs.
         settings: Of how the network is made, and how many are trained side by side.
-        watched: Opens, for a number of trainings, what is told how they go.
+        quiet: Show no progress.
 
     Raises:
         InputError: The data or the network cannot be used.
         MissingDependencyError: The extra `train` is not installed.
     """
-    jobs = plan_jobs(
-        train, model, test, out=directory, seeds=tuple(seeds), conditions=conditions, record=RECORD,
+    plan = network_trainer().plan(
+        train, model, {test.name: test}, out=directory, seeds=tuple(seeds), conditions=conditions, record=RECORD,
         **settings.of_network(),
     )  # fmt: skip
-    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
-        report = run_plan(jobs, settings.workers, watcher)
+    trained = plan.train(settings.workers, quiet=quiet)
     runs = {
         name: read_runs(
-            directory, model=report.model, dataset=test.name, condition=name, train_set=train.name, checkpoint="last"
+            directory, model=plan.model, dataset=test.name, condition=name, train_set=train.name, checkpoint="last"
         )
         for name in conditions
     }
-    evidence = of_trained_runs(runs, train, test, _about(report.model, jobs[0], len(train)))
-    return beside_runs(replace(evidence, remarks=tuple(report.remarks())), [str(directory)])
+    evidence = of_trained_runs(runs, train, test, _about(plan, len(train)))
+    return beside_runs(replace(evidence, remarks=tuple(trained.remarks())), [str(directory)])
 
 
 def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, about: str) -> ConditionEvidence:
@@ -106,6 +101,6 @@ def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, abo
     )
 
 
-def _about(model: str, job: Job, n_rows: int) -> str:
-    drawn = f"{n_rows:,}" if job.rows is None else f"{job.rows:,} of the {n_rows:,}"
-    return f"{model} was trained on {drawn} rows{', drawn with replacement' if job.bootstrap else ''}."
+def _about(plan: Plan, n_rows: int) -> str:
+    drawn = f"{n_rows:,}" if plan.rows is None else f"{plan.rows:,} of the {n_rows:,}"
+    return f"{plan.model} was trained on {drawn} rows{', drawn with replacement' if plan.bootstrap else ''}."

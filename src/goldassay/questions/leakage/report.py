@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.report.report import Report
 
 __all__ = ["GivenEvidence", "LeakageChoice", "study_leakage"]
@@ -48,7 +47,6 @@ def study_leakage(
     split_by: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
-    watched: Watched | None = None,
     called: str = "",
     quiet: bool = True,
 ) -> Report:
@@ -69,7 +67,6 @@ def study_leakage(
         split_by: Columns of which no value may be in both parts of a split.
         seed: Of everything that draws at random.
         settings: Everything else that can be set.
-        watched: Opens, for a number of trainings of a network, what is told how they go.
         called: What progress calls the data, where several are measured.
         quiet: Show no progress.
 
@@ -81,7 +78,7 @@ def study_leakage(
     _check(choice, seeds)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
     started = time.time()
-    readers = Readers(given, model, tuple(conditions), n_seeds, choice, out, watched)
+    readers = Readers(given, model, tuple(conditions), n_seeds, choice, out, quiet)
     report = _report(readers, (train, test, columns), label_names, settings, Steps(quiet, called))
     return report if out is None else replace(report, runs=files_since(Path(out) / "runs", started))
 

@@ -135,7 +135,6 @@ def measure_shift(
         InputError: Neither or both of `train` and `runs` are given, or what is given cannot be read or measured.
     """
     from goldassay.core.settings import chosen
-    from goldassay.lab.training.progress import bars
     from goldassay.questions.shift.report import study_shift
 
     try:
@@ -153,7 +152,6 @@ def measure_shift(
             parameters=parameters,
             trained_on=trained_on,
             out=out,
-            watched=None if quiet else bars,
             metric=metric,
             floor=floor,
             n_draws=draws,

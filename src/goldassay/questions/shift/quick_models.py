@@ -18,8 +18,8 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.lab.training.targets import NumberTarget, closeness
 from goldassay.readers.conditions import conditions_of
+from goldassay.readers.targets import closeness, gold_codes, numbers_of
 from goldassay.runs.store import identity_of, write_answers
 
 if TYPE_CHECKING:
@@ -92,7 +92,6 @@ def _classify(
     seeds: Sequence[int],
     folder: Path,
 ) -> str:
-    from goldassay.lab.training.targets import gold_codes
     from goldassay.readers.conditions import told_in
     from goldassay.readers.quick_probe import QuickProbe
 
@@ -129,7 +128,7 @@ def _cosine(model: str, train: Dataset, sets: Sequence[Dataset], folder: Path) -
     from sklearn.preprocessing import normalize
 
     zeros = 0
-    low, high = NumberTarget.task(train, train.text_columns, "treebank").range
+    low, high = _range(train)
     for each in sets:
         texts = [each.texts(role) for role in each.text_columns]
         counts = CountVectorizer(token_pattern=_WORD).fit([*texts[0], *texts[1]])
@@ -197,10 +196,14 @@ def _write(
 
 def _numbers(train: Dataset, dataset: Dataset, predicted: NDArray[np.float64]) -> dict[str, pl.Series]:
     """Right and predicted numbers, and how close they are, as the training room has it."""
-    task = NumberTarget.task(train, train.text_columns, "treebank")
-    right = NumberTarget.values(dataset)
-    score = closeness(predicted, right, task.range)
+    right = numbers_of(dataset)
+    score = closeness(predicted, right, _range(train))
     return {"label": pl.Series(right), "prediction": pl.Series(predicted), "score": pl.Series(score)}
+
+
+def _range(train: Dataset) -> tuple[float, float]:
+    values = numbers_of(train)
+    return float(values.min()), float(values.max())
 
 
 def no_confidence() -> InputError:

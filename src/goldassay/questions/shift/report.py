@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.arguments import check_whole
 from goldassay.core.doors import option, place, right_labels
 from goldassay.core.errors import InputError
-from goldassay.lab.training.many_seeds import load_data
+from goldassay.data.reading import load_data
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.data import Dataset
-    from goldassay.questions.shift.training import Watched
     from goldassay.report.report import Report
 
 __all__ = ["study_shift"]
@@ -43,12 +42,9 @@ def study_shift(
     parameters: Mapping[str, int] | None,
     trained_on: Any,
     out: str | os.PathLike[str] | None,
-    watched: Watched | None = None,
     **measuring: Any,
 ) -> Report:
     """Measure shift, as `measure_shift` does.
-
-    `watched` opens, for a number of trainings of a network, what is told how they go.
 
     Raises:
         InputError: As `measure_shift`.
@@ -82,7 +78,6 @@ def study_shift(
             in_distribution=own,
             columns=choice.columns,
             features=features,
-            watched=watched,
             sizes=parameters,
             **measuring,
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,8 @@ from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.lab.models.registry import find_network
-from goldassay.lab.training.many_seeds import load_data
-from goldassay.lab.training.span_target import target_of
+from goldassay.data.reading import load_data
+from goldassay.questions.networks import network_trainer
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.questions.shift.gap_report import report_generalization
@@ -34,15 +32,10 @@ from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidenc
 from goldassay.runs.store import METADATA_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
-    from goldassay.lab.training.job import Job
-    from goldassay.lab.training.outcome import Done, Failure, Watcher
     from goldassay.report.report import Report
-
-    Watched = Callable[[int], AbstractContextManager[Watcher]]
 
 
 def report_trained(
@@ -56,7 +49,6 @@ def report_trained(
     in_distribution: Mapping[str, str],
     columns: Mapping[str, str],
     features: bool = False,
-    watched: Watched | None = None,
     quiet: bool,
     **options: Any,
 ) -> Report:
@@ -73,7 +65,6 @@ def report_trained(
         columns: {role: column name}, for all data.
         features: Predict the training data too, under the name "train", and keep the features of every text, for
             distances in detection.
-        watched: Shows how so many trainings go.
         quiet: Show no progress.
         options: Of `report_generalization`. Of its settings, [training] says how networks are made: configuration,
             changes, rows, bootstrap, vectors, precision and device.
@@ -90,7 +81,7 @@ def report_trained(
     check_whole("seeds", seeds, 1)
     for model in models:
         if model not in QUICK:
-            find_network(model)
+            network_trainer().check_name(model)
     steps = Steps(quiet)
     made = (options.get("settings") or Settings()).training.of_network()
     with steps.step("reading the data"):
@@ -99,7 +90,7 @@ def report_trained(
         foreign = [
             without_labels(with_texts_of(_read(name, data, "texts", columns), training)) for name, data in outside
         ]
-    target_of(training).check_tests(training, sets)
+    network_trainer().check_tests(training, sets)
     kept = [replace(training, name=TRAINING, groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
@@ -117,9 +108,7 @@ def report_trained(
                 notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
             else:
                 known = [*sets, *kept]
-                _train_network(
-                    model, training, known, foreign, seeds, folder, out / "training", watched, features, made
-                )
+                _train_network(model, training, known, foreign, seeds, folder, out / "training", quiet, features, made)
             progress(done, len(models))
     return report_generalization(
         [str(folder)],
@@ -169,30 +158,24 @@ def _train_network(
     seeds: int,
     folder: Path,
     workplace: Path,
-    watched: Watched | None,
+    quiet: bool,
     features: bool,
     made: dict[str, Any],
 ) -> None:
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
-    from goldassay.lab.training.many_seeds import plan_jobs, run_plan
-
     if foreign and not training.label_names:
         raise no_confidence()
     # The training room scores whatever it predicts; the label that stands in is taken out again below.
     placeholders = [with_placeholder(each, training) for each in foreign]
-    tests = [(each.name, each) for each in (*sets, *placeholders)]
+    tests = {each.name: each for each in (*sets, *placeholders)}
     made = made | ({"record": ("predictions", "logits", "embeddings")} if features else {})
     # A checkpoint is called by its folder's name, as everywhere.
     label = None if Path(model).is_dir() else model
-    jobs = plan_jobs(training, model, tests, out=workplace, seeds=seeds, label=label, **made)
-    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
-        done = run_plan(
-            jobs, None, None if watcher is None else _LabelledOnly(watcher, {each.name for each in foreign})
-        )
-    if done.failures.height:
-        first = done.failures.row(0, named=True)
-        raise InputError(f"{done.failures.height} of {len(jobs)} runs of {model} failed: {first['reason']}")
+    plan = network_trainer().plan(training, model, tests, out=workplace, seeds=seeds, label=label, **made)
     names = {each.name for each in foreign}
+    failures = plan.train(quiet=quiet, unscored=names).failures
+    if failures.height:
+        raise InputError(f"{failures.height} of {plan.n_runs} runs of {model} failed: {failures['reason'][0]}")
     for file in sorted(workplace.rglob("*.parquet")):
         metadata = pl.read_parquet_metadata(file)
         if METADATA_KEY in metadata:
@@ -202,35 +185,6 @@ def _train_network(
             place = folder / "_features" / file.relative_to(workplace)
             with written_whole(place) as aside:
                 shutil.copyfile(file, aside)
-
-
-class _LabelledOnly:
-    """A watcher that is not told what came of sets without labels.
-
-    Args:
-        watcher: Who is told the rest.
-        foreign: Names of those sets.
-    """
-
-    def __init__(self, watcher: Watcher, foreign: set[str]) -> None:
-        self.watcher, self.foreign = watcher, foreign
-
-    def going(self, job: Job, step: int, total: int) -> None:
-        """Pass it on."""
-        self.watcher.going(job, step, total)
-
-    def done(self, job: Job, done: Done) -> None:
-        """Pass on what has a meaning."""
-        known = {name: value for name, value in done.scores.items() if name not in self.foreign}
-        self.watcher.done(job, replace(done, scores=known))
-
-    def again(self, job: Job, failure: Failure) -> None:
-        """Pass it on."""
-        self.watcher.again(job, failure)
-
-    def failed(self, job: Job, failure: Failure) -> None:
-        """Pass it on."""
-        self.watcher.failed(job, failure)
 
 
 def _keep(source: Path, target: Path, metadata: dict[str, str], foreign: set[str]) -> None:

@@ -1,6 +1,7 @@
 """One file a foreign format.
 
-Each adapter module is found by itself; it has
+Each adapter module is found by itself, and so are those that other distributions register in the group
+"goldassay.adapters" of entry points; it has
 
     NAME: str               what `format=` calls it
     PRIORITY: int           adapters are asked in ascending order; the more specific ones come first
@@ -14,7 +15,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
+
+from goldassay.core.extensions import extensions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +40,12 @@ class Adapter(Protocol):
 
 @cache
 def adapters() -> tuple[Adapter, ...]:
-    """All adapters, the more specific ones first."""
+    """All adapters, the more specific ones first.
+
+    Raises:
+        GoldassayError: One of another distribution cannot be loaded.
+    """
     modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    offered = [cast("Adapter", module) for module in modules if hasattr(module, "find")]
-    return tuple(sorted(offered, key=lambda adapter: (adapter.PRIORITY, adapter.NAME)))
+    own = {module.NAME: module for module in modules if hasattr(module, "find")}
+    offered: dict[str, Adapter] = {**own, **extensions("goldassay.adapters", "NAME", own)}
+    return tuple(sorted(offered.values(), key=lambda adapter: (adapter.PRIORITY, adapter.NAME)))

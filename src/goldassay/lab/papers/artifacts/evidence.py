@@ -200,7 +200,7 @@ def gap_rows(evidence: Mapping[str, Evidence]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-# Where bias models look for them; see `questions.opinions`.
+# Where bias models look for them; see `lab.training.teachers`.
 FILE = "patterns.parquet"
 
 

@@ -15,9 +15,8 @@ from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
 from goldassay.lab.training.snapshots import HeldOpinions, hold, hold_opinions
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test, softmax
+from goldassay.lab.training.teachers import CrossedProbes, Fit, bias_source, teacher_source, with_sources
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
-from goldassay.questions.opinions import bias_source, teacher_source, with_sources
-from goldassay.questions.opinions.crossed import CrossedProbes, Fit
 from goldassay.runs import Runs, write_runs
 from tests.lab.training.made_data import LABELS, made_pairs
 from tests.stated import in_order

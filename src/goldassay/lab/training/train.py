@@ -1,0 +1,322 @@
+"""What the package asks of training: `goldassay.train`, in Python and in a shell, and the networks of questions."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from goldassay.core.commands import command
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.naming import split_named_path
+from goldassay.core.options import (
+    Bias,
+    BiasFolds,
+    Bootstrap,
+    Changes,
+    CheckpointEvery,
+    Columns,
+    Conditions,
+    Configuration,
+    Deterministic,
+    Dev,
+    Device,
+    Model,
+    Name,
+    Objective,
+    ObjectiveChanges,
+    Out,
+    Precision,
+    Quiet,
+    Record,
+    Rows,
+    SettingsOrFile,
+    StateEvery,
+    Teacher,
+    Tests,
+    Train,
+    TrainingSeeds,
+    Vary,
+    Vectors,
+    Weights,
+    Workers,
+)
+from goldassay.core.settings import Settings, chosen
+from goldassay.lab.models.registry import find_network
+from goldassay.lab.training.configured import configuration_of
+from goldassay.lab.training.distributed import leads
+from goldassay.lab.training.many_seeds import check_workers, plan_jobs, run_plan
+from goldassay.lab.training.outcome import Silent
+from goldassay.lab.training.progress import bars, warn_of_precision
+from goldassay.lab.training.span_target import target_of
+from goldassay.lab.training.teachers import with_sources
+from goldassay.questions.inputs import named_sources
+from goldassay.runs.store import nothing_left_if_refused
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from goldassay.core.progress import Progress
+    from goldassay.data import Dataset
+    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.many_seeds import TrainingReport
+    from goldassay.lab.training.outcome import Done, Failure, Watcher
+    from goldassay.questions.networks import Trainer
+
+    # Opens, for the trainings that are to come, what is told how they go.
+    Watching = Callable[[Sequence[Job]], AbstractContextManager[Watcher]]
+
+
+class TrainingOptions(TypedDict, total=False):
+    """Keys of the section [training] of the settings, and what the runs call the model."""
+
+    dev: Dev
+    seeds: TrainingSeeds
+    vary: Vary
+    conditions: Conditions
+    configuration: Configuration
+    changes: Changes
+    objective: Objective
+    objective_changes: ObjectiveChanges
+    bias: Bias
+    bias_folds: BiasFolds
+    teacher: Teacher
+    vectors: Vectors
+    rows: Rows
+    bootstrap: Bootstrap
+    weights: Weights
+    checkpoint_every: CheckpointEvery
+    state_every: StateEvery
+    record: Record
+    precision: Precision
+    deterministic: Deterministic
+    device: Device
+    workers: Workers
+    name: Name
+
+
+@command()
+def train(
+    train: Train,
+    test: Tests = None,
+    model: Model = None,
+    *,
+    out: Out = "runs",
+    columns: Columns = None,
+    settings: SettingsOrFile = None,
+    quiet: Quiet = True,
+    **options: Unpack[TrainingOptions],
+) -> TrainingReport:
+    """Train a network with several seeds, and keep what the measures need.
+
+    Each run is a model trained with a seed of its own under one condition, and evaluated on every test set. Runs go
+    on side by side, one a core, or one a GPU. The folder can be handed to goldassay instability, compare and audit
+    --runs. Networks: bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, and
+    transformers checkpoints, by their folder or their name on the hub.
+
+      goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
+      goldassay instability runs
+
+    A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done
+    again. Options not given are taken from the section [training] of the settings. --seeds 0,1,2 says which seeds.
+
+    Note:
+        Data are a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts;
+        {name: data} or a list of pairs names several.
+
+    Returns:
+        What became of each run; `.summary()` is a frame with the scores.
+
+    Raises:
+        InputError: Anything that keeps all of it from being done, in one line.
+        MissingDependencyError: The extra `train` is not installed.
+        GoldassayError: Not a single run could be finished.
+    """
+
+    def watching(jobs: Sequence[Job]) -> AbstractContextManager[Watcher]:
+        warn_of_precision(jobs)
+        return bars(len(jobs))
+
+    given: dict[str, Any] = {**options, "model": model}
+    given["label"] = given.pop("name", None)
+    tests = test if isinstance(test, (list, tuple)) else [] if test is None else test
+    if isinstance(tests, list):
+        tests = [split_named_path(each) if isinstance(each, str) else each for each in tests]
+    # Of several processes that share a training one speaks.
+    watched = None if quiet or not leads() else watching
+    try:
+        return train_runs(
+            train, tests, given, out=out or "runs", columns=columns, settings=chosen(settings), watching=watched
+        )
+    except KeyboardInterrupt as interruption:
+        raise KeyboardInterrupt(
+            f"what is done is kept in {out}, and the same command goes on from there"
+        ) from interruption
+
+
+def train_runs(
+    train: Any,
+    test: Any,
+    given: Mapping[str, Any],
+    *,
+    out: str | os.PathLike[str],
+    columns: str | Mapping[str, str] | None,
+    settings: Settings | None,
+    watching: Watching | None,
+) -> TrainingReport:
+    """Train, as `goldassay.train` does.
+
+    Args:
+        train: As for `train`.
+        test: Likewise.
+        given: Keys of [training], and label; None where the settings decide.
+        out: As for `train`.
+        columns: Likewise.
+        settings: Likewise.
+        watching: Opens, for the trainings that are to come, what is told how they go.
+
+    Raises:
+        InputError: As `train`.
+    """
+    asked = (settings or Settings()).training.arguments() | {k: v for k, v in given.items() if v is not None}
+    if "model" not in asked:
+        example = option("model", "ngram_average")
+        raise InputError("no model is named", mend=f"name one with {option('model')}, such as {example}")
+    workers = asked.pop("workers", None)
+    check_workers(workers)
+    tests: Any = [(name or None, data) for name, data in named_sources(test)]
+    with nothing_left_if_refused(out):
+        asked = with_sources(asked, out)
+        jobs = plan_jobs(train, asked.pop("model"), tests, out=out, columns=columns, **asked)
+        if watching is None:
+            return run_plan(jobs, workers)
+        with watching(jobs) as watcher:
+            return run_plan(jobs, workers, watcher)
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """Trainings of one network; see `questions.networks.Plan`.
+
+    Attributes:
+        jobs: Those trainings, at least one.
+    """
+
+    jobs: Sequence[Job]
+
+    @property
+    def model(self) -> str:
+        """What its runs call it."""
+        return self.jobs[0].model_name
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What it is shown, the whole input first."""
+        return tuple(dict.fromkeys(job.condition for job in self.jobs))
+
+    @property
+    def n_runs(self) -> int:
+        """How many trainings there are."""
+        return len(self.jobs)
+
+    @property
+    def epochs(self) -> int:
+        """How often each goes through its rows."""
+        return configuration_of(self.jobs[0]).recipe.epochs
+
+    @property
+    def rows(self) -> int | None:
+        """How many of the training rows each draws; None takes all."""
+        return self.jobs[0].rows
+
+    @property
+    def bootstrap(self) -> bool:
+        """Whether they are drawn with replacement."""
+        return self.jobs[0].bootstrap
+
+    def train(
+        self,
+        workers: int | None = None,
+        *,
+        progress: Progress | None = None,
+        quiet: bool = True,
+        unscored: Collection[str] = (),
+    ) -> TrainingReport:
+        """Train what is not done yet; see `questions.networks.Plan`."""
+        counting = None if progress is None else _Counting(progress, len(self.jobs))
+        with nullcontext(counting) if quiet else bars(len(self.jobs)) as watcher:
+            return run_plan(self.jobs, workers, None if watcher is None else _Scored(watcher, unscored))
+
+
+class Networks:
+    """The networks of `lab.models`; see `questions.networks.Trainer`."""
+
+    def check_name(self, model: str) -> None:
+        """Refuse a name of no network."""
+        find_network(model)
+
+    def check_tests(self, training: Dataset, tests: Sequence[Dataset]) -> None:
+        """Refuse sets whose right answers are of another kind than those of the training data."""
+        target_of(training).check_tests(training, tests)
+
+    def plan(
+        self,
+        train: Dataset,
+        model: str,
+        tests: Mapping[str, Dataset],
+        *,
+        out: str | os.PathLike[str],
+        seeds: int | Sequence[int],
+        conditions: Sequence[str] | None = None,
+        **options: Any,
+    ) -> NetworkPlan:
+        """Plan the trainings of a network with every seed under every condition."""
+        return NetworkPlan(plan_jobs(train, model, tests, out=out, seeds=seeds, conditions=conditions, **options))
+
+
+# The entry point.
+NETWORKS: Trainer = Networks()
+
+
+class _Counting(Silent):
+    """Tells how many trainings are done."""
+
+    def __init__(self, progress: Progress, n_jobs: int) -> None:
+        self.progress, self.n_jobs, self.n_done = progress, n_jobs, 0
+
+    def done(self, job: Job, done: Done) -> None:  # noqa: ARG002
+        """See `Watcher`."""
+        self.n_done += 1
+        self.progress(self.n_done, self.n_jobs)
+
+
+class _Scored:
+    """A watcher that is not told the scores of some test sets.
+
+    Args:
+        watcher: Who is told the rest.
+        unscored: Names of those sets.
+    """
+
+    def __init__(self, watcher: Watcher, unscored: Collection[str]) -> None:
+        self.watcher, self.unscored = watcher, unscored
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """Pass it on."""
+        self.watcher.going(job, step, total)
+
+    def done(self, job: Job, done: Done) -> None:
+        """Pass on what has a meaning."""
+        known = {name: value for name, value in done.scores.items() if name not in self.unscored}
+        self.watcher.done(job, replace(done, scores=known))
+
+    def again(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.again(job, failure)
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.failed(job, failure)
