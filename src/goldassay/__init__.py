@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
-    from goldassay.lab.training.train import train
+    from goldassay.lab.training.command import train
     from goldassay.questions.artifacts.command import measure_artifacts
     from goldassay.questions.board.command import rank_systems
     from goldassay.questions.comparison.command import compare_models
@@ -59,7 +59,7 @@ _HOME = {
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
     "suggest_rewrites": "goldassay.questions.leakage.command",
-    "train": "goldassay.lab.training.train",
+    "train": "goldassay.lab.training.command",
 }
 _ROOMS = ("artifacts", "board", "instability", "leakage", "shift")
 

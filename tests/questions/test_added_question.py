@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def test_it_appears_in_every_output(report: Report, tmp_path: Path) -> None:
 
 
 def test_without_a_question_the_others_run(tmp_path: Path) -> None:
-    """Delete a question's folder, and its name where questions are registered, in a copy of the package."""
+    """Delete a question's folder, and its name where it is registered, in a copy of the package."""
     package = tmp_path / "src" / "goldassay"
     # With what was compiled, which would take the copy half a minute.
     shutil.copytree(Path(goldassay.__file__).parent, package)
@@ -85,6 +86,11 @@ def test_without_a_question_the_others_run(tmp_path: Path) -> None:
     text = registration.read_text()
     assert text.count(', "shift"') == 1
     registration.write_text(text.replace(', "shift"', ""))
+    commands = package / "cli" / "app.py"
+    entry = re.compile(r'    "shift(?: \w+)?": (?:Command)?\((?:.|\n)*?\n    \),\n')
+    text, n_removed = entry.subn("", commands.read_text())
+    assert n_removed == 4
+    commands.write_text(text.replace('"shift", ', ""))
     for name, n, start in (("train", 120, 0), ("test", 60, 200)):
         lines = "".join(json.dumps(row) + "\n" for row in rows(n, start))
         (tmp_path / f"{name}.jsonl").write_text(lines)

@@ -109,7 +109,7 @@ COMMANDS = {
         _REPORT,
     ),
     "train": Command(
-        "goldassay.lab.training.train:train",
+        "goldassay.lab.training.command:train",
         "Train a network with several seeds, and keep what the measures need.",
         "goldassay.cli.training:show_training",
         ("json",),

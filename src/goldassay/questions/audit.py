@@ -189,7 +189,8 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     known = registered_checks()
     for check in known:
         is_answered = any(each.question == check.question for each in found)
-        if evidence.has_data and check.needs and check.question not in FURTHER and not is_answered:
+        may_be_asked = check.needs or check.question not in AUDITED
+        if evidence.has_data and may_be_asked and check.question not in FURTHER and not is_answered:
             verdicts[check.question] = evidence.why_not(check.question, lacking.get(check.question) or check.needs)
     asks = {check.question: check.asks for check in known}
     document = {
