@@ -16,13 +16,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goldassay.questions.item_audit import audit_items
+
 from benchmarks.verdicts.items import SETS as CHOICES
 from benchmarks.verdicts.items import read_set, words_of
 from benchmarks.verdicts.preferences import SETS as PREFERENCES
 from goldassay.core.numbers import count, decimal
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.questions.item_audit import audit_items
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed
 

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from goldassay.questions.item_audit import audit_items
 
 import goldassay
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.questions.item_audit import audit_items
 from goldassay.questions.leakage.posed_items import ItemReading, Posed, load_items
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from goldassay.questions.shift.measures.calibration import (
     selective_accuracy,
 )
 from goldassay.questions.shift.measures.detection import Detection, measure_detection
-from goldassay.questions.shift.measures.domains import DomainShift, DomainWord, measure_domain_shift, shared_texts
 from goldassay.questions.shift.measures.false_alarms import (
     OperatingPoint,
     SubsampledAupr,
@@ -21,14 +20,22 @@ from goldassay.questions.shift.measures.false_alarms import (
     false_alarm_rate,
     subsampled_aupr,
 )
-from goldassay.questions.shift.measures.generalization import GeneralizationGap, SetGap, generalization_gap
-from goldassay.questions.shift.measures.nearest_neighbors import score_knn
+from goldassay.questions.shift.measures.generalization import (
+    DomainShift,
+    DomainWord,
+    GeneralizationGap,
+    SetGap,
+    generalization_gap,
+    measure_domain_shift,
+    shared_texts,
+)
 from goldassay.questions.shift.measures.scores import (
     Mahalanobis,
     fit_mahalanobis,
     logits_of,
     score_energy,
     score_entropy,
+    score_knn,
     score_mahalanobis,
     score_max_logit,
     score_max_softmax,

@@ -9,7 +9,7 @@ import pytest
 import goldassay
 from goldassay.data.specimen import make_specimen
 from goldassay.questions.instability.command import measure_instability
-from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.question import report_generalization
 from goldassay.runs.specimen import write_specimen_runs
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from goldassay.data import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.check import CHECK as INSTABILITY
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.shift.check import CHECK as SHIFT
-from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.question import CHECK as SHIFT
+from goldassay.questions.shift.question import report_generalization
 from goldassay.readers.probes import train_probes
 from goldassay.runs import Runs, write_runs
 from tests.stated import Fact, in_order, states

@@ -20,7 +20,7 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of, example_clusters
 from goldassay.questions.leakage import condition_sources
 from goldassay.questions.shift.answers import Answers
-from goldassay.questions.shift.generalization import measure_gaps
+from goldassay.questions.shift.gaps import measure_gaps
 from goldassay.questions.shift.groups import Group
 from goldassay.stats.clusters import connected_rows
 from tests.stated import in_order, says, states

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.questions.shift.detection_report import report_detection
-from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.detection import report_detection
+from goldassay.questions.shift.question import report_generalization
 from tests.cli.shift.toys import answers, texts
 
 if TYPE_CHECKING:

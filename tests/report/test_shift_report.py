@@ -68,7 +68,7 @@ def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> Non
     import polars as pl
 
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.questions.shift.gap_report import report_generalization
+    from goldassay.questions.shift.question import report_generalization
 
     gold = {}
     for name in ("tea", "coffee"):

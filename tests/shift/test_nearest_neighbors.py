@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from goldassay.core.errors import InputError
-from goldassay.questions.shift.measures import nearest_neighbors
+from goldassay.questions.shift.measures import scores
 from goldassay.shift import score_knn
 
 
@@ -55,8 +55,8 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     train, values = rng.normal(size=(300, 8)), rng.normal(size=(70, 8))
     whole = score_knn(values, train)
-    monkeypatch.setattr(nearest_neighbors, "_ROWS_AT_ONCE", 7)
-    monkeypatch.setattr(nearest_neighbors, "_COLUMNS_AT_ONCE", 11)
+    monkeypatch.setattr(scores, "_ROWS_PER_SEARCH", 7)
+    monkeypatch.setattr(scores, "_COLUMNS_AT_ONCE", 11)
     assert score_knn(values, train) == pytest.approx(whole, abs=1e-14)
 
 

@@ -169,7 +169,7 @@ def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
 
 
 def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
-    from goldassay.questions.shift.measures.domains import shared_texts
+    from goldassay.questions.shift.measures.generalization import shared_texts
 
     texts = dataset.joined_texts()
     in_test, in_train = (shared_texts(part.joined_texts(), texts) for part in (test, train))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.questions.shift.constant_answers import constant_scores, constants_of_gold
+from goldassay.questions.shift.answers import constant_scores, constants_of_gold
 from goldassay.runs.answers import score_answer
 
 if TYPE_CHECKING:

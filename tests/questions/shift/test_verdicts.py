@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.core.settings import ShiftLimits
 from goldassay.questions.shift.overlaps import near_copies
-from goldassay.questions.shift.verdicts import judge_detection, judge_gaps
+from goldassay.questions.shift.verdict import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
 from tests.stated import Fact, says, states
 

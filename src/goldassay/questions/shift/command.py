@@ -202,7 +202,7 @@ def detect_shift(
     """
     from goldassay.core.settings import chosen
     from goldassay.questions.run_sources import run_paths
-    from goldassay.questions.shift.detection_report import report_detection
+    from goldassay.questions.shift.detection import report_detection
 
     choice = RunChoice.of(**reading)
     with run_paths(inside) as own, run_paths(outside) as others, run_paths(train) as trained:

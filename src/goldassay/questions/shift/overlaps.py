@@ -1,4 +1,4 @@
-"""Texts that stand on both sides of a comparison: counted, and left out of the other side."""
+"""Texts of another set that are also in the own set or in the training data: counted, and left out of the other set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
 from goldassay.questions.shift.answers import texts_of
-from goldassay.questions.shift.measures.domains import shared_texts
+from goldassay.questions.shift.measures.generalization import shared_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, l
     for each in group.others:
         other = texts_of(each, texts.get(each.dataset))
         if own is None or other is None:
-            rows.append(_row(group, each, None))
+            rows.append(_overlap(group, each, None))
             kept.append(each)
             continue
         shared = shared_texts(own, other)
@@ -45,7 +45,7 @@ def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, l
                 mend="give texts of another distribution",
             )  # fmt: skip
         rest = [text for text, known in zip(other, shared.tolist(), strict=True) if not known]
-        rows.append(_row(group, each, int(shared.sum()), near_copies(own, rest)))
+        rows.append(_overlap(group, each, int(shared.sum()), near_copies(own, rest)))
         kept.append(each.take(~shared) if shared.any() else each)
     return replace(group, others=tuple(kept)), rows
 
@@ -90,7 +90,7 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
     )
 
 
-def _row(group: Group, other: Answers, shared: int | None, near: int | None = None) -> dict[str, Any]:
+def _overlap(group: Group, other: Answers, shared: int | None, near: int | None = None) -> dict[str, Any]:
     return {
         "model": group.model,
         "in_distribution": group.own.dataset,
@@ -101,7 +101,7 @@ def _row(group: Group, other: Answers, shared: int | None, near: int | None = No
     }
 
 
-def say_overlaps(rows: list[dict[str, Any]]) -> list[str]:
+def describe_overlaps(rows: list[dict[str, Any]]) -> list[str]:
     """What was left out, and where nothing could be looked up, in sentences; each pair of sets once."""
     said = []
     unknown = list(dict.fromkeys(str(row["dataset"]) for row in rows if row["n_shared"] is None))
@@ -124,3 +124,114 @@ def say_overlaps(rows: list[dict[str, Any]]) -> list[str]:
             "--test DATASET=FILE."
         )
     return list(dict.fromkeys(said))
+
+
+# A set of which more than this share is known by heart cannot show that a score holds elsewhere.
+MOST_KNOWN = 0.2
+# What is shown with known texts too: new name, and that of the measured column.
+_WITH_KNOWN = {
+    "value_with_known": "value",
+    "value_with_known_low": "low",
+    "value_with_known_high": "high",
+    "gap_with_known": "gap",
+    "gap_with_known_low": "gap_low",
+    "gap_with_known_high": "gap_high",
+}
+
+
+def without_known(
+    groups: Sequence[Group], texts: Mapping[str, Dataset], training: Dataset | None
+) -> tuple[list[Group], dict[tuple[str, str], int]]:
+    """The groups without those texts of other sets that stand in the training data.
+
+    Args:
+        groups: One a model, all trained on the same data.
+        texts: {dataset: its texts}.
+        training: The training data; None where it is not at hand.
+
+    Returns:
+        The groups, and {(model, other set): how many texts were left out} of the sets that could be looked up.
+
+    Raises:
+        InputError: All texts of a set are.
+    """
+    if training is None or not training.text_columns:
+        return list(groups), {}
+    known = training.joined_texts()
+    kept, counts = [], {}
+    for group in groups:
+        others: list[Answers] = []
+        for each in group.others:
+            own = texts_of(each, texts.get(each.dataset))
+            if own is None:
+                others.append(each)
+                continue
+            shared = shared_texts(known, own)
+            if shared.all():
+                raise InputError(
+                    f"every text of {each.dataset} stands in the training data", file=each.file,
+                    mend="give texts that the model has not seen",
+                )  # fmt: skip
+            counts[group.model, each.dataset] = int(shared.sum())
+            others.append(each.take(~shared) if shared.any() else each)
+        kept.append(replace(group, others=tuple(others)))
+    return kept, counts
+
+
+def with_known(
+    rows: Sequence[dict[str, Any]], all_rows: Sequence[Mapping[str, Any]], counts: Mapping[tuple[str, str], int]
+) -> list[dict[str, Any]]:
+    """The rows of gaps with how many texts are known by heart, and what the gap is with these.
+
+    Args:
+        rows: As measured without known texts.
+        all_rows: As measured with them, of those models and sets that have any.
+        counts: {(model, other set): how many texts stand in the training data}.
+    """
+    found = {(row["model"], row["test"], row["metric"]): row for row in all_rows}
+    extended = []
+    for row in rows:
+        known = counts.get((row["model"], row["test"]))
+        n_all = row["n"] + (known or 0)
+        same = found.get((row["model"], row["test"], row["metric"])) if known else None
+        extended.append(
+            {
+                **row,
+                "n_known": known,
+                "known_share": None if known is None else known / n_all,
+                **{name: None if same is None else same[source] for name, source in _WITH_KNOWN.items()},
+            }
+        )
+    return extended
+
+
+def is_mostly_known(row: Mapping[str, Any]) -> bool:
+    """Whether more than a fifth of a set's texts stand in the training data."""
+    return (row.get("known_share") or 0.0) > MOST_KNOWN
+
+
+def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, str], int]) -> list[str]:
+    """Which other sets were not compared with the training data, in a sentence."""
+    names = dict.fromkeys(
+        each.dataset for group in groups for each in group.others if (group.model, each.dataset) not in counts
+    )
+    if not names:
+        return []
+    return [
+        f"Whether texts of {', '.join(names)} stand in the training data was not looked up: give it with --trained-on "
+        "FILE, and the texts with --test DATASET=FILE."
+    ]
+
+
+def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[dict[str, Any]]]:
+    """The groups without texts that both sides have, and how many these were.
+
+    Raises:
+        InputError: All texts of a set are in-distribution as well.
+    """
+    kept, rows = [], []
+    for group in groups:
+        own, found = without_shared(group, texts)
+        kept.append(own)
+        rows += found
+    return kept, rows

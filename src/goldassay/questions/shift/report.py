@@ -15,7 +15,7 @@ from goldassay.data.reading import load_data
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
-from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.training import report_trained
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, percent, points, signed_points
-from goldassay.questions.shift.verdicts import METRIC_NAMES, SCORE_NAMES, doubt_of_skill, say_left_out
+from goldassay.questions.shift.verdict import METRIC_NAMES, SCORE_NAMES, describe_left_out, doubt_of_skill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _MOST_GAPS = 4
 _MOST_EXCESSES = 4
 
 
-def say_gaps(rows: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None = None) -> list[str]:
+def describe_gaps(rows: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None = None) -> list[str]:
     """The largest gaps, and what no gap could be told of.
 
     Args:
@@ -47,18 +47,18 @@ def say_gaps(rows: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None
     return list(dict.fromkeys(said))
 
 
-def say_unlearned(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_unlearned(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which models may know nothing of their own distribution, and why; by the first metric of each."""
     first = {row["model"]: row["metric"] for row in reversed(rows)}
     own = [row for row in rows if row["own"] and row["metric"] == first[row["model"]]]
     return [f"{row['model']}: {doubt.why}" for row in own if (doubt := doubt_of_skill(row)) is not None]
 
 
-def say_known(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_known(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which texts of other sets stand in the training data, and both gaps; by the first metric of each model."""
     first = {row["model"]: row["metric"] for row in reversed(rows)}
     return [
-        f"{row['model']}: {say_left_out(row)}"
+        f"{row['model']}: {describe_left_out(row)}"
         for row in rows
         if not row["own"] and row["n_known"] and row["metric"] == first[row["model"]]
     ]
@@ -69,7 +69,7 @@ def row_set(row: Mapping[str, Any]) -> str:
     return f"{row['test']} ({count(row['n'])})"
 
 
-def say_knowing(calibration: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_overconfidence(calibration: Sequence[Mapping[str, Any]]) -> list[str]:
     """Where confidence exceeds accuracy by more than its interval, out of distribution, the farthest first."""
     said: list[str] = []
     for row in sorted(calibration, key=lambda row: -row["overconfidence"]):
@@ -87,7 +87,7 @@ def say_knowing(calibration: Sequence[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def say_domains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_domains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """How far the sets lie apart, and by which words."""
     said = []
     for row in rows:
@@ -104,7 +104,7 @@ def say_domains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def say_detection(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_detection(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """For each model and other set: false alarms by the first score, and the best one where it is clearly another."""
     said = []
     first_score = rows[0]["score"] if rows else ""

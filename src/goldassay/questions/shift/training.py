@@ -25,9 +25,9 @@ from goldassay.data.reading import load_data
 from goldassay.questions.networks import network_trainer
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
-from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.groups import TRAINING
-from goldassay.questions.shift.measures.domains import shared_texts
+from goldassay.questions.shift.measures.generalization import shared_texts
+from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
 

@@ -14,8 +14,8 @@ from goldassay.lab.papers.recipe import PRETRAINED
 from goldassay.lab.papers.shift.scales import BAG
 from goldassay.lab.papers.shift.sets import FOREIGN, OWN, TRAIN
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.shift.detection_report import report_detection
-from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.detection import report_detection
+from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.quick_models import predict_quick
 
 if TYPE_CHECKING:

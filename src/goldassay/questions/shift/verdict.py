@@ -12,7 +12,7 @@ from goldassay.core.verdicts import (
     not_measurable,
     severity,
 )
-from goldassay.questions.shift.known_texts import MOST_KNOWN, is_mostly_known
+from goldassay.questions.shift.overlaps import MOST_KNOWN, is_mostly_known
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval
 
@@ -87,7 +87,7 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
     if worst["n_runs"] == 1 and worst["trained"]:
         evidence += " One run: another seed may move it further."
     if worst.get("n_known"):
-        evidence += f" {say_left_out(worst)}"
+        evidence += f" {describe_left_out(worst)}"
     evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "not measurable")
     next_step = {
         "sound": "Report both scores side by side, as here.",
@@ -236,7 +236,7 @@ def _easier_to_guess(own: Mapping[str, Any], row: Mapping[str, Any]) -> Doubt:
     )
 
 
-def say_left_out(row: Mapping[str, Any]) -> str:
+def describe_left_out(row: Mapping[str, Any]) -> str:
     """How many texts of a set stand in the training data, and both gaps."""
     one = row["n_known"] == 1
     return (

@@ -1,25 +1,59 @@
-"""Generalization as a report: what every model's metric loses from its own distribution to others."""
+"""The question of shift: does the score hold on another distribution, and does the model know when it left its own?"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.shift.assembling import title_of
-from goldassay.questions.shift.check import CHECK
-from goldassay.questions.shift.options import GapChoice
+from goldassay.questions.rows import first_to_read
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.shift.gaps import check_choice, explain_wrong, measure
+from goldassay.questions.shift.groups import GapChoice, Read, read_answering, read_models, title_of
+from goldassay.questions.shift.verdict import judge_gaps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.data import Dataset
-    from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.report.report import Report
+
+
+class _Shift:
+    question = "shift"
+    title = "Shift"
+    asks = "Does the score hold on another distribution?"
+    needs = ("elsewhere",)
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Judge what the score on the evaluation part loses on every set of another distribution."""
+        finding = self._judge(evidence, lambda: read_answering(evidence), GapChoice())
+        assert finding.rows is not None
+        return replace(finding, first_rows=first_to_read(finding.rows, evidence.texts, explain_wrong, MOST_ROWS))
+
+    def measure(self, evidence: Evidence, asked: GapChoice) -> Finding:
+        """The same of any runs: what `shift generalization` reports.
+
+        Raises:
+            InputError: The runs cannot be read, no model answered on two datasets, or a setting is out of range.
+        """
+        check_choice(asked)
+        return self._judge(evidence, lambda: read_models(evidence, asked), asked)
+
+    def _judge(self, evidence: Evidence, read: Callable[[], Read], asked: GapChoice) -> Finding:
+        section, tables, rows = measure(evidence, read, asked)
+        verdict = judge_gaps(section["generalization"], evidence.settings.verdicts.shift)
+        return Finding(self.question, verdict, section, tables=tables, rows=rows)
+
+
+CHECK = _Shift()
 
 
 def report_generalization(
