@@ -14,6 +14,10 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+# Measures are declared in the order of the questions, as by every command that reads reports, and not in the order in
+# which tests import results.
+import goldassay.questions.figures  # noqa: F401
+
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.
 # The slow tests try every property by more examples.
 EXAMPLES = int(os.environ.get("GOLDASSAY_EXAMPLES", "30"))

@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from goldassay.core.finding import Finding
+from goldassay.core.results import Result
 from goldassay.questions.checks import question_pages
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from goldassay.report.report import Report
@@ -27,29 +30,64 @@ def result_of(kind: type[T], plain: Mapping[str, Any]) -> T:
     required = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
     given = {key: value for key, value in plain.items() if key != "sentences" or key in hints}
     assert required <= given.keys() <= hints.keys(), (kind.__name__, required ^ given.keys())
-    return kind(**{key: _value(hints[key], value) for key, value in given.items()})
+    return kind(**{key: _value(hints[key], value, result_of) for key, value in given.items()})
 
 
-def _value(hint: Any, value: Any) -> Any:
+def filled(kind: type[T], plain: Mapping[str, Any]) -> T:
+    """A result with the fields that are given, records in their plain form or not; all others are empty."""
+    assert is_dataclass(kind)
+    hints = get_type_hints(kind)
+    assert plain.keys() <= hints.keys(), (kind.__name__, plain.keys() - hints.keys())
+    values = {
+        each.name: _value(hints[each.name], plain[each.name], filled)
+        if each.name in plain
+        else _empty(hints[each.name])
+        for each in fields(kind)
+        if each.name in plain or each.default is MISSING
+        for hint in (hints[each.name],)
+    }
+    return kind(**values)
+
+
+def _value(hint: Any, value: Any, make: Callable[[Any, Any], Any]) -> Any:
     parts = get_args(hint)
-    if isinstance(hint, UnionType) and NoneType in parts:
-        return None if value is None else _value(next(part for part in parts if part is not NoneType), value)
+    if isinstance(value, Result):
+        return value
+    if isinstance(hint, UnionType):
+        if value is None:
+            return None
+        kinds = [part for part in parts if part is not NoneType]
+        fitting = [part for part in kinds if is_dataclass(part) and value.keys() <= get_type_hints(part).keys()]
+        return _value((fitting or kinds)[0], value, make)
     if value is None and hint is float:
         return math.nan
     if is_dataclass(hint) and isinstance(hint, type):
-        return result_of(hint, value)
+        kinds = [each for each in (hint, *hint.__subclasses__()) if value.keys() <= get_type_hints(each).keys()]
+        return make(kinds[0] if kinds else hint, value)
     if get_origin(hint) is tuple:
-        kinds = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(_value(each, item) for each, item in zip(kinds, value, strict=True))
+        kinds = list(parts[:1]) * len(value) if parts[1:] == (...,) else list(parts)
+        return tuple(_value(each, item, make) for each, item in zip(kinds, value, strict=True))
     if get_origin(hint) is Mapping:
-        return {key: _value(parts[1], item) for key, item in value.items()}
+        return {key: _value(parts[1], item, make) for key, item in value.items()}
     return value
+
+
+def _empty(hint: Any) -> Any:
+    """What a field of a type holds where nothing is said of it."""
+    parts, origin = get_args(hint), get_origin(hint)
+    if isinstance(hint, UnionType) and NoneType in parts:
+        return None
+    if origin is Literal:
+        return parts[0]
+    if is_dataclass(hint) and isinstance(hint, type):
+        return filled(hint, {})
+    return {float: math.nan, int: 0, bool: False, str: "", tuple: (), Mapping: {}}[origin or hint]
 
 
 def findings_of(document: Mapping[str, Any]) -> list[Finding]:
     """What a document that was written by hand has of the questions with a typed result."""
     return [
-        Finding(question, None, result=result_of(page.result, document[question]))
+        Finding(question, None, result=_value(page.result, document[question], result_of))
         for question, page in question_pages().items()
         if document.get(question)
     ]

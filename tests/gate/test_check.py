@@ -22,8 +22,9 @@ from goldassay.gate.check import Check, check_reports, to_junit
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.figures import figures_of
+from goldassay.questions.shift.result import DetectionResult, GapRow, GeneralizationResult
 from tests.stated import in_order, says, states
-from tests.typed import findings_of
+from tests.typed import filled, findings_of
 
 
 def verdict(word: str, value: float | None = 0.1, evidence: str = "e") -> dict[str, Any]:
@@ -46,11 +47,16 @@ def result(model: str, n_runs: int, effective_size: float | None, sd: float) -> 
     }  # fmt: skip
 
 
-def gap(test: str, value: float, own: bool) -> dict[str, Any]:
-    return {
+def gap(test: str, value: float, own: bool, **more: Any) -> GapRow:
+    row = {
         "model": "m", "test": test, "metric": "accuracy", "own": own, "n_runs": 4, "value": 0.5,
         "gap": value, "gap_low": value - 0.01, "gap_high": value + 0.01,
     }  # fmt: skip
+    return filled(GapRow, {**row, **more})
+
+
+def shift_of(*gaps: GapRow) -> GeneralizationResult:
+    return filled(GeneralizationResult, {"kind": "generalization", "generalization": gaps})
 
 
 def classes(easy: float, n: int = 400) -> dict[str, Any]:
@@ -65,6 +71,7 @@ def stored(title: str = "r", **parts: Any) -> StoredReport:
         "title": title, "inputs": [], "settings": {}, "environment": {}, **parts,
     }  # fmt: skip
     answers = {each.question: each.result for each in findings_of(document)}
+    document = to_plain(document)
     document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document, answers)])
     document["digest"] = digest_of(document)
     Document.model_validate(document)
@@ -93,12 +100,16 @@ RUNS = stored(
 SHIFT = stored(
     "shift",
     verdicts={"shift": verdict("caution")},
-    shift={
-        "generalization": [gap("own", 0.0, True), gap("other", 0.07, False)],
-        "detection": [
-            {"model": "m", "dataset": "x", "score": "energy", "n_runs": 4, "auroc": 0.7, "false_alarm_rate": 0.6}
-        ],
-    },
+    shift=shift_of(gap("own", 0.0, True), gap("other", 0.07, False)),
+)
+_DETECTED = {
+    "model": "m", "dataset": "x", "score": "energy", "n_runs": 4, "auroc": 0.7, "false_alarm_rate": 0.6,
+    "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7,
+}  # fmt: skip
+DETECTION = stored(
+    "detection",
+    verdicts={"shift": verdict("caution")},
+    shift=filled(DetectionResult, {"kind": "detection", "detection": [_DETECTED]}),
 )
 SENSITIVITY = stored(
     "sensitivity",
@@ -155,7 +166,7 @@ FIGURES = {
     "max_overlap": (OVERLAP, 0.02),
     "min_runs": (RUNS, 3),
     "max_generalization_gap": (SHIFT, 0.07),
-    "max_false_alarm_rate": (SHIFT, 0.6),
+    "max_false_alarm_rate": (DETECTION, 0.6),
 }
 
 
@@ -225,8 +236,7 @@ def test_the_interval_over_runs_is_the_reports_own() -> None:
 
 
 def test_no_interval_where_one_is_asked_for() -> None:
-    unbounded = {**gap("t", 0.1, False), "gap_low": None, "gap_high": None}
-    report = stored("s", shift={"generalization": [unbounded]})
+    report = stored("s", shift=shift_of(gap("t", 0.1, False, gap_low=math.nan, gap_high=math.nan)))
     (outcome,) = checked(report, max_generalization_gap={"limit": 0.9, "by": "high"}).outcomes
     assert outcome.status == "broken"
     assert "has no interval, and by = 'high' asks for one" in outcome.line
@@ -244,9 +254,9 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
     over = [{"figure": "effective_size", "value": 1.0, "runs_low": 0.5, "runs_high": 2.0}]
     told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": over}]
     runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
-    found = {**SHIFT.document["shift"]["detection"][0], "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7}
-    shift = stored("shift", shift={**SHIFT.document["shift"], "detection": [found]})
-    (outcome,) = checked([AUDIT, runs, shift, SENSITIVITY, OVERLAP], **{name: {"limit": 1, "by": "high"}}).outcomes
+    (outcome,) = checked(
+        [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP], **{name: {"limit": 1, "by": "high"}}
+    ).outcomes
     assert outcome.status == "kept", outcome.line
 
 
@@ -275,7 +285,7 @@ class TestQuickProbes:
         assert (outcome.status, outcome.n_figures, outcome.of) == ("kept", 1, ("bert", "d", "paired"))
 
     def test_wherever_they_stand(self) -> None:
-        shift = stored("s", shift={"generalization": [{**gap("t", 0.1, False), "model": "quick_probe"}]})
+        shift = stored("s", shift=shift_of(gap("t", 0.1, False, model="quick_probe")))
         leakage = stored("l", leakage={"source": "runs", "model": "quick_probe", "conditions": [condition("a", 0.1)]})
         for report in (shift, leakage):
             assert not checked(report, min_runs=1).passed

@@ -22,7 +22,7 @@ from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
 from goldassay.gate.diff_page import changes_shown, left_open
 from goldassay.questions.figures import figures_of
 from goldassay.questions.report_diff import ReportDiff, diff_reports
-from tests.gate.test_check import classes, condition, gap, result, stored, verdict
+from tests.gate.test_check import classes, condition, gap, result, shift_of, stored, verdict
 from tests.stated import Fact, in_order, says, states
 from tests.typed import findings_of
 
@@ -430,7 +430,7 @@ class TestStanding:
             ({"dataset": {"label_names": ["x", "y"]}}, "another dataset: its labels are x, y"),
             ({"dataset": {"text_columns": ["text"]}}, "another dataset: its texts are text"),
             (
-                {"artifacts": None, "leakage": None, "shift": {"generalization": [gap("t", 0.1, False)]}},
+                {"artifacts": None, "leakage": None, "shift": shift_of(gap("t", 0.1, False)).to_dict()},
                 "it asks shift",
             ),
             ({"artifacts": {"n_mined": 3}, "leakage": {"source": "suggestion"}}, "no measure in common"),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from goldassay.core.progress import Steps
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.shift.result import DetectionResult
+from tests.gate.test_check import shift_of
+from tests.typed import compose, filled
 
 
 def test_a_question_that_was_not_asked_has_neither_card_nor_section() -> None:
-    report = compose_report({"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}})
+    verdict = {"verdict": "sound", "evidence": "So."}
+    report = compose({"questions": ["shift"], "verdicts": {"shift": verdict}, "shift": shift_of()})
     assert [card.key for card in report.cards] == ["shift"]
     assert [section.key for section in report.sections] == ["shift", "inputs"]
 
@@ -17,7 +21,7 @@ def test_an_audit_asks_five_questions() -> None:
     assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift", "overlap"]
     assert [card.judged for card in report.cards] == [False] * 5
     assert [section.key for section in report.sections] == [
-        "artifacts", "leakage", "instability", "shift", "facts", "inputs",
+        "artifacts", "leakage", "instability", "facts", "inputs",
     ]  # fmt: skip
 
 
@@ -27,7 +31,7 @@ def test_what_ranks_rows_has_no_card() -> None:
 
 def test_verdicts_say_which_question_they_answer() -> None:
     findings = {"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}}
-    document = frame_findings("T", findings, Steps())
+    document = frame_findings("T", {**findings, "shift": shift_of()}, Steps())
     assert document["verdicts"]["shift"]["question"] == "Does the score hold on another distribution?"
-    detection = frame_findings("T", {**findings, "shift": {"kind": "detection"}}, Steps())
+    detection = frame_findings("T", {**findings, "shift": filled(DetectionResult, {"kind": "detection"})}, Steps())
     assert detection["verdicts"]["shift"]["question"].startswith("Does the model know")

@@ -22,6 +22,7 @@ from goldassay.questions.instability.check import CHECK as INSTABILITY
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.question import CHECK as SHIFT
 from goldassay.questions.shift.question import report_generalization
+from goldassay.questions.shift.result import GapRow, GeneralizationResult
 from goldassay.readers.probes import train_probes
 from goldassay.runs import Runs, write_runs
 from tests.stated import Fact, in_order, states
@@ -82,17 +83,18 @@ def known(train: Any, test: Any, runs: Sequence[Any] = (), elsewhere: Any = None
     return Evidence(train, test, runs, elsewhere=elsewhere, settings=Settings(**settings), steps=Steps())
 
 
-def judged(train: Any, test: Any, runs: Sequence[Any], elsewhere: Any) -> tuple[str, dict[str, Any], str]:
+def judged(train: Any, test: Any, runs: Sequence[Any], elsewhere: Any) -> tuple[str, GeneralizationResult, str]:
     """The word on shift, what was measured, and the evidence; nothing is trained."""
     evidence = known(train, test, runs, elsewhere)
     assert evidence.unanswered == []
     found = SHIFT.run(evidence)
     assert found.verdict is not None
-    return found.verdict.verdict, dict(found.results), found.verdict.evidence
+    assert isinstance(found.result, GeneralizationResult)
+    return found.verdict.verdict, found.result, found.verdict.evidence
 
 
-def gap_of(results: dict[str, Any], test: str) -> dict[str, Any]:
-    return next(row for row in results["generalization"] if row["test"] == test)
+def gap_of(results: GeneralizationResult, test: str) -> GapRow:
+    return next(row for row in results.generalization if row.test == test)
 
 
 def write(path: Path, data: Sequence[dict[str, str]]) -> None:
@@ -169,7 +171,7 @@ def test_a_score_that_holds_is_sound_and_one_that_falls_is_not(tmp_path: Path) -
         keep(place, "away", AWAY, answers([row["label"] for row in AWAY], level, seed=2))
         found, results, _ = judged(TRAIN, frame(HOME, "home"), [place], {"away": AWAY})
         assert found == word
-        assert gap_of(results, "away")["gap"] == pytest.approx(0.9 - level, abs=0.01)
+        assert gap_of(results, "away").gap == pytest.approx(0.9 - level, abs=0.01)
 
 
 def frame(data: Sequence[dict[str, str]], name: str) -> Dataset:
@@ -215,9 +217,9 @@ def test_coarser_labels_hide_no_loss(tmp_path: Path) -> None:
     row = gap_of(results, "away")
     gold = np.array([row["label"] for row in HOME])
     at_home = ((mixed == 0) == (gold == "entailment")).mean()
-    assert row["gap"] == pytest.approx(at_home - (told == [row["label"] != "entailment" for row in away]).mean())
-    assert "entailment or not" in row["model"]
-    assert any("away has two labels" in note for note in results["notes"])
+    assert row.gap == pytest.approx(at_home - (told == [row["label"] != "entailment" for row in away]).mean())
+    assert "entailment or not" in row.model
+    assert any("away has two labels" in note for note in results.notes)
 
 
 def test_runs_with_labels_of_two_kinds_are_counted_by_the_sets_own(tmp_path: Path) -> None:
@@ -230,7 +232,7 @@ def test_runs_with_labels_of_two_kinds_are_counted_by_the_sets_own(tmp_path: Pat
     table.join(gold, on="example_id", maintain_order="left").write_csv(place / "m-away.csv")
     _, results, _ = judged(TRAIN, frame(HOME, "home"), [place], {"away": away})
     right = (told == 0) == np.array([row["label"] == "entailment" for row in away])
-    assert gap_of(results, "away")["value"] == pytest.approx(right.mean())
+    assert gap_of(results, "away").value == pytest.approx(right.mean())
     turned = gold.with_columns(pl.col("label").replace({"entailment": "neutral", "neutral": "entailment"}))
     table.join(turned, on="example_id", maintain_order="left").write_csv(place / "m-away.csv")
     with pytest.raises(InputError, match=in_order("labels of m on away", "those of away")):
@@ -278,7 +280,7 @@ def test_labels_in_another_order_change_nothing(tmp_path: Path) -> None:
         words.append(judged(TRAIN, frame(HOME, "home"), [tmp_path / place], sets))
     assert words[0][0] == words[1][0] == "sound"
     one, other = (gap_of(results, "away") for _, results, _ in words)
-    assert (one["value"], one["gap"]) == (other["value"], other["gap"])
+    assert (one.value, one.gap) == (other.value, other.gap)
 
 
 def test_known_texts_are_left_out_and_many_of_them_forbid_the_word_sound(tmp_path: Path) -> None:
@@ -292,8 +294,8 @@ def test_known_texts_are_left_out_and_many_of_them_forbid_the_word_sound(tmp_pat
         keep(place, "away", AWAY, right)
         found, results, evidence = judged(train, frame(HOME, "home"), [place], {"away": AWAY})
         assert found == word
-        assert gap_of(results, "away")["n_known"] == n
-        assert gap_of(results, "away")["n"] == len(AWAY) - n
+        assert gap_of(results, "away").n_known == n
+        assert gap_of(results, "away").n == len(AWAY) - n
         assert ("a fifth of the texts of away" in evidence) is (share > 0.2)
 
 
@@ -321,8 +323,9 @@ def test_each_set_is_judged_by_the_runs_that_answer_it(tmp_path: Path) -> None:
     evidence = known(TRAIN, frame(HOME, "dev"), [place], {"away": AWAY})
     assert [each.dataset for each in evidence.run_sets] == ["home"]
     found = SHIFT.run(evidence)
-    assert [(row["model"], row["test"]) for row in found.results["generalization"]] == [("m", "dev"), ("m", "away")]
-    assert states(found.results["notes"], "runs of m on stray", "left out", "60 of their 60 examples", "dev, away")
+    assert isinstance(found.result, GeneralizationResult)
+    assert [(row.model, row.test) for row in found.result.generalization] == [("m", "dev"), ("m", "away")]
+    assert states(found.result.notes, "runs of m on stray", "left out", "60 of their 60 examples", "dev, away")
     (spread,) = INSTABILITY.run(evidence).results["results"]
     assert (spread["dataset"], spread["n_examples"]) == ("home", len(HOME))
 
@@ -333,7 +336,7 @@ def test_runs_by_row_numbers_answer_the_set_that_they_are_called_after(tmp_path:
     keep(place, "away", away, answers([row["label"] for row in away], 0.7, seed=2))
     word, results, _ = judged(TRAIN, frame(home, "home"), [place], {"away": away})
     assert word == "unsound"
-    assert gap_of(results, "away")["value"] == pytest.approx(0.7, abs=0.01)
+    assert gap_of(results, "away").value == pytest.approx(0.7, abs=0.01)
     # Of no known name, labels or sizes tell, or else nothing does.
     one = keep(tmp_path / "one", "dev", home, answers([row["label"] for row in home], 0.9, seed=1))
     with pytest.raises(InputError, match="nothing tells which of these was predicted"):
@@ -403,7 +406,7 @@ def test_scores_alone_are_held_against_the_labels_of_the_data(tmp_path: Path) ->
         write_runs(made, tmp_path / "runs")
     word, results, _ = judged(TRAIN, frame(HOME, "home"), [tmp_path / "runs"], {"away": AWAY})
     assert word == "sound"
-    assert gap_of(results, "home")["floor"] == pytest.approx(1 / 3, abs=0.02)
+    assert gap_of(results, "home").floor == pytest.approx(1 / 3, abs=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -503,5 +506,5 @@ def test_runs_may_answer_rows_that_were_dropped_for_want_of_a_label(tmp_path: Pa
     assert word == "sound"
     own = gap_of(results, "home")
     gold = np.array([LABELS.index(row["label"]) for row in HOME])
-    assert (own["n"], own["value"]) == (len(HOME) - 50, pytest.approx((codes == gold)[:, 50:].mean()))
-    assert states(results["notes"], "50 of the 2,500 examples", "m on home", "dropped", "left out")
+    assert (own.n, own.value) == (len(HOME) - 50, pytest.approx((codes == gold)[:, 50:].mean()))
+    assert states(results.notes, "50 of the 2,500 examples", "m on home", "dropped", "left out")

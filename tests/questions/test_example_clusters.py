@@ -137,8 +137,8 @@ def test_the_interval_of_a_score_on_another_distribution_draws_premises() -> Non
 
     def measured(texts: dict[str, Dataset]) -> tuple[float, str]:
         rows, _ = measure_gaps([group], None, {}, texts=texts, seed=0, n_draws=500, progress=silent)
-        (own,) = (row for row in rows if row["own"])
-        return own["high"] - own["low"], own["interval_method"]
+        (own,) = (row for row in rows if row.own)
+        return own.high - own.low, own.interval_method
 
     (plain, one), (clustered, other) = measured({}), measured({"ID": dataset, "other": dataset})
     assert one == "bootstrap over examples and runs"

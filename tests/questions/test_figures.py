@@ -11,12 +11,14 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.figures import Figure, declared
+from goldassay.core.results import Result
 from goldassay.questions.figures import figures_of
-from tests.gate.test_check import classes, condition, gap, result
+from tests.gate.test_check import classes, condition, gap, result, shift_of
 
 
 def found(id_: str, **document: Any) -> list[Figure]:
-    return [figure for figure in figures_of(document) if figure.id == id_]
+    answers = {name: part for name, part in document.items() if isinstance(part, Result)}
+    return [figure for figure in figures_of(document, answers) if figure.id == id_]
 
 
 def test_ids_name_their_question() -> None:
@@ -120,6 +122,6 @@ class TestLeakage:
 
 
 def test_a_gap_is_of_other_distributions_alone() -> None:
-    section = {"generalization": [gap("own", 0.0, True), gap("other", 0.07, False)]}
+    section = shift_of(gap("own", 0.0, True), gap("other", 0.07, False))
     assert [figure.of["test"] for figure in found("shift.gap", shift=section)] == ["other"]
     assert [figure.of["test"] for figure in found("shift.score", shift=section)] == ["own", "other"]

@@ -11,8 +11,10 @@ from goldassay.core.digest import digest_of
 from goldassay.core.document import Document
 from goldassay.core.progress import Steps
 from goldassay.questions.report_frame import command_of, frame_findings
+from goldassay.questions.shift.result import DetectionResult
 from goldassay.report.report import Report
-from tests.gate.test_check import AUDIT, classes
+from tests.gate.test_check import AUDIT, classes, shift_of
+from tests.typed import filled
 
 
 @pytest.mark.parametrize(
@@ -25,8 +27,8 @@ from tests.gate.test_check import AUDIT, classes
         ({"questions": ["artifacts"], "artifacts": {"difficulty": classes(0.1)}}, "artifacts assign"),
         ({"questions": ["instability"], "instability": {"source": "runs", "results": []}}, "instability"),
         ({"questions": ["comparison"], "comparison": {"pairs": []}}, "compare"),
-        ({"questions": ["shift"], "shift": {"generalization": []}}, "shift generalization"),
-        ({"questions": ["shift"], "shift": {"detection": []}}, "shift detection"),
+        ({"questions": ["shift"], "shift": shift_of()}, "shift generalization"),
+        ({"questions": ["shift"], "shift": filled(DetectionResult, {})}, "shift detection"),
     ],
 )
 def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) -> None:

@@ -10,8 +10,9 @@ import polars as pl
 
 from goldassay.core.finding import RowToRead
 from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.stats.intervals import wilson_bounds
-from tests.typed import compose
+from tests.typed import compose, filled
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -48,7 +49,7 @@ def example_document(n_scatter: int = 3000, seed: int = 0) -> dict[str, Any]:
         "artifacts": _artifacts(rng, n_scatter),
         "leakage": _leakage(),
         "instability": _instability(rng),
-        "shift": {"reason": "An audit of one dataset has no second distribution to compare with"},
+        "shift": filled(GeneralizationResult, {"kind": "generalization"}),
         "settings": {
             "seed": 0,
             "artifacts": {"max_tokens": 3, "max_gap": 3, "min_count": 18, "q": 0.01, "threshold": 0.7},

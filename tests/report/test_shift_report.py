@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
 
-from goldassay.questions.charts import charts_of
-from goldassay.questions.report_frame import compose_report
+from goldassay.core.sections import Around
+from goldassay.questions.shift.charts import charts
+from goldassay.questions.shift.result import GeneralizationResult, ShiftResult
 from goldassay.report.charts import draw_pictures
 from goldassay.report.paper import paper_files
 from tests.cli.shift.toys import answers, texts
 from tests.report.shift_example import HOSTILE, shift_reports
+from tests.typed import compose, filled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from goldassay.report.charts import Picture
     from goldassay.report.report import Report
 
 
@@ -100,8 +104,7 @@ def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> Non
 
 
 def test_nothing_measured_is_nothing_shown(reports: tuple[Report, Report]) -> None:
-    bare = {**reports[0].to_dict(), "shift": {"kind": "generalization", "generalization": []}}
-    empty = compose_report(bare)
+    empty = compose({**reports[0].to_dict(), "shift": filled(GeneralizationResult, {"kind": "generalization"})})
     assert empty.drawings() == {}
     assert "Shift" in empty.to_html()
 
@@ -131,17 +134,20 @@ def test_tables_for_papers(reports: tuple[Report, Report]) -> None:
 def test_what_is_left_out_is_said_where_it_is(
     reports: tuple[Report, Report], picture: str, key: str, most: int, what: str
 ) -> None:
-    document = next(each for each in (report.to_dict() for report in reports) if each["shift"].get(key))
-    rows = document["shift"][key]
+    found = next(each for report in reports if hasattr(each := report.answers["shift"], key))
+    assert isinstance(found, ShiftResult)
+    rows = list(getattr(found, key))
     named = "model" if what == "models" else "test" if key == "generalization" else "dataset"
-    own, others = [row for row in rows if row.get("own")], [row for row in rows if not row.get("own")]
+    own, others = ([row for row in rows if getattr(row, "own", False) is side] for side in (True, False))
     kept = others if what == "pairs" else others[:1]
-    more = [{**row, named: f"{row[named]} {i}"} for i in range(most) for row in kept]
+    more = [replace(row, **{named: f"{getattr(row, named)} {i}"}) for i in range(most) for row in kept]
     homes = own if what == "pairs" else []
-    at_most = {**document, "shift": {**document["shift"], key: homes + more}}
-    one_more = {**document, "shift": {**document["shift"], key: rows + more}}
-    assert "The first" not in draw_pictures(charts_of(at_most))[picture].caption
-    drawn = draw_pictures(charts_of(one_more))[picture]
+
+    def drawn_of(shown: list[Any]) -> Picture:
+        return draw_pictures(charts(replace(found, **{key: tuple(shown)}), Around({})))[picture]
+
+    assert "The first" not in drawn_of(homes + more).caption
+    drawn = drawn_of(rows + more)
     assert re.search(rf" The first {most} of \d+ {what} are drawn\.$", drawn.caption)
     for svg in (drawn.wide, drawn.narrow, drawn.standalone):
         assert f"The first {most} of" in svg

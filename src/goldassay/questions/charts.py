@@ -19,11 +19,11 @@ _NOTHING = Around({})
 def charts_of(document: Mapping[str, Any], around: Around = _NOTHING) -> dict[str, Chart]:
     """Every chart of the page that typed results, and a report's document beside them, have values for, by name."""
     made: dict[str, Chart] = {}
-    modules = question_modules("charts")
+    modules, pages = question_modules("charts"), question_pages()
     for question in (DESCRIBING, *AUDITED, *FURTHER):
         if question in around.answers:
-            made |= question_pages()[question].charts(around.answers[question], around)
-        elif question in modules:
+            made |= pages[question].charts(around.answers[question], around)
+        elif question in modules and question not in pages:
             made |= modules[question].charts(document)
     return made
 
@@ -31,11 +31,12 @@ def charts_of(document: Mapping[str, Any], around: Around = _NOTHING) -> dict[st
 def paper_charts_of(document: Mapping[str, Any], around: Around = _NOTHING) -> dict[str, Chart]:
     """Every chart for papers that there are values for, by the name of its file."""
     made: dict[str, Chart] = {}
-    modules = (*question_modules("charts").values(), *question_modules("paper_charts").values())
-    for module in modules:
-        if hasattr(module, "paper_charts"):
+    pages = question_pages()
+    modules = (*question_modules("charts").items(), *question_modules("paper_charts").items())
+    for question, module in modules:
+        if question not in pages and hasattr(module, "paper_charts"):
             made |= module.paper_charts(document)
-    for question, page in question_pages().items():
+    for question, page in pages.items():
         if question in around.answers:
             made |= page.paper_charts(around.answers[question], around)
     return made

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from goldassay.questions.shift.sentences import describe_overconfidence
+from goldassay.questions.shift.page import describe_overconfidence
+from goldassay.questions.shift.result import CalibrationRow
+from tests.typed import filled
 
 
 def test_the_most_overconfident_are_said_first_and_not_all() -> None:
@@ -14,8 +16,9 @@ def test_the_most_overconfident_are_said_first_and_not_all() -> None:
         excess = i / 20
         rows.append({**common, "dataset": "far", "own": False, "overconfidence": excess,
                      "overconfidence_low": excess - 0.02, "overconfidence_high": excess + 0.02})  # fmt: skip
-    said = describe_overconfidence(rows)
+    calibration = [filled(CalibrationRow, row) for row in rows]
+    said = describe_overconfidence(calibration)
     assert [line.split()[0] for line in said] == ["m5", "m4", "m3", "m2"]
     assert "on ID 0.0" in said[0]
     # One whose interval holds 0 is not said at all.
-    assert describe_overconfidence(rows[:2]) == []
+    assert describe_overconfidence(calibration[:2]) == []

@@ -10,12 +10,14 @@ import pytest
 
 from goldassay.core.settings import ShiftLimits
 from goldassay.questions.shift.overlaps import near_copies
+from goldassay.questions.shift.result import DetectionRow, GapRow
 from goldassay.questions.shift.verdict import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
 from tests.stated import Fact, says, states
+from tests.typed import filled
 
 
-def gap(model: str, low: float, high: float, **given: Any) -> list[dict[str, Any]]:
+def gap(model: str, low: float, high: float, **given: Any) -> list[GapRow]:
     """The two rows of a model with these ends of its loss: its own set, of which `own_...` is, and another."""
     middle = (low + high) / 2
     common = {
@@ -33,7 +35,8 @@ def gap(model: str, low: float, high: float, **given: Any) -> list[dict[str, Any
         "loss_high": high,
     }  # fmt: skip
     own |= {key.removeprefix("own_"): value for key, value in given.items() if key.startswith("own_")}
-    return [own, other | {key: value for key, value in given.items() if not key.startswith("own_")}]
+    other |= {key: value for key, value in given.items() if not key.startswith("own_")}
+    return [filled(GapRow, own), filled(GapRow, other)]
 
 
 @pytest.mark.parametrize(
@@ -122,18 +125,17 @@ def test_a_gap_that_is_not_defined_is_never_sound() -> None:
     assert judge_gaps([*gap("a", 0.03, 0.2), *lost], ShiftLimits()).verdict == "caution"
 
 
-def detection(inside: Any, outside: Any, recall: float = 0.95) -> list[dict[str, Any]]:
+def detection(inside: Any, outside: Any, recall: float = 0.95) -> list[DetectionRow]:
     """The row of a model, other set and score."""
     found = measure_detection(inside, outside, recall, n_draws=200)
     interval = found.intervals["false_alarm_rate"]
-    return [
-        {
-            "model": "a", "in_distribution": "ID", "dataset": "far", "score": "max_softmax", "recall": recall,
-            "false_alarm_rate": found.false_alarm_rate, "false_alarm_rate_low": interval.low,
-            "false_alarm_rate_high": interval.high, "false_alarm_rate_chance": found.chance["false_alarm_rate"],
-            "n_in": found.n_in, "n_out": found.n_out,
-        }
-    ]  # fmt: skip
+    row = {
+        "model": "a", "in_distribution": "ID", "dataset": "far", "score": "max_softmax", "recall": recall,
+        "false_alarm_rate": found.false_alarm_rate, "false_alarm_rate_low": interval.low,
+        "false_alarm_rate_high": interval.high, "false_alarm_rate_chance": found.chance["false_alarm_rate"],
+        "n_in": found.n_in, "n_out": found.n_out,
+    }  # fmt: skip
+    return [filled(DetectionRow, row)]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.questions.charts import paper_charts_of
+from goldassay.core.sections import Around
+from goldassay.questions.shift.charts import paper_charts
+from goldassay.questions.shift.result import DetectionResult, GeneralizationResult
 from goldassay.report.paper.drawing import draw_figure
 from goldassay.report.paper.style import literal, rendered
+from tests.typed import filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +46,10 @@ def test_models_are_named_within_the_column(name: str) -> None:
          "false_alarm_rate_chance": 0.95}
         for model in shown
     ]  # fmt: skip
-    drawn = paper_charts_of({"shift": {"generalization": rows, "detection": alarms}})
+    drawn = {
+        **paper_charts(filled(GeneralizationResult, {"generalization": rows}), Around({})),
+        **paper_charts(filled(DetectionResult, {"detection": alarms}), Around({})),
+    }
     assert list(drawn) == ["gap-tea-coffee", "false-alarms"]
     for chart in drawn.values():
         figure = draw_as_written(partial(draw_figure, chart))

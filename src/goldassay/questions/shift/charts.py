@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from goldassay.core.charts import (
     Axis,
@@ -22,16 +22,28 @@ from goldassay.core.charts import (
     first_of,
     numbered_series,
 )
-from goldassay.core.documents import mapping, records
 from goldassay.core.files import file_slug
 from goldassay.core.numbers import bounds, count, number, percent, points, signed_points
+from goldassay.questions.shift.result import (
+    CalibrationRow,
+    ConfidenceHistogram,
+    CoverageRow,
+    DetectionResult,
+    DetectionRow,
+    GapRow,
+    GeneralizationResult,
+    ShiftResult,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    Row = Mapping[str, Any]
+    from goldassay.core.sections import Around
+
     # A model's row on its own distribution, and that on another.
-    Slope = tuple[Row, Row]
+    Slope = tuple[GapRow, GapRow]
+
+R = TypeVar("R", CalibrationRow, CoverageRow)
 
 _MOST_PANELS, _MOST_HISTOGRAMS, _MOST_BARS = 12, 30, 60
 _SIDES = (Series("own distribution", "s0", 0), Series("other set", "s1", 1))
@@ -40,47 +52,47 @@ _APART = 0.03
 _MARKS = 6
 
 
-def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
-    """Every chart of generalization and detection."""
-    found = mapping(document, "shift")
-    return by_name(
-        _slopes(found), _sizes(found), _false_alarms(found), _confidence(found), _reliability(found), _coverage(found)
-    )
+def charts(found: ShiftResult, _: Around) -> dict[str, Chart]:
+    """Every chart of generalization or detection."""
+    if isinstance(found, DetectionResult):
+        return by_name(_false_alarms(found.detection), _confidence(found.histograms))
+    if isinstance(found, GeneralizationResult):
+        gaps = _of_first_metric(found.generalization)
+        return by_name(_slopes(gaps), _sizes(gaps), _reliability(found.calibration), _coverage(found.risk_coverage))
+    return {}
 
 
-def paper_charts(document: Mapping[str, Any]) -> dict[str, Chart]:
-    """Slopes a pair of sets (Figures 1 and 2 of Hendrycks et al. 2020), false alarms (4), confidence (5)."""
-    found = mapping(document, "shift")
-    return {**_paper_slopes(found), **by_name(_paper_alarms(found)), **_paper_confidence(found)}
+def paper_charts(found: ShiftResult, _: Around) -> dict[str, Chart]:
+    """Slopes per pair of sets (Figures 1 and 2 of Hendrycks et al. 2020), false alarms (4), confidence (5)."""
+    if isinstance(found, DetectionResult):
+        return {**by_name(_paper_alarms(found.detection)), **_paper_confidence(found.histograms)}
+    return _paper_slopes(_of_first_metric(found.generalization)) if isinstance(found, GeneralizationResult) else {}
 
 
-def _model_name(row: Row) -> str:
+def _model_name(row: GapRow) -> str:
     """A model's name without what it was trained on: each panel has one training set, and its color says the model."""
-    return str(row.get("model")).replace(f"@{row.get('train')}", "", 1)
+    return row.model.replace(f"@{row.train}", "", 1)
 
 
-def _of_first(rows: Sequence[Row], key: str) -> list[Row]:
-    """The rows with the same value of a key as the first one."""
-    return [row for row in rows if row.get(key) == rows[0].get(key)]
+def _of_first_metric(rows: Sequence[GapRow]) -> list[GapRow]:
+    return [row for row in rows if row.metric == rows[0].metric]
 
 
-def _slopes_of(found: Row) -> dict[tuple[str, str, str], list[Slope]]:
-    """The models' slopes by training set, own set and other set; of several metrics the first."""
-    rows = _of_first(records(found.get("generalization")), "metric")
-    rows = [row for row in rows if number(row.get("value")) is not None]
-    own = {str(row.get("model")): row for row in rows if row.get("own") is True}
+def _slopes_of(rows: Sequence[GapRow]) -> dict[tuple[str, str, str], list[Slope]]:
+    """The models' slopes by training set, own set and other set."""
+    rows = [row for row in rows if number(row.value) is not None]
+    own = {row.model: row for row in rows if row.own}
     pairs: dict[tuple[str, str, str], list[Slope]] = {}
     for row in rows:
-        start = own.get(str(row.get("model")))
-        if row.get("own") is not True and start is not None:
-            key = (str(start.get("train")), str(start.get("test")), str(row.get("test")))
-            pairs.setdefault(key, []).append((start, row))
+        start = own.get(row.model)
+        if not row.own and start is not None:
+            pairs.setdefault((start.train, start.test, row.test), []).append((start, row))
     return pairs
 
 
-def _slopes(found: Row) -> Chart | None:
+def _slopes(rows: Sequence[GapRow]) -> Chart | None:
     """A panel a training set and other set."""
-    pairs = _slopes_of(found)
+    pairs = _slopes_of(rows)
     shown, omitted = first_of(list(pairs.items()), _MOST_PANELS, "pairs")
     if not shown:
         return None
@@ -91,8 +103,8 @@ def _slopes(found: Row) -> Chart | None:
         for _, lines in shown
         for slope in lines
         for row in slope
-        for key in ("value", "low", "high")
-        if (value := number(row.get(key))) is not None
+        for value in (row.value, row.low, row.high)
+        if number(value) is not None
     ]
     pad = 0.06 * (max(values) - min(values)) or 0.005
     axis = Axis(low=min(values) - pad, high=max(values) + pad)
@@ -114,11 +126,11 @@ def _slope_panel(title: str, lines: Sequence[Slope], models: Sequence[str], axis
         series = models.index(_model_name(slope[1]))
         shift = _APART * (series - (len(models) - 1) / 2)
         ends = tuple(
-            Point(at + shift, float(row["value"]), _slope_hover(row), *_interval(row, "low", "high"))
+            Point(at + shift, row.value, _slope_hover(row), number(row.low), number(row.high))
             for at, row in enumerate(slope)
         )
         traces.append(Trace(ends, series, "curve"))
-    names = [str(row.get("test")) for row in lines[0]]
+    names = [row.test for row in lines[0]]
     reach = 0.33 + _APART * len(models) / 2
     return Panel(
         title,
@@ -129,42 +141,33 @@ def _slope_panel(title: str, lines: Sequence[Slope], models: Sequence[str], axis
     )
 
 
-def _interval(row: Row, low: str, high: str) -> tuple[float | None, float | None]:
-    return number(row.get(low)), number(row.get(high))
+def _slope_hover(row: GapRow) -> str:
+    hover = f"{row.model} on {row.test}: {points(row.value)} {bounds(row.low, row.high)}"
+    return hover if row.own else f"{hover}, gap {signed_points(row.gap, 1)} {bounds(row.gap_low, row.gap_high)}"
 
 
-def _slope_hover(row: Row) -> str:
-    hover = (
-        f"{row.get('model')} on {row.get('test')}: {points(row.get('value'))} {bounds(*_interval(row, 'low', 'high'))}"
-    )
-    if row.get("own") is not True:
-        hover += f", gap {signed_points(row.get('gap'), 1)} {bounds(row.get('gap_low'), row.get('gap_high'))}"
-    return hover
-
-
-def _paper_slopes(found: Row) -> dict[str, Chart]:
+def _paper_slopes(rows: Sequence[GapRow]) -> dict[str, Chart]:
     """A chart a pair of sets, whatever the models were trained on."""
     pairs: dict[tuple[str, str], list[Slope]] = {}
-    for (_, start, end), lines in _slopes_of(found).items():
+    for (_, start, end), lines in _slopes_of(rows).items():
         pairs.setdefault((start, end), []).extend(lines)
     charts: dict[str, Chart] = {}
     for (start, end), lines in pairs.items():
         name = f"gap-{file_slug(start)}-{file_slug(end)}"
         models = list(dict.fromkeys(_model_name(row) for _, row in lines))
-        axis = Axis(f"{lines[0][0].get('metric')} (points)")
+        axis = Axis(f"{lines[0][0].metric} (points)")
         charts[name] = Plot(name=name, panels=(_slope_panel("", lines, models, axis),), series=numbered_series(models))
     return charts
 
 
-def _sizes(found: Row) -> Chart | None:
-    """A panel an other set, where two models or more have a size."""
-    rows = _of_first(records(found.get("generalization")), "metric")
-    own = {row.get("model"): row.get("test") for row in rows if row.get("own") is True}
-    panels: dict[str, list[tuple[Row, tuple[float, ...]]]] = {}
+def _sizes(rows: Sequence[GapRow]) -> Chart | None:
+    """A panel per other set, where two models or more have a size."""
+    own = {row.model: row.test for row in rows if row.own}
+    panels: dict[str, list[tuple[GapRow, tuple[float, ...]]]] = {}
     for row in rows:
-        known = between(*(number(row.get(key)) for key in ("size", "gap", "gap_low", "gap_high")))
-        if row.get("own") is not True and known is not None and known[0] > 0:
-            panels.setdefault(f"{own.get(row.get('model'), 'own')} → {row.get('test')}", []).append((row, known))
+        known = between(*map(number, (row.size, row.gap, row.gap_low, row.gap_high)))
+        if not row.own and known is not None and known[0] > 0:
+            panels.setdefault(f"{own.get(row.model, 'own')} → {row.test}", []).append((row, known))
     several = [(name, each) for name, each in panels.items() if len({known[0] for _, known in each}) > 1]
     shown, omitted = first_of(several, _MOST_PANELS, "pairs")
     if not shown:
@@ -190,42 +193,37 @@ def _sizes(found: Row) -> Chart | None:
     )
 
 
-def _size_point(row: Row, known: tuple[float, ...]) -> Point:
+def _size_point(row: GapRow, known: tuple[float, ...]) -> Point:
     size, gap, low, high = known
-    hover = f"{row.get('model')}, {count(size)} parameters: gap {signed_points(gap, 1)} {bounds(low, high)}"
+    hover = f"{row.model}, {count(size)} parameters: gap {signed_points(gap, 1)} {bounds(low, high)}"
     return Point(size, gap, hover, low, high)
 
 
-def _alarms_of(found: Row) -> list[Row]:
-    """The rows of detection; of several scores the first."""
-    rows = _of_first(records(found.get("detection")), "score")
-    return [row for row in rows if number(row.get("false_alarm_rate")) is not None]
+def _of_first_score(rows: Sequence[DetectionRow]) -> list[DetectionRow]:
+    return [row for row in rows if row.score == rows[0].score and number(row.false_alarm_rate) is not None]
 
 
-def _alarm_bar(row: Row, name: str, series: int) -> Bar:
-    rate = float(row["false_alarm_rate"])
-    low, high = _interval(row, "false_alarm_rate_low", "false_alarm_rate_high")
-    hover = f"{row.get('model')} on {row.get('dataset')}: {percent(rate)} {bounds(low, high)}"
-    return Bar(name, rate, hover, points(rate), bounds(low, high, 0), series, low, high)
+def _alarm_bar(row: DetectionRow, series: int) -> Bar:
+    rate, low, high = row.false_alarm_rate, number(row.false_alarm_rate_low), number(row.false_alarm_rate_high)
+    hover = f"{row.model} on {row.dataset}: {percent(rate)} {bounds(low, high)}"
+    return Bar(row.model, rate, hover, points(rate), bounds(low, high, 0), series, low, high)
 
 
-def _chance(rows: Sequence[Row]) -> tuple[Rule, ...]:
-    chance = number(rows[0].get("false_alarm_rate_chance"))
+def _chance(rows: Sequence[DetectionRow]) -> tuple[Rule, ...]:
+    chance = number(rows[0].false_alarm_rate_chance)
     return () if chance is None else (Rule(chance, "chance"),)
 
 
-def _false_alarms(found: Row) -> Chart | None:
-    """A bar a model, in a group an other set."""
-    rows = _alarms_of(found)
+def _false_alarms(found: Sequence[DetectionRow]) -> Chart | None:
+    """A bar per model, in a group per other set."""
+    rows = _of_first_score(found)
     if not rows:
         return None
     shown, omitted = first_of(rows, _MOST_BARS, "bars")
-    models = list(dict.fromkeys(str(row.get("model")) for row in shown))
+    models = list(dict.fromkeys(row.model for row in shown))
     groups: dict[tuple[str, str], list[Bar]] = {}
     for row in shown:
-        model = str(row.get("model"))
-        key = (str(row.get("in_distribution")), str(row.get("dataset")))
-        groups.setdefault(key, []).append(_alarm_bar(row, model, models.index(model)))
+        groups.setdefault((row.in_distribution, row.dataset), []).append(_alarm_bar(row, models.index(row.model)))
     several = len({own for own, _ in groups}) > 1
     return Bars(
         name="shift_false_alarms",
@@ -245,15 +243,14 @@ def _false_alarms(found: Row) -> Chart | None:
     )
 
 
-def _paper_alarms(found: Row) -> Chart | None:
-    rows = _alarms_of(found)
+def _paper_alarms(found: Sequence[DetectionRow]) -> Chart | None:
+    rows = _of_first_score(found)
     if not rows:
         return None
-    models = list(dict.fromkeys(str(row.get("model")) for row in rows))
+    models = list(dict.fromkeys(row.model for row in rows))
     groups: dict[str, list[Bar]] = {}
     for row in rows:
-        model = str(row.get("model"))
-        groups.setdefault(str(row.get("dataset")), []).append(_alarm_bar(row, model, models.index(model)))
+        groups.setdefault(row.dataset, []).append(_alarm_bar(row, models.index(row.model)))
     return Bars(
         name="false-alarms",
         groups=tuple(BarGroup(name, tuple(bars)) for name, bars in groups.items()),
@@ -263,38 +260,17 @@ def _paper_alarms(found: Row) -> Chart | None:
     )
 
 
-def _numbers(values: Any) -> list[float]:
-    return [number(value) or 0.0 for value in values] if isinstance(values, (list, tuple)) else []
-
-
-def _histograms(found: Row) -> list[tuple[Row, list[float], list[float], list[float]]]:
-    """Each histogram with its edges, and the shares of own and of other texts between them."""
-    histograms = []
-    for row in records(found.get("histograms")):
-        edges, inside, outside = (_numbers(row.get(key)) for key in ("edges", "share_in", "share_out"))
-        if len(edges) > 1 and len(inside) == len(outside) == len(edges) - 1:
-            histograms.append((row, edges, inside, outside))
-    return histograms
-
-
 def _steps(edges: Sequence[float], shares: Sequence[float]) -> tuple[Point, ...]:
     inner = (Point(edge, share) for edge, share in zip(edges, shares, strict=False))
     return (Point(edges[0], 0.0), *inner, Point(edges[-1], 0.0))
 
 
-def _confidence(found: Row) -> Chart | None:
-    """A panel a model and other set."""
-    histograms = _histograms(found)
+def _confidence(histograms: Sequence[ConfidenceHistogram]) -> Chart | None:
+    """A panel per model and other set."""
     if not histograms:
         return None
     shown, omitted = first_of(histograms, _MOST_HISTOGRAMS, "panels")
-    several = len({row.get("model") for row, *_ in histograms}) > 1
-    panels = []
-    for row, edges, inside, outside in shown:
-        dataset = str(row.get("dataset"))
-        panels.append(
-            _confidence_panel((str(row.get("model")), dataset) if several else dataset, edges, inside, outside)
-        )
+    several = len({row.model for row in histograms}) > 1
     return Plot(
         name="shift_confidence",
         title="Confidence in own and foreign texts",
@@ -302,16 +278,15 @@ def _confidence(found: Row) -> Chart | None:
         "runs together. Filled: the model's own distribution; the line: the other. Where they lie over each other, "
         "confidence cannot tell them apart.",
         omitted=omitted,
-        panels=tuple(panels),
+        panels=tuple(_confidence_panel((row.model, row.dataset) if several else row.dataset, row) for row in shown),
         series=_SIDES,
         height=120,
         legend="lines",
     )
 
 
-def _confidence_panel(
-    title: str | tuple[str, str], edges: Sequence[float], inside: Sequence[float], outside: Sequence[float]
-) -> Panel:
+def _confidence_panel(title: str | tuple[str, str], row: ConfidenceHistogram) -> Panel:
+    edges, inside, outside = row.edges, row.share_in, row.share_out
     columns = [
         Column(
             edges[i],
@@ -330,29 +305,27 @@ def _confidence_panel(
     )
 
 
-def _paper_confidence(found: Row) -> dict[str, Chart]:
+def _paper_confidence(histograms: Sequence[ConfidenceHistogram]) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
-    for row, edges, inside, outside in _histograms(found):
-        name = f"confidence-{file_slug(row.get('model'))}-{file_slug(row.get('dataset'))}"
-        series = (Series("own", "s0", 0), Series(str(row.get("dataset")), "s2", 1))
-        panel = _confidence_panel("", edges, inside, outside)
-        charts[name] = Plot(name=name, panels=(panel,), series=series, height=135, legend="lines")
+    for row in histograms:
+        name = f"confidence-{file_slug(row.model)}-{file_slug(row.dataset)}"
+        series = (Series("own", "s0", 0), Series(row.dataset, "s2", 1))
+        charts[name] = Plot(name=name, panels=(_confidence_panel("", row),), series=series, height=135, legend="lines")
     return charts
 
 
 def _by_model(
-    found: Row, key: str, panel_of: Callable[[str, Sequence[Row], Sequence[str]], Panel | None]
+    rows: Sequence[R], panel_of: Callable[[str, Sequence[R], Sequence[str]], Panel | None]
 ) -> tuple[tuple[Panel, ...], list[str], str]:
-    """A panel a model with a series a set, the sets, and what is left out."""
-    rows = records(found.get(key))
-    sets = list(dict.fromkeys(str(row.get("dataset")) for row in rows))
-    models, omitted = first_of(list(dict.fromkeys(str(row.get("model")) for row in rows)), _MOST_PANELS, "models")
-    panels = [panel_of(model, [row for row in rows if str(row.get("model")) == model], sets) for model in models]
+    """A panel per model with a series per set, the sets, and what is left out."""
+    sets = list(dict.fromkeys(row.dataset for row in rows))
+    models, omitted = first_of(list(dict.fromkeys(row.model for row in rows)), _MOST_PANELS, "models")
+    panels = [panel_of(model, [row for row in rows if row.model == model], sets) for model in models]
     return tuple(panel for panel in panels if panel is not None), sets, omitted
 
 
-def _reliability(found: Row) -> Chart | None:
-    panels, sets, omitted = _by_model(found, "calibration", _reliability_panel)
+def _reliability(rows: Sequence[CalibrationRow]) -> Chart | None:
+    panels, sets, omitted = _by_model(rows, _reliability_panel)
     if not panels:
         return None
     return Plot(
@@ -367,22 +340,20 @@ def _reliability(found: Row) -> Chart | None:
     )
 
 
-def _reliability_panel(model: str, rows: Sequence[Row], sets: Sequence[str]) -> Panel | None:
+def _reliability_panel(model: str, rows: Sequence[CalibrationRow], sets: Sequence[str]) -> Panel | None:
     traces = []
     for row in rows:
-        series = sets.index(str(row.get("dataset")))
-        bins = [
+        bins = tuple(
             Point(
-                known[0],
-                known[1],
-                f"{row.get('dataset')}: confidence {points(known[0])}, accuracy {points(known[1])}, "
-                f"{count(each.get('n'))} answers",
+                each.confidence,
+                each.accuracy,
+                f"{row.dataset}: confidence {points(each.confidence)}, accuracy {points(each.accuracy)}, "
+                f"{count(each.n)} answers",
             )
-            for each in records(row.get("bins"))
-            if (known := between(number(each.get("confidence")), number(each.get("accuracy")))) is not None
-        ]
+            for each in row.bins
+        )
         if bins:
-            traces.append(Trace(tuple(bins), series, "thin"))
+            traces.append(Trace(bins, sets.index(row.dataset), "thin"))
     if not traces:
         return None
     every = [point for trace in traces for point in trace.points]
@@ -396,8 +367,8 @@ def _reliability_panel(model: str, rows: Sequence[Row], sets: Sequence[str]) -> 
     )
 
 
-def _coverage(found: Row) -> Chart | None:
-    panels, sets, omitted = _by_model(found, "risk_coverage", _coverage_panel)
+def _coverage(rows: Sequence[CoverageRow]) -> Chart | None:
+    panels, sets, omitted = _by_model(rows, _coverage_panel)
     if not panels:
         return None
     return Plot(
@@ -412,23 +383,21 @@ def _coverage(found: Row) -> Chart | None:
     )
 
 
-def _coverage_panel(model: str, rows: Sequence[Row], sets: Sequence[str]) -> Panel | None:
+def _coverage_panel(model: str, rows: Sequence[CoverageRow], sets: Sequence[str]) -> Panel | None:
     traces = []
     for row in rows:
-        curve = _risks(row)
+        curve = list(zip(row.coverages, row.risks, strict=True))
         marked = set(range(len(curve) - 1, -1, -max(1, len(curve) // _MARKS)))
         line = [
             Point(
                 share,
                 risk,
-                f"{row.get('dataset')}: {points(risk)} % wrong when {points(share, 0)} % are answered"
-                if at in marked
-                else "",
+                f"{row.dataset}: {points(risk)} % wrong when {points(share, 0)} % are answered" if at in marked else "",
             )
             for at, (share, risk) in enumerate(curve)
         ]
         if line:
-            traces.append(Trace(tuple(line), sets.index(str(row.get("dataset"))), "curve"))
+            traces.append(Trace(tuple(line), sets.index(row.dataset), "curve"))
     if not traces:
         return None
     risk = max(point.y for trace in traces for point in trace.points)
@@ -438,11 +407,3 @@ def _coverage_panel(model: str, rows: Sequence[Row], sets: Sequence[str]) -> Pan
         Axis("answered (%)", low=0.0, high=1.0),
         Axis("wrong (%)", low=0.0, high=1.08 * risk or 1.0),
     )
-
-
-def _risks(row: Row) -> list[tuple[float, float]]:
-    shares, risks = row.get("coverages"), row.get("risks")
-    if not isinstance(shares, (list, tuple)) or not isinstance(risks, (list, tuple)):
-        return []
-    pairs = [(number(a), number(b)) for a, b in zip(shares, risks, strict=False)]
-    return [(a, b) for a, b in pairs if a is not None and b is not None]

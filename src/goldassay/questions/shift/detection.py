@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
@@ -40,7 +41,8 @@ from goldassay.questions.shift.measures.scores import (
     score_max_softmax,
 )
 from goldassay.questions.shift.overlaps import check_covered, describe_overlaps, disjoint
-from goldassay.questions.shift.sentences import describe_detection
+from goldassay.questions.shift.page import describe_detection
+from goldassay.questions.shift.result import ConfidenceHistogram, DetectionResult, DetectionRow
 from goldassay.questions.shift.verdict import judge_detection
 from goldassay.runs.adapters.stored import NAME as STORED
 from goldassay.runs.assembly import position_of
@@ -113,12 +115,13 @@ class FeaturePlaces:
 
 @dataclass
 class Detected:
-    """Rows a model, other set and score; histograms of confidence; remarks; what was left out and why."""
+    """A row per model, other set and score; histograms of confidence; remarks; what was left out and why."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    histograms: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[DetectionRow] = field(default_factory=list)
+    histograms: list[ConfidenceHistogram] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
 
 
 def detect(groups: Sequence[Group], wanted: Wanted, places: FeaturePlaces | None, progress: Progress) -> Detected:
@@ -135,14 +138,15 @@ def detect(groups: Sequence[Group], wanted: Wanted, places: FeaturePlaces | None
             scores = _of_logits(group, other, wanted, found)
             if places is not None:
                 scores |= _of_features(group, other, wanted, places, found)
-            keys = {"model": group.model, "in_distribution": group.own.dataset, "dataset": other.dataset}
+            names = (group.model, group.own.dataset, other.dataset)
             for name, (inside, outside) in scores.items():
-                found.rows.append({**keys, "score": name, **_measured(inside, outside, wanted)})
-            found.histograms.append({**keys, **_histogram(group.own, other)})
+                found.rows.append(_measured(names, name, inside, outside, wanted, found))
+            found.histograms.append(_histogram(names, group.own, other))
             done += 1
             progress(done, total)
     found.notes[:] = dict.fromkeys(found.notes)
     found.skipped[:] = dict.fromkeys(found.skipped)
+    found.caveats[:] = dict.fromkeys(found.caveats)
     return found
 
 
@@ -224,38 +228,45 @@ def _of_features(
     }
 
 
-def _measured(inside: Any, outside: Any, wanted: Wanted) -> dict[str, Any]:
+def _measured(
+    names: tuple[str, str, str], score: str, inside: Any, outside: Any, wanted: Wanted, found: Detected
+) -> DetectionRow:
     result = measure_detection(inside, outside, wanted.recall, wanted.rule, seed=wanted.seed, n_draws=wanted.n_draws)
-    row: dict[str, Any] = {}
+    found.caveats += result.caveats
+    by_metric: dict[str, float] = {}
     for metric, interval in result.intervals.items():
-        row[metric] = getattr(result, metric)
-        row[f"{metric}_low"], row[f"{metric}_high"] = interval.low, interval.high
-        row[f"{metric}_sd"], row[f"{metric}_chance"] = result.sd[metric], result.chance[metric]
-    return row | {
-        "threshold": result.threshold,
-        "achieved_recall": result.achieved_recall,
-        "recall": result.recall,
-        "rule": result.rule,
-        "tied_share": result.tied_share,
-        "n_in": result.n_in,
-        "n_out": result.n_out,
-        "n_runs": result.n_runs,
-        "interval_method": result.interval_method,
-        "caveats": list(result.caveats),
-    }
+        by_metric[metric] = getattr(result, metric)
+        by_metric[f"{metric}_low"], by_metric[f"{metric}_high"] = interval.low, interval.high
+        by_metric[f"{metric}_sd"], by_metric[f"{metric}_chance"] = result.sd[metric], result.chance[metric]
+    model, own, other = names
+    return DetectionRow(
+        model=model,
+        in_distribution=own,
+        dataset=other,
+        score=score,
+        **by_metric,
+        threshold=result.threshold,
+        achieved_recall=result.achieved_recall,
+        recall=result.recall,
+        rule=result.rule,
+        tied_share=result.tied_share,
+        n_in=result.n_in,
+        n_out=result.n_out,
+        n_runs=result.n_runs,
+        interval_method=result.interval_method,
+    )
 
 
-def _histogram(own: Answers, other: Answers) -> dict[str, Any]:
+def _histogram(names: tuple[str, str, str], own: Answers, other: Answers) -> ConfidenceHistogram:
     """Shares of the examples of each side by their confidence, all runs together."""
-    n_classes = np.asarray(own.logits).shape[-1]
-    edges = np.linspace(1 / n_classes, 1, _N_BINS + 1)
-    shares = {}
-    for side, each in (("in", own), ("out", other)):
+    edges = np.linspace(1 / np.asarray(own.logits).shape[-1], 1, _N_BINS + 1)
+    shares, means = [], []
+    for each in (own, other):
         confidence = -score_max_softmax(np.asarray(each.logits))
         counts = np.histogram(np.clip(confidence, edges[0], 1.0), edges)[0]
-        shares[f"share_{side}"] = counts / counts.sum()
-        shares[f"mean_{side}"] = float(confidence.mean())
-    return {"edges": edges, **shares}
+        shares.append(tuple((counts / counts.sum()).tolist()))
+        means.append(float(confidence.mean()))
+    return ConfidenceHistogram(*names, tuple(edges.tolist()), shares[0], means[0], shares[1], means[1])
 
 
 @dataclass(frozen=True)
@@ -422,30 +433,31 @@ def report_detection(
         _check_neighbors(k, features)
     with steps.step("measuring detection") as progress:
         found = detect(groups, wanted, features, progress)
-    section = {
-        "kind": "detection",
-        "sentences": describe_detection(found.rows),
-        "notes": [
+    result = DetectionResult(
+        kind="detection",
+        sentences=tuple(describe_detection(found.rows)),
+        notes=(
             *notes,
             *sides.notes,
             *notes_of(groups, sides),
-            *_say_ignored(groups),
+            *_describe_ignored(groups),
             *describe_probabilities(groups),
             *found.notes,
             *found.skipped,
             *describe_overlaps(overlaps),
-            *dict.fromkeys(said for row in found.rows for said in row["caveats"]),
-        ],
-        "detection": [{key: value for key, value in row.items() if key != "caveats"} for row in found.rows],
-        "histograms": found.histograms,
-        "overlaps": overlaps,
-        "sets": describe_sets(groups),
-    }
+            *found.caveats,
+        ),
+        overlaps=tuple(overlaps),
+        sets=describe_sets(groups),
+        detection=tuple(found.rows),
+        histograms=tuple(found.histograms),
+    )
+    verdict = judge_detection(found.rows, settings.verdicts.shift)
     findings = {
         "questions": ["shift"],
-        "verdicts": {"shift": judge_detection(found.rows, settings.verdicts.shift).to_dict()},
+        "verdicts": {"shift": verdict.to_dict()},
         "inputs": describe_inputs(_paths(halves), sides.slices, choice),
-        "shift": section,
+        "shift": result,
         "settings": {
             "seed": settings.seed,
             "draws": n_draws,
@@ -457,9 +469,9 @@ def report_detection(
             "verdicts": settings.verdicts.shift.model_dump(mode="json"),
         },
     }
-    tables = {"detection": section["detection"], "confidence": _histogram_rows(found.histograms)}
-    title = title_of("Detection", section["sets"])
-    return compose_report(frame_findings(title, findings, steps, settings), frames(tables))
+    tables = frames({"detection": list(map(vars, found.rows)), "confidence": _histogram_rows(found.histograms)})
+    document = frame_findings(title_of("Detection", result.sets), findings, steps, settings)
+    return compose_report(document, tables, findings=[Finding("shift", verdict, result=result)])
 
 
 def _chosen(scores: Sequence[str] | None, training: str | None) -> tuple[str, ...]:
@@ -545,7 +557,7 @@ def _features(trained: Evidence, halves: Sequence[Evidence], groups: Sequence[Gr
     return FeaturePlaces(place, trained.named_runs, tuple(_paths(halves)))
 
 
-def _say_ignored(groups: Sequence[Group]) -> list[str]:
+def _describe_ignored(groups: Sequence[Group]) -> list[str]:
     """That the labels of other sets count for nothing, where they have any."""
     names = dict.fromkeys(each.dataset for group in groups for each in group.others if each.ignored)
     return [f"The labels of {', '.join(names)} were ignored: only where a text comes from is asked."] if names else []
@@ -559,21 +571,17 @@ def _check_neighbors(k: int, features: FeaturePlaces | None) -> None:
         raise InputError(f"k is {k}, and there are {smallest} training features", mend="choose k from 1 to that number")
 
 
-def _histogram_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _histogram_rows(rows: Sequence[ConfidenceHistogram]) -> list[dict[str, Any]]:
     return [
         {
-            **{key: row[key] for key in ("model", "in_distribution", "dataset")},
+            "model": row.model,
+            "in_distribution": row.in_distribution,
+            "dataset": row.dataset,
             "confidence_low": low,
             "confidence_high": high,
             "share_in": inside,
             "share_out": outside,
         }
         for row in rows
-        for low, high, inside, outside in zip(
-            row["edges"][:-1].tolist(),
-            row["edges"][1:].tolist(),
-            row["share_in"].tolist(),
-            row["share_out"].tolist(),
-            strict=True,
-        )
+        for low, high, inside, outside in zip(row.edges[:-1], row.edges[1:], row.share_in, row.share_out, strict=True)
     ]

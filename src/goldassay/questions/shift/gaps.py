@@ -5,7 +5,6 @@ Calibration and risk against coverage are measured set by set: whether confidenc
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +32,17 @@ from goldassay.questions.shift.overlaps import (
     with_near,
     without_known,
 )
-from goldassay.questions.shift.sentences import (
-    describe_domains,
-    describe_gaps,
-    describe_known,
-    describe_overconfidence,
-    describe_unlearned,
+from goldassay.questions.shift.page import describe_generalization
+from goldassay.questions.shift.result import (
+    CalibrationRow,
+    ConfidentError,
+    CoverageRow,
+    DomainRow,
+    GapRow,
+    GeneralizationResult,
+    MarkingWord,
+    ReliabilityBin,
 )
-from goldassay.questions.shift.verdict import judged_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from goldassay.questions.shift.measures.set_metrics import Metric
 
 # Calibration and coverage are measured run by run; these draws fix their bounds to about a tenth of their width.
-_KNOWING_DRAWS = 200
+_CONFIDENCE_DRAWS = 200
 
 
 def check_choice(asked: GapChoice) -> None:
@@ -71,8 +73,8 @@ def check_choice(asked: GapChoice) -> None:
 
 def measure(
     evidence: Evidence, read_all: Callable[[], Read], asked: GapChoice
-) -> tuple[dict[str, Any], dict[str, pl.DataFrame], pl.DataFrame]:
-    """The section of the report, its tables, and the examples of other sets that some run gets wrong.
+) -> tuple[GeneralizationResult, dict[str, pl.DataFrame], pl.DataFrame]:
+    """What was measured, its tables, and the examples of other sets that some run gets wrong.
 
     Args:
         evidence: What the models were trained on, settings and progress.
@@ -108,53 +110,66 @@ def measure(
         errors = find_confident_errors(groups, datasets)
     with steps.step("measuring confidence") as progress:
         calibration, coverage = measure_confidence(
-            groups, seed=seed, n_draws=min(asked.n_draws, _KNOWING_DRAWS), progress=progress
+            groups, seed=seed, n_draws=min(asked.n_draws, _CONFIDENCE_DRAWS), progress=progress
         )
     with steps.step("telling the texts apart") as progress:
         domains, wordless = measure_domains(groups, datasets, seed=seed, progress=progress)
-    one_by_one = _say_one_by_one(groups, datasets, evidence.settings.data.clusters)
-    section = {
-        "kind": "generalization",
-        "sentences": [
-            *describe_unlearned(gaps),
-            *describe_known(gaps),
-            *describe_gaps(gaps, judged_gap(gaps, evidence.settings.verdicts.shift)),
-            *describe_overconfidence(calibration),
-            *describe_domains(domains),
-        ],
-        "notes": [
+    one_by_one = _describe_one_by_one(groups, datasets, evidence.settings.data.clusters)
+    found = GeneralizationResult(
+        kind="generalization",
+        sentences=tuple(describe_generalization(gaps, calibration, domains, evidence.settings.verdicts.shift)),
+        notes=(
             *asked.notes,
             *read.notes,
             *counted,
             *describe_probabilities(groups),
-            *_say_unnamed(groups),
+            *_describe_unnamed(groups),
             *caveats,
             *describe_overlaps(overlaps),
             *describe_not_looked_up(groups, known),
             *wordless,
             *one_by_one,
-        ],
-        "caveats": one_by_one,
-        "generalization": gaps,
-        "calibration": calibration,
-        "risk_coverage": coverage,
-        "confident_errors": errors,
-        "domains": domains,
-        "overlaps": overlaps,
-        "sets": describe_sets(groups),
-    }
-    tables = {
-        "generalization": gaps,
-        "calibration": _flat(calibration, "bins"),
-        "reliability": _unrolled(calibration, "bins"),
-        "risk_coverage": _curves(coverage),
-        "confident_errors": errors,
-        "domain_words": _unrolled(domains, "words"),
-    }
-    return section, frames(tables), beside_data(wrong_rows(groups), datasets)
+        ),
+        overlaps=tuple(overlaps),
+        sets=describe_sets(groups),
+        caveats=tuple(one_by_one),
+        generalization=tuple(gaps),
+        calibration=tuple(calibration),
+        risk_coverage=tuple(coverage),
+        confident_errors=tuple(errors),
+        domains=tuple(domains),
+    )
+    return found, _tables(found), beside_data(wrong_rows(groups), datasets)
 
 
-def _say_unnamed(groups: Sequence[Group]) -> list[str]:
+def _tables(found: GeneralizationResult) -> dict[str, pl.DataFrame]:
+    return frames(
+        {
+            "generalization": list(map(vars, found.generalization)),
+            "calibration": [
+                {key: value for key, value in vars(row).items() if key != "bins"} for row in found.calibration
+            ],
+            "reliability": [
+                {"model": row.model, "dataset": row.dataset, **vars(each)}
+                for row in found.calibration
+                for each in row.bins
+            ],
+            "risk_coverage": [
+                {"model": row.model, "dataset": row.dataset, "coverage": share, "risk": risk}
+                for row in found.risk_coverage
+                for share, risk in zip(row.coverages, row.risks, strict=True)
+            ],
+            "confident_errors": list(map(vars, found.confident_errors)),
+            "domain_words": [
+                {"in_distribution": row.in_distribution, "dataset": row.dataset, **vars(word)}
+                for row in found.domains
+                for word in row.words
+            ],
+        }
+    )
+
+
+def _describe_unnamed(groups: Sequence[Group]) -> list[str]:
     """That there are logits, but calibration and coverage need to know which class each is of."""
     models = [group.model for group in groups if group.own.unnamed_logits]
     if not models:
@@ -165,7 +180,7 @@ def _say_unnamed(groups: Sequence[Group]) -> list[str]:
     ]
 
 
-def _say_one_by_one(groups: Sequence[Group], texts: Mapping[str, Dataset], by: str) -> list[str]:
+def _describe_one_by_one(groups: Sequence[Group], texts: Mapping[str, Dataset], by: str) -> list[str]:
     """That nobody knows which examples share a text where the texts are not at hand: intervals are then other ones."""
     sets = dict.fromkeys(each.dataset for group in groups for each in (group.own, *group.others))
     names = [name for name in sets if name not in texts]
@@ -186,24 +201,6 @@ def _check_known(sizes: Mapping[str, int], groups: Sequence[Group]) -> None:
             )
 
 
-def _flat(rows: Sequence[Mapping[str, Any]], without: str) -> list[dict[str, Any]]:
-    return [{key: value for key, value in row.items() if key != without} for row in rows]
-
-
-def _unrolled(rows: Sequence[Mapping[str, Any]], inner: str) -> list[dict[str, Any]]:
-    """A row for each of the inner ones, with the keys of the outer."""
-    keys = ("model", "in_distribution", "dataset")
-    return [{**{key: row[key] for key in keys if key in row}, **each} for row in rows for each in row[inner]]
-
-
-def _curves(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {"model": row["model"], "dataset": row["dataset"], "coverage": share, "risk": risk}
-        for row in rows
-        for share, risk in zip(row["coverages"].tolist(), row["risks"].tolist(), strict=True)
-    ]
-
-
 # Confident errors that are shown of each model and set.
 _MOST_ERRORS = 10
 
@@ -220,8 +217,8 @@ def measure_gaps(
     seed: int,
     n_draws: int,
     progress: Progress,
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row a model, set and metric, as plain data, and what to bear in mind.
+) -> tuple[list[GapRow], list[str]]:
+    """A row per model, set and metric, and what to bear in mind.
 
     Args:
         groups: One a model.
@@ -235,7 +232,7 @@ def measure_gaps(
         n_draws: Of the intervals.
         progress: Told after each model.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[GapRow] = []
     caveats: dict[str, list[str]] = {}
     # The worst loss decides, so that the lower ends of all hold at once.
     together = max(1, sum(len(group.others) for group in groups))
@@ -282,18 +279,18 @@ def measure_gaps(
             for said in () if group.model in untrained else measured.caveats:
                 caveats.setdefault(said, []).append(group.model)
             rows += [
-                {
-                    "model": group.model,
-                    "size": sizes.get(group.model, group.n_parameters),
-                    **row,
-                    "own": row["test"] == group.own.dataset,
-                    "floor_declared": name != "mean" or floor is not None,
-                    "n_runs": measured.n_runs,
-                    "trained": group.model not in untrained,
-                    "level": measured.level,
-                    "interval_method": measured.interval_method,
-                }
-                for row in map(asdict, measured.sets)
+                GapRow(
+                    model=group.model,
+                    size=sizes.get(group.model, group.n_parameters),
+                    **vars(row),
+                    own=row.test == group.own.dataset,
+                    floor_declared=name != "mean" or floor is not None,
+                    n_runs=measured.n_runs,
+                    trained=group.model not in untrained,
+                    level=measured.level,
+                    interval_method=measured.interval_method,
+                )
+                for row in measured.sets
             ]
         progress(done, len(groups))
     return rows, [
@@ -322,7 +319,7 @@ def _metric_of(sets: Sequence[Answers]) -> Metric:
     return "mean" if graded else "accuracy"
 
 
-def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> list[dict[str, Any]]:
+def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> list[ConfidentError]:
     """The most confident errors out of distribution, a list a model and set: which examples cross over.
 
     Ranked by the mean over runs of (1 - correctness) x confidence. With two classes or more and logits only.
@@ -341,16 +338,16 @@ def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset])
                 predicted = np.bincount(each.predictions[:, i], minlength=len(each.label_names))
                 wrong = each.scores[:, i] < 1
                 rows.append(
-                    {
-                        "model": group.model,
-                        "dataset": each.dataset,
-                        "example_id": str(each.example_ids[i]),
-                        "text": None if shown is None else shown[i],
-                        "label": each.label_names[int(each.gold[i])],
-                        "prediction": each.label_names[int(predicted.argmax())],
-                        "confidence": float(confidence[wrong, i].mean()),
-                        "share_wrong": float(wrong.mean()),
-                    }
+                    ConfidentError(
+                        model=group.model,
+                        dataset=each.dataset,
+                        example_id=str(each.example_ids[i]),
+                        text=None if shown is None else shown[i],
+                        label=each.label_names[int(each.gold[i])],
+                        prediction=each.label_names[int(predicted.argmax())],
+                        confidence=float(confidence[wrong, i].mean()),
+                        share_wrong=float(wrong.mean()),
+                    )
                 )
     return rows
 
@@ -363,7 +360,7 @@ def _confidence(logits: Any) -> Any:
 
 def measure_domains(
     groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[DomainRow], list[str]]:
     """How far each other set lies from the model's own, and by which words; each pair once, either way round.
 
     Returns:
@@ -385,13 +382,18 @@ def measure_domains(
                 notes.append(f"No words mark the shift from {own} to {other}: {error.problem}.")
             else:
                 rows.append(
-                    {
-                        "in_distribution": own,
-                        "dataset": other,
-                        **{key: value for key, value in found.to_dict().items() if key not in ("interval", "seed")},
-                        "low": found.interval.low,
-                        "high": found.interval.high,
-                    }
+                    DomainRow(
+                        in_distribution=own,
+                        dataset=other,
+                        auroc=found.auroc,
+                        words=tuple(MarkingWord(**vars(word)) for word in found.words),
+                        n_in=found.n_in,
+                        n_out=found.n_out,
+                        n_words=found.n_words,
+                        skipped=found.skipped,
+                        low=found.interval.low,
+                        high=found.interval.high,
+                    )
                 )
         progress(done, len(pairs))
     return rows, notes
@@ -405,8 +407,8 @@ _POINTS = 60
 
 def measure_confidence(
     groups: Sequence[Group], *, seed: int, n_draws: int, progress: Progress
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Calibration and risk against coverage, a row a model and set; models without logits have none.
+) -> tuple[list[CalibrationRow], list[CoverageRow]]:
+    """Calibration and risk against coverage, a row per model and set; models without logits have none.
 
     Every figure is measured run by run and averaged; bounds are the mean of the runs' own, over examples alone.
     """
@@ -415,14 +417,13 @@ def measure_confidence(
         for each in (group.own, *group.others):
             if each.logits is None or each.gold is None or each.scores is None or each.logits.shape[-1] < 2:
                 continue
-            keys = {"model": group.model, "dataset": each.dataset, "own": each is group.own}
-            calibration.append({**keys, **_calibration(each, seed, n_draws)})
-            coverage.append({**keys, **_coverage(each, seed, n_draws)})
+            calibration.append(_calibration(group, each, seed, n_draws))
+            coverage.append(_coverage(group, each, seed, n_draws))
         progress(done, len(groups))
     return calibration, coverage
 
 
-def _calibration(answers: Answers, seed: int, n_draws: int) -> dict[str, Any]:
+def _calibration(group: Group, answers: Answers, seed: int, n_draws: int) -> CalibrationRow:
     logits = np.asarray(answers.logits, dtype=np.float64)
     gold = np.asarray(answers.gold, dtype=np.int64)
     found = [measure_calibration(_softmax(run), gold, n_bins=N_BINS, seed=seed, n_draws=n_draws) for run in logits]
@@ -430,47 +431,51 @@ def _calibration(answers: Answers, seed: int, n_draws: int) -> dict[str, Any]:
     pooled = measure_calibration(
         _softmax(logits.reshape(-1, logits.shape[-1])), np.tile(gold, len(logits)), n_bins=N_BINS, seed=seed, n_draws=1
     )
-    return {
-        "n": answers.n_examples,
-        "n_runs": len(found),
-        "ece": _mean(each.ece for each in found),
-        "ece_if_calibrated_low": _mean(each.ece_if_calibrated.low for each in found),
-        "ece_if_calibrated_high": _mean(each.ece_if_calibrated.high for each in found),
-        "brier": _mean(each.brier for each in found),
-        "brier_low": _mean(each.brier_interval.low for each in found),
-        "brier_high": _mean(each.brier_interval.high for each in found),
-        "accuracy": _mean(each.accuracy for each in found),
-        "confidence": _mean(each.confidence for each in found),
-        "overconfidence": _mean(each.overconfidence for each in found),
-        "overconfidence_low": _mean(each.overconfidence_interval.low for each in found),
-        "overconfidence_high": _mean(each.overconfidence_interval.high for each in found),
-        "bins": pooled.to_dict()["bins"],
-    }
+    return CalibrationRow(
+        model=group.model,
+        dataset=answers.dataset,
+        own=answers is group.own,
+        n=answers.n_examples,
+        n_runs=len(found),
+        ece=_mean(each.ece for each in found),
+        ece_if_calibrated_low=_mean(each.ece_if_calibrated.low for each in found),
+        ece_if_calibrated_high=_mean(each.ece_if_calibrated.high for each in found),
+        brier=_mean(each.brier for each in found),
+        brier_low=_mean(each.brier_interval.low for each in found),
+        brier_high=_mean(each.brier_interval.high for each in found),
+        accuracy=_mean(each.accuracy for each in found),
+        confidence=_mean(each.confidence for each in found),
+        overconfidence=_mean(each.overconfidence for each in found),
+        overconfidence_low=_mean(each.overconfidence_interval.low for each in found),
+        overconfidence_high=_mean(each.overconfidence_interval.high for each in found),
+        bins=tuple(ReliabilityBin(**vars(each)) for each in pooled.bins),
+    )
 
 
-def _coverage(answers: Answers, seed: int, n_draws: int) -> dict[str, Any]:
+def _coverage(group: Group, answers: Answers, seed: int, n_draws: int) -> CoverageRow:
     scores = score_max_softmax(np.asarray(answers.logits), scale="log")
     right = np.asarray(answers.scores)
     found = [
         risk_coverage(score, correct, coverages=COVERAGES, n_points=_POINTS, seed=seed, n_draws=n_draws)
         for score, correct in zip(scores, right, strict=True)
     ]
-    return {
-        "n": answers.n_examples,
-        "n_runs": len(found),
-        "risk": _mean(each.risk for each in found),
-        "aurc": _mean(each.aurc for each in found),
-        "aurc_low": _mean(each.aurc_interval.low for each in found),
-        "aurc_high": _mean(each.aurc_interval.high for each in found),
-        "aurc_random": _mean(each.aurc_random for each in found),
-        "aurc_best": _mean(each.aurc_best for each in found),
-        "excess_aurc": _mean(each.excess_aurc for each in found),
-        "selective_accuracy": {
-            str(share): _mean(each.selective_accuracy[share] for each in found) for share in COVERAGES
-        },
-        "coverages": found[0].coverages,
-        "risks": np.mean([each.risks for each in found], axis=0),
-    }
+    return CoverageRow(
+        model=group.model,
+        dataset=answers.dataset,
+        own=answers is group.own,
+        n=answers.n_examples,
+        n_runs=len(found),
+        risk=_mean(each.risk for each in found),
+        aurc=_mean(each.aurc for each in found),
+        aurc_low=_mean(each.aurc_interval.low for each in found),
+        aurc_high=_mean(each.aurc_interval.high for each in found),
+        aurc_random=_mean(each.aurc_random for each in found),
+        aurc_best=_mean(each.aurc_best for each in found),
+        excess_aurc=_mean(each.excess_aurc for each in found),
+        selective_accuracy={str(share): _mean(each.selective_accuracy[share] for each in found) for share in COVERAGES},
+        coverages=tuple(found[0].coverages.tolist()),
+        risks=tuple(np.mean([each.risks for each in found], axis=0).tolist()),
+    )
 
 
 def _softmax(logits: Any) -> Any:

@@ -20,6 +20,7 @@ from goldassay.core.nearest import did_you_mean
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.questions.shift.answers import answers_of, read_gold_texts, read_scored_answers
 from goldassay.questions.shift.measures.set_metrics import label_constants
+from goldassay.questions.shift.result import SetRow
 from goldassay.runs.configurations import say_configurations
 from goldassay.runs.labels import canonical
 
@@ -541,29 +542,29 @@ def describe_probabilities(groups: Sequence[Group]) -> list[str]:
     ]
 
 
-def describe_sets(groups: Sequence[Group]) -> list[dict[str, Any]]:
+def describe_sets(groups: Sequence[Group]) -> tuple[SetRow, ...]:
     """What was compared, for the table of what was read."""
-    return [
-        {
-            "model": group.model,
-            "train_set": group.train_set,
-            "dataset": each.dataset,
-            "own": each is group.own,
-            "n_runs": len(each.seeds),
-            "seeds": [str(seed) for seed in each.seeds],
-            "n_examples": each.n_examples,
-            "label_names": list(each.label_names),
-            "regression": each.regression,
-        }
+    return tuple(
+        SetRow(
+            model=group.model,
+            train_set=group.train_set,
+            dataset=each.dataset,
+            own=each is group.own,
+            n_runs=len(each.seeds),
+            seeds=tuple(map(str, each.seeds)),
+            n_examples=each.n_examples,
+            label_names=tuple(each.label_names),
+            regression=each.regression,
+        )
         for group in groups
         for each in (group.own, *group.others)
-    ]
+    )
 
 
-def title_of(what: str, sets: Sequence[Mapping[str, Any]]) -> str:
-    """The report's title: what of which models, from where to where, of rows as `describe_sets` makes them."""
-    models = list(dict.fromkeys(row["model"] for row in sets))
-    own, others = (list(dict.fromkeys(row["dataset"] for row in sets if row["own"] is side)) for side in (True, False))
+def title_of(what: str, sets: Sequence[SetRow]) -> str:
+    """The report's title: what of which models, from where to where."""
+    models = list(dict.fromkeys(row.model for row in sets))
+    own, others = (list(dict.fromkeys(row.dataset for row in sets if row.own is side)) for side in (True, False))
     of = f" of {len(models)} models" if len(models) > 1 else "" if models == ["model"] else f" of {models[0]}"
     to = others[0] if len(others) == 1 else f"{len(others)} other sets"
     start = own[0] if len(own) == 1 else f"{len(own)} sets"

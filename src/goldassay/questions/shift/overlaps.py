@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
 from goldassay.questions.shift.answers import texts_of
 from goldassay.questions.shift.measures.generalization import shared_texts
+from goldassay.questions.shift.result import OverlapRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import Group
+    from goldassay.questions.shift.result import GapRow
 
 
-def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, list[dict[str, Any]]]:
+def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, list[OverlapRow]]:
     """The group without those texts of the others that are in-distribution as well, and how many these were.
 
     Raises:
         InputError: All texts of a set are.
     """
     own = texts_of(group.own, texts.get(group.own.dataset))
-    rows: list[dict[str, Any]] = []
+    rows: list[OverlapRow] = []
     kept: list[Answers] = []
     for each in group.others:
         other = texts_of(each, texts.get(each.dataset))
@@ -62,14 +64,14 @@ def near_copies(own: Sequence[str], other: Sequence[str]) -> int:
     return sum(bool(counts[nearest[place[text]]] == 2) for text in others)
 
 
-def with_near(rows: Sequence[dict[str, Any]], overlaps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_near(rows: Sequence[GapRow], overlaps: Sequence[OverlapRow]) -> list[GapRow]:
     """The rows of gaps with the share of a set's texts that are near copies of own ones; None where it is not known."""
     found = {
-        (row["model"], row["dataset"]): row["n_near"] / (row["n_examples"] - row["n_shared"])
+        (row.model, row.dataset): row.n_near / (row.n_examples - (row.n_shared or 0))
         for row in overlaps
-        if row["n_near"] is not None
+        if row.n_near is not None
     }
-    return [{**row, "near_share": found.get((row["model"], row["test"]))} for row in rows]
+    return [replace(row, near_share=found.get((row.model, row.test))) for row in rows]
 
 
 def check_covered(answers: Answers, dataset: Dataset | None) -> None:
@@ -90,33 +92,26 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
     )
 
 
-def _overlap(group: Group, other: Answers, shared: int | None, near: int | None = None) -> dict[str, Any]:
-    return {
-        "model": group.model,
-        "in_distribution": group.own.dataset,
-        "dataset": other.dataset,
-        "n_examples": other.n_examples,
-        "n_shared": shared,
-        "n_near": near,
-    }
+def _overlap(group: Group, other: Answers, shared: int | None, near: int | None = None) -> OverlapRow:
+    return OverlapRow(group.model, group.own.dataset, other.dataset, other.n_examples, shared, near)
 
 
-def describe_overlaps(rows: list[dict[str, Any]]) -> list[str]:
+def describe_overlaps(rows: Sequence[OverlapRow]) -> list[str]:
     """What was left out, and where nothing could be looked up, in sentences; each pair of sets once."""
     said = []
-    unknown = list(dict.fromkeys(str(row["dataset"]) for row in rows if row["n_shared"] is None))
+    unknown = list(dict.fromkeys(row.dataset for row in rows if row.n_shared is None))
     for row in rows:
-        if row["n_shared"]:
-            one = row["n_shared"] == 1
+        if row.n_shared:
+            one = row.n_shared == 1
             said.append(
-                f"{row['n_shared']:,} of the {row['n_examples']:,} texts of {row['dataset']} "
-                f"{'is' if one else 'are'} in {row['in_distribution']} as well and {'was' if one else 'were'} left out."
+                f"{row.n_shared:,} of the {row.n_examples:,} texts of {row.dataset} "
+                f"{'is' if one else 'are'} in {row.in_distribution} as well and {'was' if one else 'were'} left out."
             )
-        if row["n_near"]:
+        if row.n_near:
             said.append(
-                f"{row['n_near']:,} of the {row['n_examples'] - row['n_shared']:,} other texts of {row['dataset']} "
-                f"{'is a near copy' if row['n_near'] == 1 else 'are near copies'} of texts of "
-                f"{row['in_distribution']}: on these the score says how a model takes the change."
+                f"{row.n_near:,} of the {row.n_examples - (row.n_shared or 0):,} other texts of {row.dataset} "
+                f"{'is a near copy' if row.n_near == 1 else 'are near copies'} of texts of "
+                f"{row.in_distribution}: on these the score says how a model takes the change."
             )
     if unknown:
         said.append(
@@ -124,19 +119,6 @@ def describe_overlaps(rows: list[dict[str, Any]]) -> list[str]:
             "--test DATASET=FILE."
         )
     return list(dict.fromkeys(said))
-
-
-# A set of which more than this share is known by heart cannot show that a score holds elsewhere.
-MOST_KNOWN = 0.2
-# What is shown with known texts too: new name, and that of the measured column.
-_WITH_KNOWN = {
-    "value_with_known": "value",
-    "value_with_known_low": "low",
-    "value_with_known_high": "high",
-    "gap_with_known": "gap",
-    "gap_with_known_low": "gap_low",
-    "gap_with_known_high": "gap_high",
-}
 
 
 def without_known(
@@ -179,35 +161,33 @@ def without_known(
 
 
 def with_known(
-    rows: Sequence[dict[str, Any]], all_rows: Sequence[Mapping[str, Any]], counts: Mapping[tuple[str, str], int]
-) -> list[dict[str, Any]]:
-    """The rows of gaps with how many texts are known by heart, and what the gap is with these.
+    rows: Sequence[GapRow], all_rows: Sequence[GapRow], counts: Mapping[tuple[str, str], int]
+) -> list[GapRow]:
+    """The rows of gaps with how many texts are in the training data, and what the gap is with these.
 
     Args:
-        rows: As measured without known texts.
+        rows: As measured without these texts.
         all_rows: As measured with them, of those models and sets that have any.
-        counts: {(model, other set): how many texts stand in the training data}.
+        counts: {(model, other set): how many texts are in the training data}.
     """
-    found = {(row["model"], row["test"], row["metric"]): row for row in all_rows}
+    found = {(row.model, row.test, row.metric): row for row in all_rows}
     extended = []
     for row in rows:
-        known = counts.get((row["model"], row["test"]))
-        n_all = row["n"] + (known or 0)
-        same = found.get((row["model"], row["test"], row["metric"])) if known else None
-        extended.append(
-            {
-                **row,
-                "n_known": known,
-                "known_share": None if known is None else known / n_all,
-                **{name: None if same is None else same[source] for name, source in _WITH_KNOWN.items()},
-            }
-        )
+        known = counts.get((row.model, row.test))
+        if known is not None:
+            row = replace(row, n_known=known, known_share=known / (row.n + known))
+        if known and (same := found.get((row.model, row.test, row.metric))) is not None:
+            row = replace(
+                row,
+                value_with_known=same.value,
+                value_with_known_low=same.low,
+                value_with_known_high=same.high,
+                gap_with_known=same.gap,
+                gap_with_known_low=same.gap_low,
+                gap_with_known_high=same.gap_high,
+            )
+        extended.append(row)
     return extended
-
-
-def is_mostly_known(row: Mapping[str, Any]) -> bool:
-    """Whether more than a fifth of a set's texts stand in the training data."""
-    return (row.get("known_share") or 0.0) > MOST_KNOWN
 
 
 def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, str], int]) -> list[str]:
@@ -223,7 +203,7 @@ def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, s
     ]
 
 
-def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[dict[str, Any]]]:
+def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[OverlapRow]]:
     """The groups without texts that both sides have, and how many these were.
 
     Raises:

@@ -16,6 +16,7 @@ from goldassay.questions.rows import first_to_read
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.gaps import check_choice, explain_wrong, measure
 from goldassay.questions.shift.groups import GapChoice, Read, read_answering, read_models, title_of
+from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.questions.shift.verdict import judge_gaps
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ class _Shift:
         return self._judge(evidence, lambda: read_models(evidence, asked), asked)
 
     def _judge(self, evidence: Evidence, read: Callable[[], Read], asked: GapChoice) -> Finding:
-        section, tables, rows = measure(evidence, read, asked)
-        verdict = judge_gaps(section["generalization"], evidence.settings.verdicts.shift)
-        return Finding(self.question, verdict, section, tables=tables, rows=rows)
+        found, tables, rows = measure(evidence, read, asked)
+        verdict = judge_gaps(found.generalization, evidence.settings.verdicts.shift)
+        return Finding(self.question, verdict, result=found, tables=tables, rows=rows)
 
 
 CHECK = _Shift()
@@ -112,12 +113,14 @@ def report_generalization(
     )
     settings = evidence.settings
     finding = CHECK.measure(evidence, asked)
+    found = finding.result
     assert finding.verdict is not None
+    assert isinstance(found, GeneralizationResult)
     findings = {
         "questions": ["shift"],
         "verdicts": {"shift": finding.verdict.to_dict()},
         "inputs": describe_inputs(evidence.run_places, evidence.named_runs, evidence.choice),
-        "shift": finding.results,
+        "shift": found,
         "settings": {
             "seed": settings.seed,
             "draws": n_draws,
@@ -129,6 +132,6 @@ def report_generalization(
             "verdicts": settings.verdicts.shift.model_dump(mode="json"),
         },
     }
-    title = title_of("Generalization", finding.results["sets"])
+    title = title_of("Generalization", found.sets)
     document = frame_findings(title, findings, evidence.steps, settings)
     return compose_report(document, finding.tables, findings=[finding])

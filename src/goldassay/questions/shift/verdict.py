@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
 from goldassay.core.verdicts import (
@@ -12,7 +12,7 @@ from goldassay.core.verdicts import (
     not_measurable,
     severity,
 )
-from goldassay.questions.shift.overlaps import MOST_KNOWN, is_mostly_known
+from goldassay.questions.shift.result import SCORE_NAMES
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval
 
@@ -21,27 +21,12 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import ShiftLimits
     from goldassay.core.verdicts import Word
+    from goldassay.questions.shift.result import DetectionRow, GapRow
 
-METRIC_NAMES = {
-    "accuracy": "accuracy",
-    "exact_match": "exact match",
-    "f1": "F1",
-    "mean": "score",
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's ρ",
-}
-SCORE_NAMES = {
-    "max_softmax": "max softmax",
-    "max_logit": "max logit",
-    "energy": "energy",
-    "entropy": "entropy",
-    "mahalanobis": "Mahalanobis",
-    "knn": "k-th neighbor",
-}
-
-
+# A set of which more than this share is in the training data, or nearly in the own set, cannot show that a score holds.
+_MOST_KNOWN = 0.2
 # What the floor of a metric is, in words; of a label's name nothing is known here.
-FLOORS = {
+_FLOORS = {
     "accuracy": "always naming its most frequent label gets",
     "exact_match": "the best constant answer gets",
     "f1": "the best constant answer gets",
@@ -51,42 +36,42 @@ FLOORS = {
 }
 
 
-def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
+def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     """Judge by the largest loss of a metric on another distribution, relative to what it had above its floor.
 
     The most severe word decides, then the largest loss. Of several metrics of a model the first counts: of two
     correlations Pearson's. A model with a score that is not surely above its floor may know nothing, and what was not
     learned cannot be lost: that is not measurable, whatever the gap.
     """
-    first = {row["model"]: row["metric"] for row in reversed(rows)}
-    rows = [row for row in rows if row["metric"] == first[row["model"]]]
-    others = [row for row in rows if not row["own"]]
-    if all(math.isnan(row["gap_low"]) for row in others):
-        reasons = "; ".join(dict.fromkeys(str(row["reason"]) for row in rows if row["reason"]))
+    first = {row.model: row.metric for row in reversed(rows)}
+    rows = [row for row in rows if row.metric == first[row.model]]
+    others = [row for row in rows if not row.own]
+    if all(math.isnan(row.gap_low) for row in others):
+        reasons = "; ".join(dict.fromkeys(row.reason for row in rows if row.reason))
         return not_measurable(
             f"No gap is defined{f': {reasons}' if reasons else ''}.", "Give predictions that vary, on two sets or more."
         )
-    own_of = {row["model"]: row for row in rows if row["own"]}
+    own_of = {row.model: row for row in rows if row.own}
     worst, word, doubts = _worst(others, own_of, limits)
-    own = own_of[worst["model"]]
-    metric = METRIC_NAMES[worst["metric"]]
-    model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
+    own = own_of[worst.model]
+    metric = worst.metric_name
+    model = f"{worst.model}: " if len({row.model for row in rows}) > 1 else ""
     rule = (
         f"By the largest loss in {metric}, (own - other)/(own - floor): unsound if the lower end of its interval is at "
         f"least {percent(limits.unsound, 0)}, caution if at least {percent(limits.caution, 0)}, sound if the upper end "
         f"is below {percent(limits.unsound, 0)} and nothing forbids it, else not measurable. Lower ends hold for all "
         "losses at once."
     )
-    if doubt_of_skill(own) is not None or math.isnan(worst["loss_low"]):
+    if doubt_of_skill(own) is not None or math.isnan(worst.loss_low):
         return Verdict("not measurable", f"{model}{doubts[0].why}", None, doubts[0].mend, rule)
     evidence = (
-        f"{model}{metric} is {points(own['value'])} on {own['test']} and {points(worst['value'])} on {worst['test']}, "
-        f"a gap of {signed_points(worst['gap'], 1)} points {bounds(worst['gap_low'], worst['gap_high'])}; "
-        f"{_floor_clause(own)} {points(own['floor'])} on {own['test']}."
+        f"{model}{metric} is {points(own.value)} on {own.test} and {points(worst.value)} on {worst.test}, "
+        f"a gap of {signed_points(worst.gap, 1)} points {bounds(worst.gap_low, worst.gap_high)}; "
+        f"{_floor_clause(own)} {points(own.floor)} on {own.test}."
     )
-    if worst["n_runs"] == 1 and worst["trained"]:
+    if worst.n_runs == 1 and worst.trained:
         evidence += " One run: another seed may move it further."
-    if worst.get("n_known"):
+    if worst.n_known:
         evidence += f" {describe_left_out(worst)}"
     evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "not measurable")
     next_step = {
@@ -95,50 +80,50 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
         "unsound": "Do not present the score as one on the task: it holds for texts like those of the benchmark.",
         "not measurable": doubts[0].mend if doubts else "",
     }[word]
-    label = f"lost of what {metric} has above its floor, from {own['test']} to {worst['test']}"
-    headline = Headline(label, worst["loss"], worst["loss_low"], worst["loss_high"], "share")
+    label = f"lost of what {metric} has above its floor, from {own.test} to {worst.test}"
+    headline = Headline(label, worst.loss, worst.loss_low, worst.loss_high, "share")
     return Verdict(word, evidence, headline, next_step, rule)
 
 
-def judged_gap(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Mapping[str, Any] | None:
+def judged_gap(rows: Sequence[GapRow], limits: ShiftLimits) -> GapRow | None:
     """The row whose gap the evidence of the verdict gives; None where it gives none."""
-    first = {row["model"]: row["metric"] for row in reversed(rows)}
-    counted = [row for row in rows if row["metric"] == first[row["model"]]]
-    others = [row for row in counted if not row["own"]]
-    if all(math.isnan(row["gap_low"]) for row in others):
+    first = {row.model: row.metric for row in reversed(rows)}
+    counted = [row for row in rows if row.metric == first[row.model]]
+    others = [row for row in counted if not row.own]
+    if all(math.isnan(row.gap_low) for row in others):
         return None
-    own_of = {row["model"]: row for row in counted if row["own"]}
+    own_of = {row.model: row for row in counted if row.own}
     worst, _, _ = _worst(others, own_of, limits)
-    unknown = doubt_of_skill(own_of[worst["model"]]) is not None or math.isnan(worst["loss_low"])
+    unknown = doubt_of_skill(own_of[worst.model]) is not None or math.isnan(worst.loss_low)
     return None if unknown else worst
 
 
 def _worst(
-    others: Sequence[Mapping[str, Any]], own_of: Mapping[str, Mapping[str, Any]], limits: ShiftLimits
-) -> tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]:
+    others: Sequence[GapRow], own_of: Mapping[str, GapRow], limits: ShiftLimits
+) -> tuple[GapRow, Word, tuple[Doubt, ...]]:
     """The row that decides, its word, and why it is not sound: the most severe word, then the largest loss."""
 
-    def harm(each: tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]) -> tuple[int, bool, float]:
+    def harm(each: tuple[GapRow, Word, tuple[Doubt, ...]]) -> tuple[int, bool, float]:
         row, word, _ = each
-        defined = not math.isnan(row["loss"])
-        return severity(word), defined, row["loss"] if defined else 0.0
+        defined = not math.isnan(row.loss)
+        return severity(word), defined, row.loss if defined else 0.0
 
-    return max(((row, *_judge_gap(own_of[row["model"]], row, limits)) for row in others), key=harm)
+    return max(((row, *_judge_gap(own_of[row.model], row, limits)) for row in others), key=harm)
 
 
-def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
+def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
     """The word for one model and set, and why it is not sound where no lower end decides."""
     if (unlearned := doubt_of_skill(own)) is not None:
         return "not measurable", (unlearned,)
-    if math.isnan(row["loss_low"]):
-        why = row["reason"] or "too few examples or runs vary"
+    if math.isnan(row.loss_low):
+        why = row.reason or "too few examples or runs vary"
         return "not measurable", (
             Doubt(
-                f"No loss from {own['test']} to {row['test']} is defined: {why}.",
+                f"No loss from {own.test} to {row.test} is defined: {why}.",
                 "Give predictions that vary, or leave this set out.",
             ),
         )
-    word = judge_interval(row["loss_low"], row["loss_high"], limits.caution, limits.unsound)
+    word = judge_interval(row.loss_low, row.loss_high, limits.caution, limits.unsound)
     if word in ("unsound", "caution"):
         return word, ()
     doubts = []
@@ -149,113 +134,113 @@ def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimi
                 "Give more examples or more runs of both sets.",
             )
         )
-    elif not row["excess_loss_high"] < limits.unsound:
+    elif not row.excess_loss_high < limits.unsound:
         doubts.append(_easier_to_guess(own, row))
-    if not own["floor_declared"]:
+    if not own.floor_declared:
         doubts.append(
             Doubt(
                 "Nobody declared the floor of this score: above a higher one than 0 more is lost.",
                 "Declare what knows nothing scores with --floor, such as --floor 0.",
             )
         )
-    if is_mostly_known(row):
+    if (row.known_share or 0.0) > _MOST_KNOWN:
         doubts.append(
             Doubt(
-                f"More than a fifth of the texts of {row['test']} stand in the training data.",
+                f"More than a fifth of the texts of {row.test} stand in the training data.",
                 "Give a set that was not trained on.",
             )
         )
-    if (row.get("near_share") or 0.0) > MOST_KNOWN:
+    if (row.near_share or 0.0) > _MOST_KNOWN:
         doubts.append(
             Doubt(
-                f"{percent(row['near_share'])} of the texts of {row['test']} are near copies of texts of "
-                f"{own['test']}: nothing is known of another distribution.",
-                f"Give texts that were not made from those of {own['test']}.",
+                f"{percent(row.near_share)} of the texts of {row.test} are near copies of texts of "
+                f"{own.test}: nothing is known of another distribution.",
+                f"Give texts that were not made from those of {own.test}.",
             )
         )
     doubts += [
         Doubt(
-            f"The examples of {each['test']} form {each['effective_clusters']:.1f} effective clusters; "
+            f"The examples of {each.test} form {each.effective_clusters:.1f} effective clusters; "
             f"{LEAST_CLUSTERS} are needed.",
-            f"Give more examples of {each['test']} that share no text.",
+            f"Give more examples of {each.test} that share no text.",
         )
         for each in (own, row)
-        if each["effective_clusters"] < LEAST_CLUSTERS
+        if each.effective_clusters < LEAST_CLUSTERS
     ]
     return ("not measurable" if doubts else word), tuple(doubts)
 
 
-def doubt_of_skill(own: Mapping[str, Any]) -> Doubt | None:
+def doubt_of_skill(own: GapRow) -> Doubt | None:
     """Why a model may know nothing of its own distribution; None where it surely knows something."""
-    test, metric = own["test"], METRIC_NAMES[own["metric"]]
-    if math.isnan(own["value"]):
-        return Doubt(f"The model may know nothing: {own['reason']}.", "Give a model that has learned its task.")
-    if math.isnan(own["floor"]):
+    test, metric = own.test, own.metric_name
+    if math.isnan(own.value):
+        return Doubt(f"The model may know nothing: {own.reason}.", "Give a model that has learned its task.")
+    if math.isnan(own.floor):
         return Doubt(
             f"Whether the model knows anything cannot be told: without the right labels of {test} it is not known what "
             f"{metric} an answer has that is always the same.",
             f"Give the right labels with --test {test}=FILE; a mean score with a declared floor is --metric mean "
             "--floor VALUE.",
         )
-    if own["excess_low"] > 0:
+    if own.excess_low > 0:
         return None
-    if own["floor"] >= 1:
+    if own.floor >= 1:
         return Doubt(
             f"The model may know nothing: all labels of {test} are the same, so that always naming it gets 100.",
             f"Give examples of {test} with other labels.",
         )
     return Doubt(
-        f"The model may know nothing: {metric} is {points(own['value'])} on {test}, {_floor_clause(own)} "
-        f"{points(own['floor'])}, and the difference, {signed_points(own['excess'], 1)} "
-        f"{bounds(own['excess_low'], own['excess_high'])}, is not surely above 0. What was not learned is not lost.",
+        f"The model may know nothing: {metric} is {points(own.value)} on {test}, {_floor_clause(own)} "
+        f"{points(own.floor)}, and the difference, {signed_points(own.excess, 1)} "
+        f"{bounds(own.excess_low, own.excess_high)}, is not surely above 0. What was not learned is not lost.",
         "Give a model that has learned its task, or more examples of its own distribution.",
     )
 
 
-def _floor_clause(row: Mapping[str, Any]) -> str:
-    return FLOORS[row["metric"]] if row["floor_declared"] else "its floor, which nobody declared, was taken as"
+def _floor_clause(row: GapRow) -> str:
+    return _FLOORS[row.metric] if row.floor_declared else "its floor, which nobody declared, was taken as"
 
 
-def _easier_to_guess(own: Mapping[str, Any], row: Mapping[str, Any]) -> Doubt:
+def _easier_to_guess(own: GapRow, row: GapRow) -> Doubt:
     """Why equal scores may hide a loss: the other set's floor is higher, or not known."""
-    metric = METRIC_NAMES[row["metric"]]
-    if math.isnan(row["floor"]):
+    metric = row.metric_name
+    if math.isnan(row.floor):
         return Doubt(
-            f"Without the right labels of {row['test']} its floor is not known.",
-            f"Give them with --test {row['test']}=FILE.",
+            f"Without the right labels of {row.test} its floor is not known.",
+            f"Give them with --test {row.test}=FILE.",
         )
-    if row["floor"] >= 1:
+    if row.floor >= 1:
         return Doubt(
-            f"All labels of {row['test']} are the same, so that always naming it gets 100 there.",
-            f"Give examples of {row['test']} with other labels.",
+            f"All labels of {row.test} are the same, so that always naming it gets 100 there.",
+            f"Give examples of {row.test} with other labels.",
         )
     return Doubt(
-        f"{FLOORS[row['metric']].capitalize()} {points(row['floor'])} on {row['test']} and {points(own['floor'])} on "
-        f"{own['test']}: each above its floor, {metric} may have lost {percent(row['excess_loss_high'])}.",
-        f"Give examples of {row['test']} with labels in the shares of {own['test']}, or more of them.",
+        f"{_FLOORS[row.metric].capitalize()} {points(row.floor)} on {row.test} and {points(own.floor)} on "
+        f"{own.test}: each above its floor, {metric} may have lost {percent(row.excess_loss_high)}.",
+        f"Give examples of {row.test} with labels in the shares of {own.test}, or more of them.",
     )
 
 
-def describe_left_out(row: Mapping[str, Any]) -> str:
+def describe_left_out(row: GapRow) -> str:
     """How many texts of a set stand in the training data, and both gaps."""
-    one = row["n_known"] == 1
+    one = row.n_known == 1
     return (
-        f"{count(row['n_known'])} of the {count(row['n'] + row['n_known'])} texts of {row['test']} "
-        f"({percent(row['known_share'])}) {'stands' if one else 'stand'} in the training data and "
+        f"{count(row.n_known)} of the {count(row.n_all)} texts of {row.test} "
+        f"({percent(row.known_share)}) {'stands' if one else 'stand'} in the training data and "
         f"{'was' if one else 'were'} left out; with {'it' if one else 'them'} the gap is "
-        f"{signed_points(row['gap_with_known'], 1)} points "
-        f"{bounds(row['gap_with_known_low'], row['gap_with_known_high'])}."
+        f"{signed_points(row.gap_with_known, 1)} points "
+        f"{bounds(row.gap_with_known_low, row.gap_with_known_high)}."
     )
 
 
-def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
+def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdict:
     """Judge by the worst false alarm rate of the score that every classifier has, or of the best one there is."""
-    score = next((name for name in SCORE_NAMES if any(row["score"] == name for row in rows)), None)
-    known = [row for row in rows if row["score"] == score]
+    score = next((name for name in SCORE_NAMES if any(row.score == name for row in rows)), None)
+    known = [row for row in rows if row.score == score]
     if score is None or not known:
         return not_measurable("No score could be taken.", "Give logits of both sides.")
 
-    chance = float(known[0]["false_alarm_rate_chance"])
+    chance = known[0].false_alarm_rate_chance
     if chance <= limits.unsound_false_alarms:
         return not_measurable(
             f"At {percent(chance, 0)} recall a score that knows nothing has {percent(chance, 0)} of false alarms, not "
@@ -263,29 +248,29 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
             "Leave out --recall, or set limits for it in the settings.",
         )
 
-    def word_of(row: Mapping[str, Any]) -> Word:
+    def word_of(row: DetectionRow) -> Word:
         word = judge_interval(
-            row["false_alarm_rate_low"],
-            row["false_alarm_rate_high"],
+            row.false_alarm_rate_low,
+            row.false_alarm_rate_high,
             limits.caution_false_alarms,
             limits.unsound_false_alarms,
         )
         return "not measurable" if word == "sound" and _is_short(row) else word
 
-    worst = max(known, key=lambda row: (severity(word_of(row)), row["false_alarm_rate"]))
+    worst = max(known, key=lambda row: (severity(word_of(row)), row.false_alarm_rate))
     word = word_of(worst)
-    rate, low, high = (worst[f"false_alarm_rate{end}"] for end in ("", "_low", "_high"))
-    model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
+    rate, low, high = worst.false_alarm_rate, worst.false_alarm_rate_low, worst.false_alarm_rate_high
+    model = f"{worst.model}: " if len({row.model for row in rows}) > 1 else ""
     against = "worse than chance," if low > chance else "which may be chance," if high >= chance else "chance is"
     evidence = (
-        f"{model}to flag {percent(worst['recall'], 0)} of {worst['dataset']} by {SCORE_NAMES[score]}, "
-        f"{percent(rate)} {bounds(low, high)} of {worst['in_distribution']} are flagged too ({against} "
+        f"{model}to flag {percent(worst.recall, 0)} of {worst.dataset} by {SCORE_NAMES[score]}, "
+        f"{percent(rate)} {bounds(low, high)} of {worst.in_distribution} are flagged too ({against} "
         f"{percent(chance, 0)})."
     )
     if word == "not measurable" and _is_short(worst):
         evidence += (
-            f" There are {count(worst['n_in'])} examples of {worst['in_distribution']} and {count(worst['n_out'])} of "
-            f"{worst['dataset']}; {LEAST_CLUSTERS} of each are needed."
+            f" There are {count(worst.n_in)} examples of {worst.in_distribution} and {count(worst.n_out)} of "
+            f"{worst.dataset}; {LEAST_CLUSTERS} of each are needed."
         )
     next_step = {
         "sound": "Confidence may be trusted to flag texts like these.",
@@ -294,15 +279,15 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
         "not measurable": "Give more examples of both sides.",
     }[word]
     rule = (
-        f"By the largest false alarm rate of {SCORE_NAMES[score]} at {percent(worst['recall'], 0)} recall: unsound if "
+        f"By the largest false alarm rate of {SCORE_NAMES[score]} at {percent(worst.recall, 0)} recall: unsound if "
         f"the lower end of its interval is at least {percent(limits.unsound_false_alarms, 0)}, caution if at least "
         f"{percent(limits.caution_false_alarms, 0)}, sound if the upper end is below "
         f"{percent(limits.unsound_false_alarms, 0)}, else not measurable."
     )
-    headline = Headline(f"false alarms on {worst['dataset']}", rate, low, high, "share")
+    headline = Headline(f"false alarms on {worst.dataset}", rate, low, high, "share")
     return Verdict(word, evidence, headline, next_step, rule)
 
 
-def _is_short(row: Mapping[str, Any]) -> bool:
+def _is_short(row: DetectionRow) -> bool:
     """Whether one side has too few examples for the word sound."""
-    return min(int(row["n_in"]), int(row["n_out"])) < LEAST_CLUSTERS
+    return min(row.n_in, row.n_out) < LEAST_CLUSTERS
