@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from goldassay.runs.answers import AnswerMetric
     from goldassay.runs.slices import Collection, Columns, Slice
 
+# Constant answers that may be the best one; the floor is the best of these.
+_KEPT = 20
+# Candidates at once, so that a table of candidates and answers stays small.
+_AT_ONCE = 200
+# Of more, those with the most frequent words are tried.
+_MOST_CANDIDATES = 5_000
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -380,14 +387,6 @@ def _aligned(
     if not first.len():
         raise InputError(f"the runs of {key.model} on {key.dataset} have no examples", file=chosen[0].file)
     return seeds, aligned, chosen[0]
-
-
-# Constant answers that may be the best one; the floor is the best of these.
-_KEPT = 20
-# Candidates at once, so that a table of candidates and answers stays small.
-_AT_ONCE = 200
-# Of more, those with the most frequent words are tried.
-_MOST_CANDIDATES = 5_000
 
 
 def constants_of_gold(

@@ -75,7 +75,6 @@ OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {
 _OF_SCALE = ("max_logit", "energy")
 OF_FEATURES = ("mahalanobis", "knn")
 SCORES = (*OF_LOGITS, *OF_FEATURES)
-
 _N_BINS = 30
 
 
@@ -122,6 +121,114 @@ class Detected:
     notes: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
+
+
+def report_detection(
+    inside: Sequence[str],
+    outside: Sequence[str],
+    *,
+    training: str | None = None,
+    scores: Sequence[str] | None = None,
+    recall: float = 0.95,
+    rule: Rule = "at_least",
+    k: int = 10,
+    choice: RunChoice | None = None,
+    texts: Mapping[str, Dataset] | None = None,
+    notes: Sequence[str] = (),
+    seed: int | None = None,
+    n_draws: int = 1000,
+    settings: Settings | None = None,
+    quiet: bool = True,
+    steps: Steps | None = None,
+) -> Report:
+    """Measure how well a model's scores tell texts from elsewhere from those of its own distribution.
+
+    Args:
+        inside: Paths of predictions on the model's own distribution, or NAME=PATH.
+        outside: Paths of predictions on others, or NAME=PATH.
+        training: Path of predictions on the training data with embeddings beside them, for Mahalanobis and neighbors.
+        scores: Some of `SCORES`; by default all that can be taken.
+        recall: Of the out-of-distribution examples, for the false alarm rate.
+        rule: Which threshold.
+        k: Which neighbor.
+        choice: Which runs to take and how to read them.
+        texts: {dataset: its texts}, where they are in memory.
+        notes: Further sentences on how the runs came about.
+        seed: Of all draws; by default that of the settings.
+        n_draws: Of the intervals.
+        settings: Hold seed and limits.
+        quiet: Show no progress.
+        steps: Of the work so far, where there was some.
+
+    Raises:
+        InputError: The runs cannot be read, no model answered on both sides, or a setting is out of range.
+    """
+    settings = with_seed(settings or Settings(), seed)
+    wanted = Wanted(_chosen(scores, training), recall, rule, k, settings.seed, n_draws)
+    check_rule(recall, rule)
+    check_draws(n_draws)
+    steps = steps or Steps(quiet)
+
+    def at(paths: Sequence[str]) -> Evidence:
+        return Evidence(runs=paths, choice=choice, texts=texts, settings=settings, steps=steps)
+
+    halves = (at(inside), at(outside))
+    trained = None if training is None else at([training])
+    choice = halves[0].choice
+    with steps.step("reading the runs"):
+        sides, own = _sides(*halves)
+        if trained is not None:
+            sides = _without_training(sides, own, halves[1], trained)
+        datasets = gather_texts(sides, choice, texts)
+        groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
+        for group in groups:
+            check_classes(group)
+            for each in (group.own, *group.others):
+                check_covered(each, datasets.get(each.dataset))
+        groups, overlaps = disjoint(groups, datasets)
+        features = None if trained is None else _features(trained, halves, groups)
+        _check_neighbors(k, features)
+    with steps.step("measuring detection") as progress:
+        found = detect(groups, wanted, features, progress)
+    result = DetectionResult(
+        kind="detection",
+        sentences=tuple(describe_detection(found.rows)),
+        notes=(
+            *notes,
+            *sides.notes,
+            *notes_of(groups, sides),
+            *_describe_ignored(groups),
+            *describe_probabilities(groups),
+            *found.notes,
+            *found.skipped,
+            *describe_overlaps(overlaps),
+            *found.caveats,
+        ),
+        overlaps=tuple(overlaps),
+        sets=describe_sets(groups),
+        detection=tuple(found.rows),
+        histograms=tuple(found.histograms),
+    )
+    verdict = judge_detection(found.rows, settings.verdicts.shift)
+    findings = {
+        "questions": ["shift"],
+        "verdicts": {"shift": verdict.to_dict()},
+        "inputs": describe_inputs(_paths(halves), sides.slices, choice),
+        "shift": result,
+        "settings": {
+            "seed": settings.seed,
+            "draws": n_draws,
+            "recall": recall,
+            "rule": rule,
+            "k": k,
+            "scores": list(wanted.scores),
+            "reading": choice.said(),
+            "verdicts": settings.verdicts.shift.model_dump(mode="json"),
+        },
+    }
+    tables = frames({"detection": list(map(vars, found.rows)), "confidence": _histogram_rows(found.histograms)})
+    document = frame_findings(title_of("Detection", result.sets), findings, steps, settings)
+    return compose_report(document, tables, findings=[Finding("shift", verdict, result=result)])
 
 
 def detect(groups: Sequence[Group], wanted: Wanted, places: FeaturePlaces | None, progress: Progress) -> Detected:
@@ -269,211 +376,6 @@ def _histogram(names: tuple[str, str, str], own: Answers, other: Answers) -> Con
     return ConfidenceHistogram(*names, tuple(edges.tolist()), shares[0], means[0], shares[1], means[1])
 
 
-@dataclass(frozen=True)
-class TrainingFeatures:
-    """What one run made of the data that it was trained on.
-
-    Attributes:
-        vectors: (N, D).
-        labels: Names, (N,).
-    """
-
-    vectors: NDArray[np.floating[Any]]
-    labels: NDArray[Any]
-
-
-def read_training(path: str, parts: Sequence[Slice], model: str, seed: Any, *, alone: bool = False) -> TrainingFeatures:
-    """The training features of one run, with the labels of its examples: in its own file, or of embeddings beside.
-
-    Args:
-        path: Where the runs on training data are.
-        parts: These.
-        model: Of the run.
-        seed: Of the run.
-        alone: Whether the model has this run only, which may be called after its file.
-
-    Raises:
-        InputError: There are no features of this run, or no labels of its examples.
-    """
-    of_model = [part for part in parts if part.collection.model == model]
-    own = [part for part in of_model if part.seed == seed]
-    if not own and alone and len({part.seed for part in of_model}) == 1:
-        # A single run a file is called after its file.
-        own = of_model
-    if not own:
-        raise InputError(f"there is no run of {model} with seed {seed} on its training data", file=path)
-    part = own[-1]
-    columns = part.load()
-    if columns.label is None:
-        raise InputError("the training examples have no labels", file=part.file, mend="give runs with labels")
-    labels = columns.label.cast(pl.String).to_numpy().astype(np.str_)
-    if columns.features is not None:
-        return TrainingFeatures(columns.features, labels)
-    if part.format != STORED:
-        raise InputError(
-            "there are no features",
-            file=part.file,
-            mend="give them as lists in a column, or as an array, called features",
-        )
-    found = _one(read_embeddings(path, model=model, dataset=part.collection.dataset, seed=seed), path)
-    return TrainingFeatures(_rows(found, columns.example_ids, path), labels)
-
-
-def read_features(path: str, answers: Answers, model: str, seed: Any) -> NDArray[np.floating[Any]]:
-    """What one run made of the examples of a dataset, (N, D), in their order.
-
-    Raises:
-        InputError: There are no embeddings of this run and dataset, or they lack an example.
-    """
-    if answers.features is not None:
-        return answers.features[answers.seeds.index(seed)]
-    found = _one(read_embeddings(path, model=model, dataset=answers.dataset, seed=seed), path)
-    return _rows(found, pl.Series([str(each) for each in answers.example_ids.tolist()], dtype=pl.String), path)
-
-
-def feature_scores(
-    training: TrainingFeatures, sides: Sequence[NDArray[np.floating[Any]]], k: int
-) -> tuple[dict[str, list[NDArray[np.float64]]], str]:
-    """Both distances of each side, and what was done about a singular covariance, in a sentence, or "".
-
-    Raises:
-        InputError: k is larger than the training set.
-    """
-    fitted = fit_mahalanobis(training.vectors, training.labels)
-    return {
-        "mahalanobis": [fitted.score(side) for side in sides],
-        "knn": [score_knn(side, training.vectors, k) for side in sides],
-    }, fitted.note
-
-
-def _one(found: Sequence[Embeddings], path: str) -> Embeddings:
-    if len(found) > 1:
-        raise InputError("there are embeddings of several conditions or training sets of the run", file=path)
-    return found[0]
-
-
-def _rows(found: Embeddings, ids: pl.Series, path: str) -> NDArray[np.float32]:
-    """The vectors of these examples: of all texts together where these are there, else of the only one."""
-    if "paired" in found.vectors:
-        vectors = found.vectors["paired"]
-    elif len(found.vectors) == 1:
-        vectors = next(iter(found.vectors.values()))
-    else:
-        raise InputError(f"there are embeddings of {', '.join(found.vectors)}, and of no pair", file=path)
-    places = position_of(ids.cast(pl.String), pl.Series(found.example_ids.tolist(), dtype=pl.String))
-    if places.null_count():
-        raise InputError(f"the embeddings lack {places.null_count()} of {len(ids)} examples", file=path)
-    return vectors[places.to_numpy()]
-
-
-def report_detection(
-    inside: Sequence[str],
-    outside: Sequence[str],
-    *,
-    training: str | None = None,
-    scores: Sequence[str] | None = None,
-    recall: float = 0.95,
-    rule: Rule = "at_least",
-    k: int = 10,
-    choice: RunChoice | None = None,
-    texts: Mapping[str, Dataset] | None = None,
-    notes: Sequence[str] = (),
-    seed: int | None = None,
-    n_draws: int = 1000,
-    settings: Settings | None = None,
-    quiet: bool = True,
-    steps: Steps | None = None,
-) -> Report:
-    """Measure how well a model's scores tell texts from elsewhere from those of its own distribution.
-
-    Args:
-        inside: Paths of predictions on the model's own distribution, or NAME=PATH.
-        outside: Paths of predictions on others, or NAME=PATH.
-        training: Path of predictions on the training data with embeddings beside them, for Mahalanobis and neighbors.
-        scores: Some of `SCORES`; by default all that can be taken.
-        recall: Of the out-of-distribution examples, for the false alarm rate.
-        rule: Which threshold.
-        k: Which neighbor.
-        choice: Which runs to take and how to read them.
-        texts: {dataset: its texts}, where they are in memory.
-        notes: Further sentences on how the runs came about.
-        seed: Of all draws; by default that of the settings.
-        n_draws: Of the intervals.
-        settings: Hold seed and limits.
-        quiet: Show no progress.
-        steps: Of the work so far, where there was some.
-
-    Raises:
-        InputError: The runs cannot be read, no model answered on both sides, or a setting is out of range.
-    """
-    settings = with_seed(settings or Settings(), seed)
-    wanted = Wanted(_chosen(scores, training), recall, rule, k, settings.seed, n_draws)
-    check_rule(recall, rule)
-    check_draws(n_draws)
-    steps = steps or Steps(quiet)
-
-    def at(paths: Sequence[str]) -> Evidence:
-        return Evidence(runs=paths, choice=choice, texts=texts, settings=settings, steps=steps)
-
-    halves = (at(inside), at(outside))
-    trained = None if training is None else at([training])
-    choice = halves[0].choice
-    with steps.step("reading the runs"):
-        sides, own = _sides(*halves)
-        if trained is not None:
-            sides = _without_training(sides, own, halves[1], trained)
-        datasets = gather_texts(sides, choice, texts)
-        groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
-        for group in groups:
-            check_classes(group)
-            for each in (group.own, *group.others):
-                check_covered(each, datasets.get(each.dataset))
-        groups, overlaps = disjoint(groups, datasets)
-        features = None if trained is None else _features(trained, halves, groups)
-        _check_neighbors(k, features)
-    with steps.step("measuring detection") as progress:
-        found = detect(groups, wanted, features, progress)
-    result = DetectionResult(
-        kind="detection",
-        sentences=tuple(describe_detection(found.rows)),
-        notes=(
-            *notes,
-            *sides.notes,
-            *notes_of(groups, sides),
-            *_describe_ignored(groups),
-            *describe_probabilities(groups),
-            *found.notes,
-            *found.skipped,
-            *describe_overlaps(overlaps),
-            *found.caveats,
-        ),
-        overlaps=tuple(overlaps),
-        sets=describe_sets(groups),
-        detection=tuple(found.rows),
-        histograms=tuple(found.histograms),
-    )
-    verdict = judge_detection(found.rows, settings.verdicts.shift)
-    findings = {
-        "questions": ["shift"],
-        "verdicts": {"shift": verdict.to_dict()},
-        "inputs": describe_inputs(_paths(halves), sides.slices, choice),
-        "shift": result,
-        "settings": {
-            "seed": settings.seed,
-            "draws": n_draws,
-            "recall": recall,
-            "rule": rule,
-            "k": k,
-            "scores": list(wanted.scores),
-            "reading": choice.said(),
-            "verdicts": settings.verdicts.shift.model_dump(mode="json"),
-        },
-    }
-    tables = frames({"detection": list(map(vars, found.rows)), "confidence": _histogram_rows(found.histograms)})
-    document = frame_findings(title_of("Detection", result.sets), findings, steps, settings)
-    return compose_report(document, tables, findings=[Finding("shift", verdict, result=result)])
-
-
 def _chosen(scores: Sequence[str] | None, training: str | None) -> tuple[str, ...]:
     if scores is None:
         return SCORES if training is not None else tuple(OF_LOGITS)
@@ -585,3 +487,100 @@ def _histogram_rows(rows: Sequence[ConfidenceHistogram]) -> list[dict[str, Any]]
         for row in rows
         for low, high, inside, outside in zip(row.edges[:-1], row.edges[1:], row.share_in, row.share_out, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class TrainingFeatures:
+    """What one run made of the data that it was trained on.
+
+    Attributes:
+        vectors: (N, D).
+        labels: Names, (N,).
+    """
+
+    vectors: NDArray[np.floating[Any]]
+    labels: NDArray[Any]
+
+
+def read_training(path: str, parts: Sequence[Slice], model: str, seed: Any, *, alone: bool = False) -> TrainingFeatures:
+    """The training features of one run, with the labels of its examples: in its own file, or of embeddings beside.
+
+    Args:
+        path: Where the runs on training data are.
+        parts: These.
+        model: Of the run.
+        seed: Of the run.
+        alone: Whether the model has this run only, which may be called after its file.
+
+    Raises:
+        InputError: There are no features of this run, or no labels of its examples.
+    """
+    of_model = [part for part in parts if part.collection.model == model]
+    own = [part for part in of_model if part.seed == seed]
+    if not own and alone and len({part.seed for part in of_model}) == 1:
+        # A single run a file is called after its file.
+        own = of_model
+    if not own:
+        raise InputError(f"there is no run of {model} with seed {seed} on its training data", file=path)
+    part = own[-1]
+    columns = part.load()
+    if columns.label is None:
+        raise InputError("the training examples have no labels", file=part.file, mend="give runs with labels")
+    labels = columns.label.cast(pl.String).to_numpy().astype(np.str_)
+    if columns.features is not None:
+        return TrainingFeatures(columns.features, labels)
+    if part.format != STORED:
+        raise InputError(
+            "there are no features",
+            file=part.file,
+            mend="give them as lists in a column, or as an array, called features",
+        )
+    found = _one(read_embeddings(path, model=model, dataset=part.collection.dataset, seed=seed), path)
+    return TrainingFeatures(_rows(found, columns.example_ids, path), labels)
+
+
+def read_features(path: str, answers: Answers, model: str, seed: Any) -> NDArray[np.floating[Any]]:
+    """What one run made of the examples of a dataset, (N, D), in their order.
+
+    Raises:
+        InputError: There are no embeddings of this run and dataset, or they lack an example.
+    """
+    if answers.features is not None:
+        return answers.features[answers.seeds.index(seed)]
+    found = _one(read_embeddings(path, model=model, dataset=answers.dataset, seed=seed), path)
+    return _rows(found, pl.Series([str(each) for each in answers.example_ids.tolist()], dtype=pl.String), path)
+
+
+def feature_scores(
+    training: TrainingFeatures, sides: Sequence[NDArray[np.floating[Any]]], k: int
+) -> tuple[dict[str, list[NDArray[np.float64]]], str]:
+    """Both distances of each side, and what was done about a singular covariance, in a sentence, or "".
+
+    Raises:
+        InputError: k is larger than the training set.
+    """
+    fitted = fit_mahalanobis(training.vectors, training.labels)
+    return {
+        "mahalanobis": [fitted.score(side) for side in sides],
+        "knn": [score_knn(side, training.vectors, k) for side in sides],
+    }, fitted.note
+
+
+def _one(found: Sequence[Embeddings], path: str) -> Embeddings:
+    if len(found) > 1:
+        raise InputError("there are embeddings of several conditions or training sets of the run", file=path)
+    return found[0]
+
+
+def _rows(found: Embeddings, ids: pl.Series, path: str) -> NDArray[np.float32]:
+    """The vectors of these examples: of all texts together where these are there, else of the only one."""
+    if "paired" in found.vectors:
+        vectors = found.vectors["paired"]
+    elif len(found.vectors) == 1:
+        vectors = next(iter(found.vectors.values()))
+    else:
+        raise InputError(f"there are embeddings of {', '.join(found.vectors)}, and of no pair", file=path)
+    places = position_of(ids.cast(pl.String), pl.Series(found.example_ids.tolist(), dtype=pl.String))
+    if places.null_count():
+        raise InputError(f"the embeddings lack {places.null_count()} of {len(ids)} examples", file=path)
+    return vectors[places.to_numpy()]

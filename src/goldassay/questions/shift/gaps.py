@@ -58,6 +58,16 @@ if TYPE_CHECKING:
 
 # Calibration and coverage are measured run by run; these draws fix their bounds to about a tenth of their width.
 _CONFIDENCE_DRAWS = 200
+# Confident errors that are shown of each model and set.
+_MOST_ERRORS = 10
+_N_BINS = 15
+_COVERAGES = (0.5, 0.8, 0.9, 1.0)
+# Points of a curve that are kept: more than a picture can show.
+_POINTS = 60
+_WRONG_ROWS = {
+    "dataset": pl.String, "example_id": pl.String, "model": pl.String, "n_runs": pl.Int64, "share_wrong": pl.Float64,
+    "confidence": pl.Float64,
+}  # fmt: skip
 
 
 def check_choice(asked: GapChoice) -> None:
@@ -201,10 +211,6 @@ def _check_known(sizes: Mapping[str, int], groups: Sequence[Group]) -> None:
             )
 
 
-# Confident errors that are shown of each model and set.
-_MOST_ERRORS = 10
-
-
 def measure_gaps(
     groups: Sequence[Group],
     metric: Metric | None,
@@ -329,7 +335,7 @@ def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset])
         for each in group.others:
             if each.logits is None or each.scores is None or each.predictions is None or each.gold is None:
                 continue
-            confidence = _confidence(each.logits)
+            confidence = -score_max_softmax(each.logits)
             worth = ((1 - each.scores) * confidence).mean(axis=0)
             shown = texts_of(each, texts.get(each.dataset))
             for i in np.argsort(-worth, kind="stable")[:_MOST_ERRORS].tolist():
@@ -350,12 +356,6 @@ def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset])
                     )
                 )
     return rows
-
-
-def _confidence(logits: Any) -> Any:
-    from goldassay.questions.shift.measures.scores import score_max_softmax
-
-    return -score_max_softmax(logits)
 
 
 def measure_domains(
@@ -399,12 +399,6 @@ def measure_domains(
     return rows, notes
 
 
-N_BINS = 15
-COVERAGES = (0.5, 0.8, 0.9, 1.0)
-# Points of a curve that are kept: more than a picture can show.
-_POINTS = 60
-
-
 def measure_confidence(
     groups: Sequence[Group], *, seed: int, n_draws: int, progress: Progress
 ) -> tuple[list[CalibrationRow], list[CoverageRow]]:
@@ -426,10 +420,10 @@ def measure_confidence(
 def _calibration(group: Group, answers: Answers, seed: int, n_draws: int) -> CalibrationRow:
     logits = np.asarray(answers.logits, dtype=np.float64)
     gold = np.asarray(answers.gold, dtype=np.int64)
-    found = [measure_calibration(_softmax(run), gold, n_bins=N_BINS, seed=seed, n_draws=n_draws) for run in logits]
+    found = [measure_calibration(_softmax(run), gold, n_bins=_N_BINS, seed=seed, n_draws=n_draws) for run in logits]
     # The table of bins is of all runs' answers together.
     pooled = measure_calibration(
-        _softmax(logits.reshape(-1, logits.shape[-1])), np.tile(gold, len(logits)), n_bins=N_BINS, seed=seed, n_draws=1
+        _softmax(logits.reshape(-1, logits.shape[-1])), np.tile(gold, len(logits)), n_bins=_N_BINS, seed=seed, n_draws=1
     )
     return CalibrationRow(
         model=group.model,
@@ -456,7 +450,7 @@ def _coverage(group: Group, answers: Answers, seed: int, n_draws: int) -> Covera
     scores = score_max_softmax(np.asarray(answers.logits), scale="log")
     right = np.asarray(answers.scores)
     found = [
-        risk_coverage(score, correct, coverages=COVERAGES, n_points=_POINTS, seed=seed, n_draws=n_draws)
+        risk_coverage(score, correct, coverages=_COVERAGES, n_points=_POINTS, seed=seed, n_draws=n_draws)
         for score, correct in zip(scores, right, strict=True)
     ]
     return CoverageRow(
@@ -472,7 +466,9 @@ def _coverage(group: Group, answers: Answers, seed: int, n_draws: int) -> Covera
         aurc_random=_mean(each.aurc_random for each in found),
         aurc_best=_mean(each.aurc_best for each in found),
         excess_aurc=_mean(each.excess_aurc for each in found),
-        selective_accuracy={str(share): _mean(each.selective_accuracy[share] for each in found) for share in COVERAGES},
+        selective_accuracy={
+            str(share): _mean(each.selective_accuracy[share] for each in found) for share in _COVERAGES
+        },
         coverages=tuple(found[0].coverages.tolist()),
         risks=tuple(np.mean([each.risks for each in found], axis=0).tolist()),
     )
@@ -487,12 +483,6 @@ def _mean(values: Any) -> float:
     return float(np.mean(list(values)))
 
 
-_SCHEMA = {
-    "dataset": pl.String, "example_id": pl.String, "model": pl.String, "n_runs": pl.Int64, "share_wrong": pl.Float64,
-    "confidence": pl.Float64,
-}  # fmt: skip
-
-
 def wrong_rows(groups: Sequence[Group]) -> pl.DataFrame:
     """A row a model and example of another set that some run gets wrong, those first that are wrong most surely.
 
@@ -500,7 +490,7 @@ def wrong_rows(groups: Sequence[Group]) -> pl.DataFrame:
         dataset, example_id, model, n_runs, `share_wrong` (one minus the mean score over runs), `confidence` (mean over
         runs of the probability of the predicted class; null without logits).
     """
-    tables = [pl.DataFrame(schema=_SCHEMA)]
+    tables = [pl.DataFrame(schema=_WRONG_ROWS)]
     for group in groups:
         for each in group.others:
             if each.scores is None:
@@ -515,7 +505,7 @@ def wrong_rows(groups: Sequence[Group]) -> pl.DataFrame:
                 "share_wrong": lost,
                 "confidence": pl.repeat(None, lost.size, dtype=pl.Float64, eager=True) if sure is None else sure,
             }
-            tables.append(pl.DataFrame(columns, schema=_SCHEMA).filter(pl.col("share_wrong") > 0))
+            tables.append(pl.DataFrame(columns, schema=_WRONG_ROWS).filter(pl.col("share_wrong") > 0))
     found = pl.concat(tables)
     worth = pl.col("share_wrong") * pl.col("confidence").fill_null(1.0)
     return found.sort(worth, descending=True, maintain_order=True)

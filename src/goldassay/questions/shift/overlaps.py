@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     from goldassay.questions.shift.result import GapRow
 
 
+def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[OverlapRow]]:
+    """The groups without texts that both sides have, and how many these were.
+
+    Raises:
+        InputError: All texts of a set are in-distribution as well.
+    """
+    kept, rows = [], []
+    for group in groups:
+        own, found = without_shared(group, texts)
+        kept.append(own)
+        rows += found
+    return kept, rows
+
+
 def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, list[OverlapRow]]:
     """The group without those texts of the others that are in-distribution as well, and how many these were.
 
@@ -201,17 +215,3 @@ def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, s
         f"Whether texts of {', '.join(names)} stand in the training data was not looked up: give it with --trained-on "
         "FILE, and the texts with --test DATASET=FILE."
     ]
-
-
-def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[OverlapRow]]:
-    """The groups without texts that both sides have, and how many these were.
-
-    Raises:
-        InputError: All texts of a set are in-distribution as well.
-    """
-    kept, rows = [], []
-    for group in groups:
-        own, found = without_shared(group, texts)
-        kept.append(own)
-        rows += found
-    return kept, rows
