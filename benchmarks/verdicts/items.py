@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from goldassay.data.items import ChoiceItems
+
     from goldassay.report.report import Report
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))

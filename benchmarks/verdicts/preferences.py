@@ -23,13 +23,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from goldassay.data.items import ChoiceItems, read_preferences
 from goldassay.questions.item_audit import audit_items
 
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from benchmarks.verdicts.items import N_TOLD, N_WORDS, QUESTIONS, UNSOUND, WORDS, read_set, shuffled, words_of
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data.items import ChoiceItems, read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
