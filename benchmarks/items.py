@@ -28,9 +28,8 @@ from goldassay.readers.quick_probe import QuickProbe
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
-
     from goldassay.data.items import ChoiceItems
+    from numpy.typing import NDArray
 
 
 def told(what: str, began: tuple[float, float], **measured: Any) -> None:

@@ -4,9 +4,11 @@ Arrays of scores in, frozen results out; see the modules for formulas and source
 """
 
 from goldassay.questions.instability.measures.checkpoints import (
+    CheckpointSelection,
     ExampleStability,
     Trajectories,
     measure_stability,
+    select_checkpoints,
     trajectories,
 )
 from goldassay.questions.instability.measures.class_overlap import ClassOverlaps, RunClass, overlap_classes
@@ -39,7 +41,6 @@ from goldassay.questions.instability.measures.scores import (
     score_one_run,
     summarize_scores,
 )
-from goldassay.questions.instability.measures.selection import CheckpointSelection, select_checkpoints
 from goldassay.questions.instability.measures.suites import (
     Comparisons,
     Equivalence,

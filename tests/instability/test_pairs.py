@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from goldassay.core.errors import InputError
 from goldassay.instability import top_covarying_pairs
-from goldassay.questions.instability.measures import pattern_search
+from goldassay.questions.instability.measures import covarying_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def test_more_ties_than_are_remembered(k: int) -> None:
 def test_more_runs_than_are_counted_in_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = (np.random.default_rng(0).random((40, 300)) < 0.7).astype(float)
     counted = top_covarying_pairs(scores, 100)
-    monkeypatch.setattr(pattern_search, "MOST_RUNS", 39)
+    monkeypatch.setattr(covarying_pairs, "MOST_RUNS", 39)
     computed = top_covarying_pairs(scores, 100)
     assert computed.drop("covariance").equals(counted.drop("covariance"))
     assert computed["covariance"].to_list() == pytest.approx(counted["covariance"].to_list())

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.instability.answers import _describe, answers_of_runs
+from goldassay.questions.instability.examples import _run_names, answers_of_runs
 from goldassay.runs import Runs, write_runs
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_a_run_without_a_number_goes_by_its_name() -> None:
     runs = Runs.from_arrays(
         np.zeros((2, 3), np.int64), gold=[0, 1, 2], label_names=LABELS, seeds=["first", "2"], model="m"
     )
-    assert _describe([(3, runs)], 3)["run"].to_list() == ["m first", "m seed 2"]
+    assert _run_names([(3, runs)], 3)["run"].to_list() == ["m first", "m seed 2"]
 
 
 def test_columns_are_those_of_the_files(evidence: Evidence) -> None:
@@ -109,4 +109,4 @@ def test_each_run_has_a_name_of_its_own(sets: list[tuple[str, str, list[int]]], 
         (3, Runs.from_arrays(scores=np.zeros((len(seeds), 3)), seeds=seeds, model=model, dataset=dataset))
         for model, dataset, seeds in sets
     ]
-    assert _describe(made, 3)["run"].to_list() == wanted
+    assert _run_names(made, 3)["run"].to_list() == wanted

@@ -18,7 +18,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.data import Dataset
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.instability.check import CHECK as INSTABILITY
+from goldassay.questions.instability.question import CHECK as INSTABILITY
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.question import CHECK as SHIFT
 from goldassay.questions.shift.question import report_generalization

@@ -39,14 +39,11 @@ from goldassay.questions import run_sets
 from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.command import measure_instability
-from goldassay.questions.instability.examples import largest_covariance
-from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
-from goldassay.questions.instability.options import InstabilityChoice
-from goldassay.questions.instability.planning import plan_runs
-from goldassay.questions.instability.report import study_instability
-from goldassay.questions.instability.sentences import plural
-from goldassay.questions.instability.spread import caveats_of, measure_spread
-from goldassay.questions.instability.verdict import flips_together
+from goldassay.questions.instability.examples import MOST_EXAMPLES, largest_covariance, measure_map
+from goldassay.questions.instability.measuring import InstabilityChoice
+from goldassay.questions.instability.question import study_instability
+from goldassay.questions.instability.spread import caveats_of, measure_spread, plan_runs
+from goldassay.questions.instability.verdict import flips_together, plural
 from goldassay.questions.leakage.command import measure_leakage
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import told_apart

@@ -25,11 +25,11 @@ from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.first_rows import first_rows
 from goldassay.questions.inputs import SET_APART, describe_input, describe_runs, load_elsewhere, load_inputs
-from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_inputs import read_texts
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import tell_apart
 from goldassay.runs.kinds.opening import open_input

@@ -17,7 +17,6 @@ from goldassay.questions.configuration_sets import by_configuration
 from goldassay.questions.data_notes import data_notes, describe_clusters, unread_notes
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import MOST_ROWS, first_rows
-from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.item_rows import defects, items_to_read
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import choice_evidence
@@ -25,6 +24,7 @@ from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
+from goldassay.questions.run_inputs import describe_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,9 +10,8 @@ from goldassay.questions.board.question import find_board, measure_board
 from goldassay.questions.comparison.report import find_comparison
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.comparison.suite_report import find_suite
-from goldassay.questions.instability.check import CHECK as INSTABILITY
-from goldassay.questions.instability.curves import add_curves
-from goldassay.questions.instability.options import InstabilityChoice
+from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
+from goldassay.questions.instability.question import CHECK as INSTABILITY
 from goldassay.questions.judgments.study import measure_judgments
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed

@@ -15,9 +15,8 @@ from goldassay.core.settings import Settings
 from goldassay.questions.comparison.study import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
-from goldassay.questions.instability.intervals import N_DRAWS
 from goldassay.questions.instability.measures.intervals import resample_scores
-from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.instability.spread import N_DRAWS, measure_spread
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs import write_runs
 from goldassay.runs.answers import read_answers

@@ -19,7 +19,7 @@ from goldassay.data import Dataset, read_dataset
 from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
-from goldassay.questions.instability.texts import read_texts
+from goldassay.questions.run_inputs import read_texts
 from goldassay.report.saving import write_tables
 from goldassay.runs.answers import read_answers
 from goldassay.runs.duplicates import join_duplicates

@@ -20,9 +20,8 @@ from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
 from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
-from goldassay.questions.instability.inputs import describe_inputs
-from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
+from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs import Runs

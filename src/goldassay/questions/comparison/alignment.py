@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
-from goldassay.questions.instability.texts import group_names, known_groups, rows_of
+from goldassay.questions.run_inputs import group_names, known_groups, rows_of
 from goldassay.stats.clusters import connected_rows
 
 if TYPE_CHECKING:

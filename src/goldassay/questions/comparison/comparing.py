@@ -14,7 +14,7 @@ from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
-from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
+from goldassay.questions.instability.spread import above_constant, describe_contradicted, misplaced_labels
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.grades import say_grades
 
@@ -247,7 +247,7 @@ def align_sides(
         ]
     )  # fmt: skip
     notes += [
-        say_contradicted(
+        describe_contradicted(
             {"model": name, "dataset": runs.dataset, "contradicted": runs.contradicted, "n_examples": runs.n_examples}
         )
         for name, runs in zip(called, sets, strict=True)

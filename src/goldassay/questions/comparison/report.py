@@ -14,10 +14,10 @@ from goldassay.questions.comparison.result import ComparisonResult, ModelScore, 
 from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.discount.question import discount_runs, discount_tables
-from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.questions.run_inputs import describe_inputs, describe_reading
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:

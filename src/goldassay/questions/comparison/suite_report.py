@@ -13,10 +13,10 @@ from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, 
 from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
 from goldassay.questions.comparison.suites import compare_suite
-from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.questions.run_inputs import describe_inputs, describe_reading
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:

@@ -50,8 +50,8 @@ def measure_instability(
         Interrupted: Ctrl-C after a first set of runs was finished; its `report` is that on what is finished.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.instability.options import InstabilityChoice
-    from goldassay.questions.instability.report import study_instability
+    from goldassay.questions.instability.measuring import InstabilityChoice
+    from goldassay.questions.instability.question import study_instability
 
     asked = InstabilityChoice(reference, groups, keep_finished=True)
     report = study_instability(

@@ -1,18 +1,31 @@
-"""Which examples make the score swing, and which of them swing together."""
+"""Single examples: which of them depend on the run, which change together, and what each run answers."""
 
 from __future__ import annotations
 
+import base64
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import UndefinedMeasureWarning
+from goldassay.questions.answers_on_test import right_probabilities, runs_on_part, runs_on_test
 from goldassay.questions.instability.measures.checkpoints import measure_stability
+from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
-from goldassay.questions.instability.texts import rows_of
+from goldassay.questions.run_inputs import rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from goldassay.data import Dataset
+    from goldassay.questions.evidence import Evidence
+    from goldassay.questions.row_details.checkpoints import Curves
     from goldassay.runs import Runs
 
 PAIRS = 20
@@ -22,6 +35,24 @@ ALWAYS_WRONG = 12
 MOST_TIES = 50_000
 # More rows of such a count are not read.
 MOST_GROUP_PAIRS = 20
+# A rank correlation over fewer runs than this is hardly more than a coin toss.
+FEWEST_RUNS = 5
+# More examples than this are thinner than a pixel of the picture.
+MOST_EXAMPLES = 240
+# More groups than this cannot be named beside it.
+MOST_GROUPS = 40
+UNDEFINED = -128
+# More runs of an example than these are no strip that anybody reads, and a table that nobody opens.
+MOST_RUNS = 100
+SCHEMA = pl.Schema(
+    {
+        "run": pl.String(),
+        "model": pl.String(),
+        "seed": pl.String(),
+        "n_answered": pl.Int64(),
+        "answers_all": pl.Boolean(),
+    }
+)
 _NAMES = ("model", "dataset", "condition")
 
 
@@ -123,3 +154,234 @@ def _histogram(scores: Any) -> list[int]:
         return []
     counts: list[int] = np.bincount(scores.sum(axis=0).astype(np.int64), minlength=len(scores) + 1).tolist()
     return counts
+
+
+def unsteady_rows(runs: Runs) -> pl.DataFrame:
+    """The examples whose scores differ between runs, the least steady first.
+
+    Args:
+        runs: (R, N), two runs or more.
+
+    Returns:
+        dataset, example_id, model, condition, n_runs, `mean` (of the scores over runs), `disagreement`.
+    """
+    measured = measure_stability(runs.scores, runs.example_ids).to_frame()
+    return measured.filter(pl.col("disagreement") > 0).select(
+        pl.lit(runs.dataset).alias("dataset"),
+        pl.col("example_id").cast(pl.String),
+        pl.lit(runs.model).alias("model"),
+        pl.lit(runs.condition).alias("condition"),
+        pl.lit(runs.n_runs).alias("n_runs"),
+        "mean",
+        "disagreement",
+    )
+
+
+def describe_unsteady(row: dict[str, Any]) -> str:
+    """Why a row of `unsteady_rows` is worth reading."""
+    right = row["mean"] * row["n_runs"]
+    if abs(right - round(right)) > 1e-6:
+        return f"Its scores differ most between the {row['n_runs']} runs of {row['model']}."
+    return f"{right:.0f} of {row['n_runs']} runs of {row['model']} are right."
+
+
+def measure_map(runs: Runs, seed: int) -> dict[str, Any] | None:
+    """Correlations between examples that change, drawn at random where they are many, group by group.
+
+    Over the checkpoints of each run, averaged over runs; with one checkpoint over the final scores of the runs, if
+    there are at least five. Within a group, examples that go together stand side by side.
+
+    Args:
+        runs: (R, [T,] N).
+        seed: Of the draw.
+
+    Returns:
+        The document's entry; None where there are too few runs, or fewer than two examples change. Its `values` are
+        correlations in hundredths, one signed byte each, row by row, in base64; -128 stands for no value.
+    """
+    over_checkpoints = runs.scores.ndim == 3
+    if not over_checkpoints and runs.n_runs < FEWEST_RUNS:
+        return None
+    varying = np.flatnonzero(_varies(runs.scores))
+    if len(varying) < 2:
+        return None
+    chosen = varying
+    if len(varying) > MOST_EXAMPLES:
+        chosen = np.sort(np.random.default_rng(seed).choice(varying, MOST_EXAMPLES, replace=False))
+    column = _column(runs)
+    groups = None if column is None else runs.groups[column][chosen]
+    with warnings.catch_warnings():
+        # Pairs without a value are shown as such.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        found = correlate_examples(
+            runs.scores[..., chosen], pooling="mean" if over_checkpoints else "final", max_examples=None, groups=groups
+        )
+    if len(found.examples) < 2:
+        return None
+    values = found.values[np.ix_(found.order, found.order)]
+    shown = chosen[found.examples[found.order]]
+    named = None if column is None else runs.groups[column][shown]
+    return {
+        "model": runs.model,
+        "dataset": runs.dataset,
+        "condition": runs.condition,
+        "over": "checkpoints" if over_checkpoints else "runs",
+        "n_runs": found.n_runs,
+        "n_checkpoints": found.n_checkpoints,
+        "n_varying": len(varying),
+        "example_ids": runs.example_ids[shown].tolist(),
+        "column": column,
+        "groups": [] if named is None else _blocks(values, named),
+        "values": base64.b64encode(_bytes(values)).decode("ascii"),
+    }
+
+
+def _varies(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which examples have a correlation at all: those that change between checkpoints of a run, or between runs."""
+    if scores.ndim == 3:
+        return (scores != scores[:, :1]).any(axis=(0, 1))
+    return (scores != scores[:1]).any(axis=0)
+
+
+def _column(runs: Runs) -> str | None:
+    """The finest group column that can be named beside the picture."""
+    sizes = {name: len(np.unique(values)) for name, values in runs.groups.items()}
+    fitting = {name: size for name, size in sizes.items() if 1 < size <= MOST_GROUPS}
+    return max(fitting, key=lambda name: fitting[name]) if fitting else None
+
+
+def _blocks(values: NDArray[Any], named: NDArray[Any]) -> list[dict[str, Any]]:
+    """Each group's stretch of the map, and the mean correlation between its examples and with those of others."""
+    blocks = []
+    for name in dict.fromkeys(named.tolist()):
+        rows = np.flatnonzero(named == name)
+        inside = values[np.ix_(rows, rows)][np.triu_indices(len(rows), 1)]
+        outside = values[rows][:, named != name]
+        blocks.append(
+            {"group": name, "n_examples": len(rows), "within": _known_mean(inside), "with_others": _known_mean(outside)}
+        )
+    return blocks
+
+
+def _known_mean(values: NDArray[Any]) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
+
+
+def _bytes(values: NDArray[Any]) -> bytes:
+    hundredths = np.where(np.isnan(values), UNDEFINED, np.round(100 * np.nan_to_num(values)))
+    return hundredths.astype(np.int8).tobytes()
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """What runs answer.
+
+    Attributes:
+        columns: For the table of examples, in its order; none where there are no runs.
+        runs: A row a run, in the order of the lists of `columns`, those that answer every example first; None where
+            there are none.
+    """
+
+    columns: dict[str, pl.Series] = field(default_factory=dict)
+    runs: pl.DataFrame | None = None
+
+
+def answers_of_runs(evidence: Evidence, curves: Curves | None = None) -> RunAnswers:
+    """Columns of the runs of the whole input on the test part, in the order of its examples, and what runs these are.
+
+    Of runs that answer every example: `runs_scores` and `runs_answers` (lists, a value a run), `runs_right` (mean
+    score), `runs` (all right, differ, all wrong), and where runs have logits `confidence` and `variability`: mean and
+    standard deviation of the right label's probability, over checkpoints where there are several, else over runs
+    (Swayamdipta et al. 2020); and where there are several, `runs_over_checkpoints`, a list of means over runs. Of runs
+    that lack some examples `partial_scores` and `partial_answers`, lists with null where a run has no answer. Lists are
+    of the first `MOST_RUNS` runs.
+
+    Args:
+        evidence: The runs.
+        curves: The same runs at several checkpoints.
+    """
+    n = len(evidence.test)
+    found: dict[str, pl.Series] = {}
+    likely, whole = [], []
+    for runs in runs_on_test(evidence):
+        whole.append(runs.final())
+        if (right := right_probabilities(runs)) is not None:
+            likely.append(right)
+    if whole:
+        together = np.concatenate([each.scores for each in whole]).astype(np.float32)
+        mean = together.mean(axis=0)
+        kinds = np.where(mean == 1, "all right", np.where(mean == 0, "all wrong", "differ"))
+        found["runs"] = pl.Series(kinds.tolist(), dtype=pl.String)
+        found["runs_right"] = pl.Series(mean.astype(np.float64))
+        found["runs_scores"] = _lists(together[:MOST_RUNS], pl.Float32)
+        found["runs_answers"] = _lists(np.concatenate(list(map(_named, whole)))[:MOST_RUNS], pl.String)
+        if curves is not None:
+            found["runs_over_checkpoints"] = _lists(curves.values.astype(np.float32), pl.Float32)
+        if curves is not None and curves.spread is not None:
+            found["confidence"] = pl.Series(curves.values.mean(axis=0))
+            found["variability"] = pl.Series(curves.spread)
+        elif likely:
+            right = np.concatenate(likely)
+            found["confidence"] = pl.Series(right.mean(axis=0))
+            found["variability"] = pl.Series(right.std(axis=0))
+    part = [(rows, runs.final()) for rows, runs in runs_on_part(evidence)]
+    if part:
+        scores = np.concatenate([_on_all(runs.scores.astype(np.float32), rows, n) for rows, runs in part])
+        answers = np.concatenate([_on_all(_named(runs), rows, n) for rows, runs in part])
+        found["partial_scores"] = _lists(scores[:MOST_RUNS], pl.Float32)
+        found["partial_answers"] = _lists(answers[:MOST_RUNS], pl.String)
+    sets = [*((n, runs) for runs in whole), *((rows.size, runs) for rows, runs in part)]
+    return RunAnswers(found, _run_names(sets, n) if sets else None)
+
+
+def _on_all(values: NDArray[Any], rows: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """(R, M) values of some rows as (R, n) values of all, None where a row has none."""
+    found = np.full((values.shape[0], n), None, dtype=object)
+    found[:, rows] = values
+    return found
+
+
+def _lists(values: NDArray[Any], kind: type[pl.DataType]) -> pl.Series:
+    """(R, N) values as a list a column."""
+    return pl.Series(values.T.tolist(), dtype=pl.List(kind))
+
+
+def _run_names(sets: Iterable[tuple[int, Runs]], n: int) -> pl.DataFrame:
+    """A row a run, under a name that no other one has."""
+    rows = [
+        (
+            _run_name(runs.model, str(seed)) if runs.n_runs > 1 else runs.model,
+            runs.dataset,
+            runs.model,
+            str(seed),
+            n_here,
+        )
+        for n_here, runs in sets
+        for seed in runs.seeds.tolist()
+    ]
+    # Two files may hold runs of one model on these examples, each with a name for them.
+    several = Counter(name for name, *_ in rows)
+    names = [f"{name} on {dataset}" if several[name] > 1 else name for name, dataset, *_ in rows]
+    for at, name in enumerate(names):
+        n_before = 1
+        while names[at] in names[:at]:
+            n_before += 1
+            names[at] = f"{name} ({n_before})"
+    return pl.DataFrame(
+        [(name, model, seed, answered, answered == n) for name, (_, _, model, seed, answered) in zip(names, rows,
+         strict=True)],
+        schema=SCHEMA, orient="row",
+    )  # fmt: skip
+
+
+def _run_name(model: str, seed: str) -> str:
+    # A run without a number goes by the name of its file.
+    return f"{model} seed {seed}" if seed.isdecimal() else f"{model} {seed}"
+
+
+def _named(runs: Runs) -> NDArray[Any]:
+    """(R, N) names of the labels that were predicted; None where a run has scores alone."""
+    if runs.predictions is None:
+        return np.full(runs.scores.shape, None, dtype=object)
+    return np.array([*runs.label_names, None], dtype=object)[runs.predictions]

@@ -1,29 +1,36 @@
-"""Every measure of the study, set of runs by set of runs, and what was finished when it was stopped."""
+"""Measure every set of runs, one after the other, then what runs have in common across checkpoints and datasets."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.questions.answered import say_unknown_labels
 from goldassay.questions.example_clusters import clusters_of
-from goldassay.questions.instability.deviations import NOTE, measure_deviation
-from goldassay.questions.instability.examples import measure_examples
-from goldassay.questions.instability.inputs import describe_reading
-from goldassay.questions.instability.intervals import add_group_bounds, measure_intervals
-from goldassay.questions.instability.maps import measure_map
-from goldassay.questions.instability.means import RunMeans
-from goldassay.questions.instability.planning import plan_runs
-from goldassay.questions.instability.rows import unsteady_rows
-from goldassay.questions.instability.selection import measure_selection
-from goldassay.questions.instability.sentences import say, say_selection
-from goldassay.questions.instability.spread import MOST_GROUPS, caveats_of, measure_groups, measure_spread
-from goldassay.questions.instability.texts import group_names
-from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
-from goldassay.questions.instability.verdict import WHOLE, judged_name
+from goldassay.questions.instability.examples import FEWEST_RUNS, measure_examples, measure_map, unsteady_rows
+from goldassay.questions.instability.measures.checkpoints import trajectories
+from goldassay.questions.instability.measures.correlation import correlate_datasets, correlate_final_scores
+from goldassay.questions.instability.spread import (
+    MOST_GROUPS,
+    NOTE,
+    RunMeans,
+    add_group_bounds,
+    caveats_of,
+    measure_deviation,
+    measure_groups,
+    measure_intervals,
+    measure_selection,
+    measure_spread,
+    plan_runs,
+)
+from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
+from goldassay.questions.run_inputs import describe_reading, group_names
 from goldassay.questions.run_sets import short_names
 from goldassay.runs.configurations import say_configurations
 
@@ -34,14 +41,32 @@ if TYPE_CHECKING:
     from goldassay.core.settings import InstabilityLimits
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.instability.options import InstabilityChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
+    from goldassay.runs.curves import Curves
+
 
 # A map takes a screen of the page.
 MOST_MAPS = 2
 
 _NAMES = ("model", "dataset", "condition")
+
+
+@dataclass(frozen=True)
+class InstabilityChoice:
+    """What is measured beyond the spread of each set of runs.
+
+    Attributes:
+        reference: The dataset whose spread the others' are held against, or None.
+        groups: Group columns to take the variance apart by; None for all that the runs have.
+        keep_finished: Stop at an interruption with what is finished, instead of losing it.
+        deep: Measure single examples, intervals of every figure, plans and maps as well, which takes minutes.
+    """
+
+    reference: str | None = None
+    groups: Sequence[str] | None = None
+    keep_finished: bool = False
+    deep: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,7 +92,7 @@ class _Measured:
     def say(self, judged: str | None) -> list[str]:
         """Sentences on it; `judged` names the set that the evidence of the verdict is about."""
         examples = self.examples[0][0] if self.examples else None
-        return say(self.result, self.groups, examples, self.name, judged=self.result["name"] == judged)
+        return describe_set(self.result, self.groups, examples, self.name, judged=self.result["name"] == judged)
 
     @property
     def spread(self) -> float:
@@ -139,7 +164,7 @@ def _section(
     for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
         row["name"] = names[tuple(row[key] for key in _NAMES)]
     judged = judged_name(results, limits)
-    chosen = [say_selection(row, str(reference), row["name"]) for row in selections]
+    chosen = [describe_selection(row, str(reference), row["name"]) for row in selections]
     against = {"reference": reference, "note": NOTE, "rows": deviations}
     return {
         "source": "runs",
@@ -238,6 +263,117 @@ def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | No
         return runs
     found = {column: group_names(runs, column, dataset) for column in wanted}
     return replace(runs, groups={name: values for name, values in found.items() if values is not None})
+
+
+def add_curves(section: dict[str, Any], tables: dict[str, pl.DataFrame], curves: Sequence[Curves]) -> None:
+    """Put the curves of sets whose predictions were not given at several checkpoints beside what was measured."""
+    drawn = {(move["model"], move["dataset"]) for move in section["trajectories"]}
+    moves, _ = measure_steps([curve for curve in curves if (curve.model, curve.dataset) not in drawn])
+    if moves:
+        section["trajectories"] = [*section["trajectories"], *moves]
+        tables["trajectories"] = trajectory_table(section["trajectories"])
+
+
+def measure_steps(curves: Sequence[Curves]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Trajectories of the sets that have several steps in common, and correlations between a model's datasets."""
+    together = [_means_of_curve(curve) for curve in curves]
+    moves = measure_trajectories(together)
+    several = len({curve.model for curve in curves}) > 1
+    metrics = {(curve.model, curve.dataset): curve.metric for curve in curves}
+    for move in moves:
+        model, dataset = move["model"], move["dataset"]
+        move["name"] = f"{model} · " * several + f"{dataset}, {metrics[model, dataset]} as logged"
+    return moves, measure_correlations(together)
+
+
+def _means_of_curve(curve: Curves) -> RunMeans:
+    several = len(curve.checkpoints) > 1
+    return RunMeans(
+        model=curve.model,
+        dataset=curve.dataset,
+        condition="",
+        train_set=curve.metric,
+        seeds=np.asarray(curve.seeds),
+        checkpoints=np.asarray(curve.checkpoints) if several else None,
+        values=curve.scores if several else curve.final,
+    )
+
+
+def measure_trajectories(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
+    """Mean, band and one run over the checkpoints of each set of runs that has any; the run shown is the first."""
+    found = []
+    for runs in sets:
+        if runs.steps is None:
+            continue
+        measured = trajectories(runs.values, runs.steps)
+        widest = int(np.abs(measured.largest_changes).argmax())
+        at = int(measured.largest_change_at[widest])
+        found.append(
+            {
+                "model": runs.model,
+                "dataset": runs.dataset,
+                "condition": runs.condition,
+                "seed": runs.seeds[measured.run_index].item(),
+                "points": measured.to_frame().to_dicts(),
+                "largest_change": {
+                    "seed": runs.seeds[widest].item(),
+                    "change": measured.largest_changes[widest],
+                    "before": measured.checkpoints[at - 1],
+                    "after": measured.checkpoints[at],
+                },
+            }
+        )
+    return found
+
+
+def trajectory_table(found: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """One row a model, dataset, condition and checkpoint."""
+    keys = ("model", "dataset", "condition")
+    rows = [
+        {**{key: each[key] for key in keys}, **point, "t": str(point["t"])}
+        for each in found
+        for point in each["points"]
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def measure_correlations(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
+    """Rank correlation of a model's scores on its datasets, as many of them as share runs and checkpoints.
+
+    Over the checkpoints of each run, averaged over runs, where there are checkpoints; and over the final scores of
+    the runs, if there are at least five.
+    """
+    kin: dict[tuple[Any, ...], list[RunMeans]] = {}
+    for runs in sets:
+        key = (runs.model, runs.condition, runs.train_set, tuple(runs.seeds.tolist()), runs.steps)
+        kin.setdefault(key, []).append(runs)
+    found = []
+    for (*_, seeds, steps), together in kin.items():
+        if len(together) > 1 and steps is not None:
+            found.append(_correlate(together, over_checkpoints=True))
+        if len(together) > 1 and len(seeds) >= FEWEST_RUNS:
+            found.append(_correlate(together, over_checkpoints=False))
+    return found
+
+
+def _correlate(sets: Sequence[RunMeans], over_checkpoints: bool) -> dict[str, Any]:
+    means = {runs.dataset: runs.values if over_checkpoints else runs.final for runs in sets}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UndefinedMeasureWarning)
+        measured = correlate_datasets(means) if over_checkpoints else correlate_final_scores(means)
+    return {
+        "model": sets[0].model,
+        "condition": sets[0].condition,
+        "over": "checkpoints" if over_checkpoints else "runs",
+        "names": list(measured.names),
+        "values": measured.values.tolist(),
+        "low": measured.low.tolist(),
+        "high": measured.high.tolist(),
+        "n_runs_used": measured.n_runs_used.tolist(),
+        "n_runs": measured.n_runs,
+        "n_points": measured.n_points,
+        "reason": "; ".join(str(each.message) for each in caught) or None,
+    }
 
 
 def _tables(section: Mapping[str, Any], done: Sequence[_Measured]) -> dict[str, pl.DataFrame]:

@@ -24,8 +24,15 @@ from goldassay.core.charts import (
 from goldassay.core.documents import mapping, records, row_name
 from goldassay.core.files import file_slug
 from goldassay.core.numbers import number
-from goldassay.questions.instability.charts import PARTS, checkpoint_traces, scores_of, signed_root, steps_of
-from goldassay.questions.instability.matrix_charts import paper_correlations, paper_maps
+from goldassay.questions.instability.charts import (
+    PARTS,
+    checkpoint_traces,
+    paper_correlations,
+    paper_maps,
+    scores_of,
+    signed_root,
+    steps_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,15 +1,13 @@
-"""Sections on instability: how far a score moves from seed to seed, and which examples move together."""
+"""Sections on instability: the spread over runs, training, and single examples."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records, row_name, texts, why_absent
-from goldassay.core.numbers import UNDEFINED, bounds, count, decimal, number, ratio_digits, squared_points
+from goldassay.core.numbers import UNDEFINED, bounds, count, decimal, number, points, ratio_digits, squared_points
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
-from goldassay.questions.instability.example_sections import example_sections
-from goldassay.questions.instability.training_section import training_sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +27,10 @@ _FIGURES = {
     "design_effect": ("design effect", 1.0, 2),
     "effective_size": ("effective size", 1.0, 0),
 }
+# The page shows examples and pairs of so many sets of runs; the tables of the report have all.
+_MOST_SETS = 4
+_PAIRS = 10
+_NO_SELECTION = "Which dev set should choose the checkpoint is shown where --reference names the standard one."
 _RUNS_OF = Column("of", "runs of", "data")
 
 
@@ -311,3 +313,294 @@ def _groups(found: Mapping[str, Any]) -> tuple[Table, ...]:
         )
         for place, grouping in enumerate(groupings)
     )
+
+
+def training_sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The section "Over training", or "Between datasets" without checkpoints; none where neither was measured."""
+    found = mapping(document, "instability")
+    moves, correlations = records(found.get("trajectories")), records(found.get("correlations"))
+    if not moves and not correlations:
+        return ()
+    title, lead = "Over training", "How does the score move from checkpoint to checkpoint, and on which sets alike?"
+    if not moves:
+        title, lead = "Between datasets", "Is a seed that is good on one dataset good on another?"
+    section = Section(
+        key="training",
+        title=title,
+        lead=lead,
+        sentences=texts(found.get("selection_sentences")),
+        notes=(
+            *(f"{_where(each)}: {each['reason']}." for each in correlations if each.get("reason")),
+            *([_NO_SELECTION] if moves and found.get("selections") == [] and not found.get("reference") else []),
+        ),
+        parts=(
+            Part("instability_trajectories", _moves(moves)),
+            Part(table=_selections(records(found.get("selections")), str(found.get("reference")))),
+            Part("instability_correlations", _correlation_table(correlations)),
+        ),
+        how=explanation("goldassay.questions.instability", "how_training"),
+    )
+    return (section,)
+
+
+def _selections(selections: list[Mapping[str, Any]], reference: str) -> Table:
+    """Model selection on the standard dev set and on the analysis set itself, scored on its held-out fifth."""
+    splits = next((number(row.get("n_splits")) for row in selections if number(row.get("n_splits"))), 0)
+    columns = (
+        Column("of", "runs of", "data", aside="reason"),
+        Column("standard_mean", f"mean, by {reference}", "points"),
+        Column("analysis_mean", "mean, by four fifths of itself", "points"),
+        Column("standard_sd", f"SD, by {reference}", "points", 2),
+        Column("analysis_sd", "SD, by itself", "points", 2),
+        with_bounds("gain", "gain", "difference"),
+    )
+    rows = tuple({**row, "of": row_name(row)} for row in selections)
+    caption = f"Choosing the checkpoint: score on the held-out fifth, mean over {count(splits)} splits"
+    return Table("selections", caption, columns, rows, file="model_selection")
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    return str(row.get("name") or "") or " · ".join(str(row[key]) for key in ("model", "condition") if row.get(key))
+
+
+def _moves(moves: list[Mapping[str, Any]]) -> Table:
+    rows = []
+    for row in moves:
+        steps = records(row.get("points"))
+        if not steps:
+            continue
+        best = max(steps, key=lambda step: number(step.get("mean")) or 0.0)
+        change = mapping(row, "largest_change")
+        size = number(change.get("change"))
+        rows.append(
+            {
+                "of": row_name(row),
+                "n_checkpoints": len(steps),
+                "last": steps[-1].get("mean"),
+                "best": best.get("mean"),
+                "best_at": best.get("t"),
+                "jump": None if size is None else f"{'+' if size > 0 else ''}{points(size)}",
+                "jump_of": f"seed {change.get('seed')}, {change.get('before')} to {change.get('after')}",
+            }
+        )
+    columns = (
+        Column("of", "runs of", "data"),
+        Column("n_checkpoints", "checkpoints", "count"),
+        Column("last", "last mean", "points"),
+        Column("best", "best mean", "points"),
+        Column("best_at", "at", "data"),
+        Column("jump", "largest change in one step"),
+        Column("jump_of", "of", "data"),
+    )
+    return Table("trajectories", "How far the score moves, in points", columns, tuple(rows), file="trajectories")
+
+
+def _at(matrix: Any, i: int, j: int) -> Any:
+    """A value of a matrix, or None where it does not reach so far."""
+    row = matrix[i] if isinstance(matrix, (list, tuple)) and i < len(matrix) else None
+    return row[j] if isinstance(row, (list, tuple)) and j < len(row) else None
+
+
+def _correlation_table(correlations: list[Mapping[str, Any]]) -> Table:
+    rows = []
+    for each in correlations:
+        names = each.get("names") or ()
+        for i, one in enumerate(names):
+            rows += [
+                {
+                    "model": _where(each),
+                    "over": "checkpoints" if each.get("over") == "checkpoints" else "final scores",
+                    "one": one,
+                    "other": other,
+                    "correlation": _at(each.get("values"), i, j),
+                    "correlation_low": _at(each.get("low"), i, j),
+                    "correlation_high": _at(each.get("high"), i, j),
+                    "n_runs_used": _at(each.get("n_runs_used"), i, j),
+                }
+                for j, other in enumerate(names)
+                if j > i
+            ]
+    columns = (
+        Column("model", "model", "data"),
+        Column("over", "over"),
+        Column("one", "dataset", "data"),
+        Column("other", "with", "data"),
+        with_bounds("correlation", "rank correlation", "decimal"),
+        Column("n_runs_used", "runs used", "count"),
+    )
+    caption = "Rank correlation between datasets"
+    return Table("correlations", caption, columns, tuple(rows), file="dataset_correlations", folded=True)
+
+
+def example_sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The section "Examples"; none where they were not measured."""
+    measured = mapping(document, "instability")
+    found = records(measured.get("examples"))
+    if not found:
+        return ()
+    by_spread = {row_name(row): number(row.get("sd")) or 0 for row in records(measured.get("results"))}
+    shown = sorted(found, key=lambda row: -by_spread.get(row_name(row), 0))[:_MOST_SETS]
+    notes = []
+    if len(found) > len(shown):
+        notes.append(f"Single examples and pairs are shown for the {_MOST_SETS} least stable sets of runs.")
+    section = Section(
+        key="examples",
+        title="Examples",
+        lead="Which examples change from run to run, and which change together?",
+        notes=tuple(notes),
+        parts=(
+            Part("instability_examples", _stability(found)),
+            Part("instability_map", _maps(records(measured.get("maps")))),
+            # The least stable set of runs is shown, the others are to be opened.
+            *(Part(table=_least_stable(row, place)) for place, row in enumerate(shown)),
+            *(Part(table=_always_wrong(row, place)) for place, row in enumerate(shown)),
+            *(Part(table=_pairs(row, place)) for place, row in enumerate(shown)),
+            *(Part(table=table) for place, row in enumerate(shown) for table in _pairs_by_group(row, place)),
+        ),
+        how=explanation("goldassay.questions.instability", "how_examples"),
+    )
+    return (section,)
+
+
+def _stability(found: list[Mapping[str, Any]]) -> Table:
+    flips = any(number(row.get("flips")) is not None for row in found)
+    rows = []
+    for row in found:
+        n = number(row.get("n_examples")) or 0
+        varying = n - (number(row.get("n_constant")) or 0)
+        rows.append(
+            {**row, "of": row_name(row), "n_examples": n, "varying": varying, "share": varying / n if n else None}
+        )
+    columns = (
+        Column("of", "runs of", "data"),
+        Column("n_examples", "examples", "count"),
+        Column("n_always_right", "always right", "count"),
+        Column("n_always_wrong", "always wrong", "count"),
+        Column("varying", "depend on the run", "count"),
+        Column("share", "share", "percent"),
+        *((Column("flips", "changes in training", "decimal"),) if flips else ()),
+    )
+    return Table("stability", "How many examples depend on the run", columns, tuple(rows), file="examples")
+
+
+def _maps(found: list[Mapping[str, Any]]) -> Table:
+    rows = tuple({**group, "of": row_name(each)} for each in found for group in records(each.get("groups")))
+    columns = (
+        Column("of", "runs of", "data"),
+        Column("group", "group", "data"),
+        Column("n_examples", "examples drawn", "count"),
+        Column("within", "mean correlation with each other", "decimal"),
+        Column("with_others", "with the rest", "decimal"),
+    )
+    return Table("maps", "Correlation within groups and with the rest", columns, rows, folded=True)
+
+
+def _least_stable(found: Mapping[str, Any], place: int) -> Table:
+    columns, rows = _listed(found, "least_stable")
+    many = number(found.get("n_least_stable")) or 0
+    tied = f": the first of {count(many)} that are equally unstable" if many > len(rows) else ""
+    caption = f"Least stable examples, {row_name(found)}{tied}"
+    return Table(f"least_stable{place}", caption, columns, rows, file="examples", folded=place > 0)
+
+
+def _always_wrong(found: Mapping[str, Any], place: int) -> Table:
+    """Examples that no run gets right: hard ones, or ones with a wrong label."""
+    columns, rows = _listed(found, "always_wrong")
+    many = number(found.get("n_always_wrong")) or 0
+    more = f": the first of {count(many)}" if many > len(rows) else ""
+    caption = f"Examples wrong in every run, {row_name(found)}{more}"
+    return Table(f"always_wrong{place}", caption, columns, rows, file="examples", folded=True)
+
+
+def _listed(found: Mapping[str, Any], key: str) -> tuple[tuple[Column, ...], tuple[Mapping[str, Any], ...]]:
+    """Examples with their texts, label and groups, and how stable they are."""
+    examples = records(found.get(key))
+    runs = number(found.get("n_runs")) or 0
+    rows = []
+    for row in examples:
+        share = number(row.get("mean")) or 0
+        rows.append({**row, "mean": share, "right_in": f"{round(share * runs)} of {round(runs)}"})
+    columns = (
+        Column("example_id", "example", "data"),
+        *(Column(name, name, "prose") for name in texts(found.get("text_columns"))),
+        *((Column("label", "label", "data"),) if examples and "label" in examples[0] else ()),
+        *(Column(f"group_{name}", name, "data") for name in texts(found.get("group_columns"))),
+        Column("right_in", "right in", sort="mean"),
+        Column("disagreement", "runs that disagree", "percent"),
+        *((Column("flips", "changes in training", "decimal", 1),) if any("flips" in row for row in examples) else ()),
+    )
+    return columns, tuple(rows)
+
+
+def _pairs(found: Mapping[str, Any], place: int) -> Table:
+    written, groups = texts(found.get("text_columns")), texts(found.get("group_columns"))
+    rows = tuple(
+        {
+            **row,
+            **_side(row, "_a", written),
+            **_side(row, "_b", written),
+            **{f"shared_{name}": _shared(row, name) for name in groups},
+        }
+        for row in records(found.get("pairs"))[:_PAIRS]
+    )
+    shown: Any = "prose" if written else "data"
+    columns = (
+        Column("example_a", "one example", shown, aside="named_a"),
+        Column("example_b", "the other", shown, aside="named_b"),
+        *(Column(f"shared_{name}", f"same {name}", "data", absent="no") for name in groups),
+        Column("covariance", "covariance", "decimal", 4),
+        Column("ties", "pairs with as much", "count"),
+    )
+    bound = ", the most that is possible" if found.get("pairs_reach_bound") else ""
+    ties = number(found.get("n_pairs_at_most")) or 0
+    tied = f": the first of {count(ties)} with the largest covariance{bound}" if ties > _PAIRS else ""
+    caption = f"Pairs that change together, {row_name(found)}{tied}"
+    return Table(f"pairs{place}", caption, columns, rows, file="covarying_pairs", folded=place > 0)
+
+
+def _side(row: Mapping[str, Any], side: str, written: tuple[str, ...]) -> dict[str, str]:
+    """One example of a pair: its texts, below each other, named by its id; the id alone where there are no texts."""
+    name = str(row.get(f"example_id{side}"))
+    parts = [str(row[key]) for text in written if row.get(key := f"{text}{side}") is not None]
+    if not parts:
+        return {f"example{side}": name}
+    label = row.get(f"label{side}")
+    return {f"example{side}": "\n→ ".join(parts), f"named{side}": name if label is None else f"{name} · {label}"}
+
+
+def _shared(row: Mapping[str, Any], group: str) -> Any:
+    """The group that both examples of a pair are in, or None."""
+    one, other = row.get(f"group_{group}_a"), row.get(f"group_{group}_b")
+    return one if one == other else None
+
+
+def _pairs_by_group(found: Mapping[str, Any], place: int) -> list[Table]:
+    """Where the pairs with the largest covariance lie, for each group column.
+
+    Open is the last column, the finest as a rule, of the least stable set of runs.
+    """
+    groupings = records(found.get("pairs_by_group"))
+    columns = (
+        Column("a", "one example's", "data"),
+        Column("b", "the other's", "data", absent="the same"),
+        Column("n_pairs", "pairs", "count"),
+        Column("share", "share", "percent"),
+    )
+    tables = []
+    for at, each in enumerate(groupings):
+        total = number(each.get("n_pairs")) or 0
+        rows = tuple(
+            {
+                **row,
+                "b": row.get("b") if row.get("a") != row.get("b") else None,
+                "share": (number(row.get("n_pairs")) or 0) / total if total else None,
+            }
+            for row in records(each.get("rows"))
+        )
+        caption = (
+            f"The {count(total)} pairs with the largest covariance by {each.get('column')}, {row_name(found)}: "
+            f"{count(each.get('n_within'))} lie within one"
+        )
+        folded = place > 0 or at < len(groupings) - 1
+        tables.append(Table(f"pairs_by_group{place}_{at}", caption, columns, rows, folded=folded))
+    return tables

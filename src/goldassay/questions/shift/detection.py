@@ -15,8 +15,8 @@ from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_inputs import describe_inputs
 from goldassay.questions.shift.answers import read_logits
 from goldassay.questions.shift.groups import (
     FoundSets,

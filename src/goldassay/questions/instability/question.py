@@ -1,0 +1,329 @@
+"""The question of instability: would the score come out the same with another seed?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.doors import option, right_labels
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
+from goldassay.core.finding import Finding
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings, with_seed
+from goldassay.core.verdicts import not_measurable
+from goldassay.questions.discount.question import discount_runs, discount_tables
+from goldassay.questions.discount.reading import told_by
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.first_rows import MOST_ROWS
+from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
+from goldassay.questions.instability.measuring import (
+    InstabilityChoice,
+    add_curves,
+    measure,
+    measure_steps,
+    trajectory_table,
+)
+from goldassay.questions.instability.spread import caveats_of, check_reference
+from goldassay.questions.instability.verdict import WHOLE, Spread, judge_instability, judge_results
+from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.row_details.checkpoints import curves_of_runs
+from goldassay.questions.rows import beside_data, first_to_read
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_curves import find_curves, measure_curve
+from goldassay.questions.run_inputs import describe_inputs, group_names, known_groups
+from goldassay.questions.run_sets import placed
+from goldassay.questions.run_sources import run_paths
+from goldassay.runs.curves import UNNAMED_METRIC
+from goldassay.runs.reading import NoRunsError
+from goldassay.stats.intervals import mean_interval
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    from goldassay.questions.discount.reading import ShortcutBits
+    from goldassay.questions.run_choice import RunReading
+    from goldassay.questions.run_sets import RunSet
+    from goldassay.report.report import Report
+    from goldassay.runs.curves import Curves
+
+
+_NOTE = (
+    "Scores of each run were given, and no predictions: they tell how far the score moves, not which examples move it, "
+    "nor how many independent ones they count for."
+)
+
+
+def study_instability(
+    runs: Any,
+    asked: InstabilityChoice,
+    *,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+    discount: str | None = None,
+    discount_part: str | None = None,
+    **reading: Unpack[RunReading],
+) -> Report:
+    """Measure instability, as `measure_instability` does.
+
+    Args:
+        runs: As for `measure_instability`.
+        asked: What is measured; also whether an interruption keeps what is finished, which the report then says in
+            `document["instability"]["interrupted"]`.
+        seed: As for `measure_instability`.
+        settings: Likewise.
+        quiet: Likewise.
+        discount: Likewise.
+        discount_part: Likewise.
+        reading: Likewise.
+
+    Raises:
+        InputError: As `measure_instability`.
+        KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
+    """
+    settings = with_seed(settings or Settings(), seed)
+    told = told_by(discount, discount_part)
+    with run_paths(runs, named=False) as paths:
+        return _measure(paths, RunChoice.of(**reading), asked, settings, quiet, told)
+
+
+def _measure(
+    paths: list[str],
+    choice: RunChoice,
+    asked: InstabilityChoice,
+    settings: Settings,
+    quiet: bool,
+    told: ShortcutBits | None,
+) -> Report:
+    evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
+    reference, groups = asked.reference, asked.groups
+    try:
+        sets = evidence.run_sets
+    except NoRunsError:
+        curves = find_curves(paths, choice)
+        if not curves:
+            raise
+        if told is not None:
+            raise InputError(
+                f"{option('discount')}: curves have no answers to single rows", mend="give predictions a row an example"
+            ) from None
+        _check_takes_scores(reference, groups, curves)
+        return report_curves(curves, paths, settings, evidence.steps, choice.said())
+    check_reference(sets, reference)
+    with placed(paths):
+        _check_groups(evidence, groups or ())
+        finding = CHECK.measure(evidence, asked)
+    assert finding.verdict is not None
+    section, tables = dict(finding.results), dict(finding.tables)
+    add_curves(section, tables, find_curves(paths, choice, required=False))
+    texts = {each.gold: evidence.texts_of(each) for each in sets if isinstance(each.gold, str)}
+    discounted = None
+    if told is not None:
+        with placed(paths), evidence.steps.step("discounting"):
+            whole = [(each.model, each.load()) for each in sets if each.is_comparable]
+            discounted = discount_runs(told, whole, settings.seed)
+            tables |= discount_tables(discounted)
+    findings = {
+        "questions": ["instability", *(() if discounted is None else ("discount",))],
+        "verdicts": {"instability": finding.verdict.to_dict()},
+        "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
+        "instability": section,
+        **({} if discounted is None else {"discount": discounted}),
+        "settings": {
+            "seed": settings.seed,
+            "reference": reference,
+            "groups": None if groups is None else list(groups),
+            "reading": choice.said(),
+            "verdicts": settings.verdicts.instability.model_dump(mode="json"),
+        },
+    }
+    document = frame_findings(_title(sets), findings, evidence.steps, settings)
+    return compose_report(document, tables, findings=[finding, Finding("discount", None, result=discounted)])
+
+
+def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
+    for name, value in ((option("reference"), reference), (option("groups"), groups)):
+        if value:
+            raise InputError(
+                f"{name} needs predictions, and only scores by step are there",
+                file=curves[0].files[0],
+                mend=f"leave {name} out, or give the predictions of each run",
+            )
+
+
+def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:
+    ones = [(each.load_one(), evidence.texts_of(each)) for each in evidence.run_sets] if wanted else []
+    for column in wanted:
+        if all(group_names(runs, column, texts) is None for runs, texts in ones):
+            known = list(dict.fromkeys(name for runs, texts in ones for name in known_groups(runs, texts)))
+            there = f"there are {', '.join(known)}" if known else f"give the dataset that has it with {right_labels()}"
+            raise InputError(f"no runs have the group column {column!r}", mend=there)
+
+
+def _title(sets: Sequence[RunSet]) -> str:
+    models = list(dict.fromkeys(runs.model for runs in sets))
+    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
+    of = f" of {len(models)} models" if len(models) > 1 else "" if models == ["model"] else f" of {models[0]}"
+    on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
+    return f"Instability{of} on {on}"
+
+
+def report_curves(
+    curves: Sequence[Curves],
+    paths: Sequence[str | os.PathLike[str]],
+    settings: Settings,
+    steps: Steps,
+    said: Mapping[str, Any],
+) -> Report:
+    """The report on instability where there are scores by step, and no predictions.
+
+    Args:
+        curves: At least one set.
+        paths: Where they were found.
+        settings: Hold the limits from which the verdict follows.
+        steps: Times.
+        said: What the caller said about the runs, for the report's settings.
+
+    Raises:
+        InputError: No model has two runs.
+    """
+    several = len({curve.model for curve in curves}) > 1
+    results = [{**measure_curve(curve), "name": f"{curve.model} · " * several + _scored(curve)} for curve in curves]
+    measurable = [row for row in results if row["n_runs"] > 1]
+    if not measurable:
+        raise InputError(
+            "one run is there, and a spread needs at least two, better ten",
+            file=curves[0].files[0],
+            mend="give the folders of other seeds of the same model",
+        )
+    moves, correlations = measure_steps(curves)
+    lost = [
+        f"{curve.model}{' on ' + curve.dataset if curve.checkpoints else ''}: {n} {why} are left out."
+        for curve in curves
+        for why, n in curve.skipped.items()
+    ]
+    section = {
+        "source": "runs",
+        "note": " ".join([_NOTE, *dict.fromkeys(lost)]),
+        "interrupted": None,
+        "sentences": [],
+        "caveats": caveats_of(results),
+        "results": results,
+        "groups": [],
+        "trajectories": moves,
+        "correlations": correlations,
+    }
+    spreads = [_spread_of_curve(row) for row in measurable]
+    findings = {
+        "questions": ["instability"],
+        "verdicts": {"instability": judge_instability(spreads, settings.verdicts.instability).to_dict()},
+        "inputs": [_describe_files(path, curves) for path in paths],
+        "instability": section,
+        "settings": {
+            "seed": settings.seed,
+            "reading": dict(said),
+            "verdicts": settings.verdicts.instability.model_dump(mode="json"),
+        },
+    }
+    models = list(dict.fromkeys(curve.model for curve in curves))
+    of = models[0] if len(models) == 1 else f"{len(models)} models"
+    tables = {"instability": pl.DataFrame(results, infer_schema_length=None), "trajectories": trajectory_table(moves)}
+    return compose_report(
+        frame_findings(f"Instability of {of}, by its scores alone", findings, steps, settings),
+        {name: table for name, table in tables.items() if table.height},
+    )
+
+
+def _scored(curve: Curves) -> str:
+    """The dataset, with the metric where the files name it."""
+    return curve.dataset if curve.metric == UNNAMED_METRIC else f"{curve.dataset}, {curve.metric}"
+
+
+def _spread_of_curve(row: Mapping[str, Any]) -> Spread:
+    return Spread(
+        name=f"{row['model']} on {row['dataset']}",
+        n_runs=row["n_runs"],
+        n_examples=0,
+        sd=row["sd"],
+        sd_low=row["sd_low"],
+        sd_high=row["sd_high"],
+        design_effect=math.nan,
+        effective_size=math.nan,
+        score=row["mean"],
+        # Without examples there is no constant answer to hold the score against, but 0.
+        above_constant_low=mean_interval(row["accuracies"]).low,
+    )
+
+
+def _describe_files(path: str | os.PathLike[str], curves: Sequence[Curves]) -> dict[str, Any]:
+    place = Path(path)
+    files = sorted({Path(file) for curve in curves for file in curve.files})
+    own = [file for file in files if file == place or place in file.parents]
+    return {
+        "role": "runs",
+        "name": place.name,
+        "sha256": [sha256_of(file) for file in own],
+        "files": [file.name if file == place else str(file.relative_to(place)) for file in own],
+        "format": ", ".join(sorted({curve.format for curve in curves})),
+    }
+
+
+class _Instability:
+    question = "instability"
+    title = "Instability"
+    asks = "Would the score come out the same with another seed?"
+    needs = ("runs",)
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Measure spread and its causes for each set of runs on the evaluation part, without single examples."""
+        finding = self.measure(evidence, InstabilityChoice(deep=False))
+        curves = curves_of_runs(evidence)
+        tables = dict(finding.tables) if curves is None else {**finding.tables, "checkpoints": curves.to_frame()}
+        answers = answers_of_runs(evidence, curves)
+        if answers.runs is not None:
+            tables["answering_runs"] = answers.runs
+        finding = replace(finding, examples=answers.columns, tables=tables)
+        if finding.rows is None:
+            # Of one run nothing is known of its spread; what it answers is shown all the same.
+            return finding
+        test = {evidence.test.name: evidence.test}
+        whole = finding.rows.filter(pl.col("condition").is_in(WHOLE))
+        return replace(finding, first_rows=first_to_read(whole, test, describe_unsteady, MOST_ROWS))
+
+    def measure(self, evidence: Evidence, choice: InstabilityChoice) -> Finding:
+        """The same to any depth: what `instability` reports.
+
+        Raises:
+            InputError: The runs of a set cannot be read or do not fit together.
+            KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
+        """
+        with evidence.steps.step("measuring instability") as progress:
+            section, tables, unsteady = measure(evidence, choice, progress)
+        results = section["results"]
+        if section["interrupted"] and all(row["n_runs"] < 2 for row in results):
+            verdict = not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
+        else:
+            verdict = judge_results(results, evidence.settings.verdicts.instability)
+        if evidence.choice.pool_configurations:
+            said = "Runs of different configurations are pooled as asked for: the spread is over these, too."
+            verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
+        if section["note"]:
+            verdict = replace(verdict, evidence=f"{verdict.evidence} {section['note']}")
+        return Finding(self.question, verdict, section, tables=tables, rows=_with_texts(unsteady, evidence))
+
+
+def _with_texts(unsteady: pl.DataFrame | None, evidence: Evidence) -> pl.DataFrame | None:
+    if unsteady is None:
+        return None
+    found = {runs.dataset: evidence.texts_of(runs) for runs in evidence.run_sets}
+    return beside_data(unsteady, {name: dataset for name, dataset in found.items() if dataset is not None})
+
+
+CHECK = _Instability()
