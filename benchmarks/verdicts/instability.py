@@ -24,7 +24,7 @@ from benchmarks.verdicts.power import POWER_WORLDS
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.settings import InstabilityLimits
 from goldassay.questions.instability.spread import measure_spread
-from goldassay.questions.instability.verdict import judge_results
+from goldassay.questions.instability.verdict import judge
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class SpreadWorld:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             for _ in range(n_draws):
-                counted[judge_results([measure_spread(self.draw(n_runs, rng))], limits).verdict] += 1
+                counted[judge([measure_spread(self.draw(n_runs, rng))], limits).verdict] += 1
         counted[FLAWED] = counted["caution"] + counted["unsound"]
         return counted
 

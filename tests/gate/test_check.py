@@ -43,7 +43,9 @@ def condition(name: str, improvement: float | None, reach: float = 0.02) -> dict
 def result(model: str, n_runs: int, effective_size: float | None, sd: float) -> dict[str, Any]:
     return {
         "model": model, "dataset": "d", "condition": "paired", "n_runs": n_runs, "n_examples": 500, "mean": 0.7,
-        "sd": sd, "effective_size": effective_size, "reason": None if effective_size else "no spread",
+        "sd": sd, "effective_size": effective_size or math.nan, "reason": None if effective_size else "no spread",
+        "name": "", "n_distinct": n_runs, "contradicted": 0, "accuracies": [], "min": 0.7, "max": 0.7, "constant": None,
+        "constant_score": 0.0, "above_constant_low": 0.6, "examples_to_exceed": 2, "by_position": False,
     }  # fmt: skip
 
 
@@ -225,13 +227,12 @@ def test_a_share_of_examples_has_wilsons_interval() -> None:
 
 
 def test_the_interval_over_runs_is_the_reports_own() -> None:
-    rows = [result("a", 5, 900.0, 0.02), result("b", 5, 700.0, 0.02)]
-    figures = [{"figure": "effective_size", "value": 900.0, "runs_low": 500.0, "runs_high": 1500.0}]
-    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": figures}]
-    report = stored("r", instability={"source": "runs", "results": rows[:1], "intervals": told})
+    ends = {"effective_size_low": 500.0, "effective_size_high": 1500.0}
+    rows = [{**result("a", 5, 900.0, 0.02), **ends}, result("b", 5, 700.0, 0.02)]
+    report = stored("r", instability={"source": "runs", "results": rows[:1]})
     assert checked(report, min_effective_size={"limit": 500, "by": "low"}).passed
     assert not checked(report, min_effective_size={"limit": 501, "by": "low"}).passed
-    both = stored("r", instability={"source": "runs", "results": rows, "intervals": told})
+    both = stored("r", instability={"source": "runs", "results": rows})
     assert "has no interval" in checked(both, min_effective_size={"limit": 1, "by": "low"}).broken[0].line
 
 
@@ -250,10 +251,8 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
         with pytest.raises(InputError, match=in_order(f"policy.{name}:", "by = 'high'", "interval")):
             read_policy({name: {"limit": "sound" if measure is None else 1, "by": "high"}})
         return
-    row = {**result("a", 3, 1.0, 0.02), "sd_low": 0.01, "sd_high": 0.04}
-    over = [{"figure": "effective_size", "value": 1.0, "runs_low": 0.5, "runs_high": 2.0}]
-    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": over}]
-    runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
+    ends = {"sd_low": 0.01, "sd_high": 0.04, "effective_size_low": 0.5, "effective_size_high": 2.0}
+    runs = stored("runs", instability={"source": "runs", "results": [{**result("a", 3, 1.0, 0.02), **ends}]})
     (outcome,) = checked(
         [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP], **{name: {"limit": 1, "by": "high"}}
     ).outcomes

@@ -171,22 +171,24 @@ class TestIntervals:
 
     def test_runs(self, tmp_path: Path) -> None:
         """Another model's runs: paired by all but the model's name, the mean by Student's interval."""
-        scores = {"old": [0.5, 0.52, 0.54], "new": [0.7, 0.72, 0.74]}
+        half = 4.302653 * 0.02 / math.sqrt(3)
+        means = {"old": 0.52, "new": 0.72}
         folders = [
             write(
                 stored(
                     name,
                     instability={
                         "source": "runs",
-                        "results": [{**result(name, 3, 900.0, 0.02), "mean": float(np.mean(x)), "accuracies": x}],
+                        "results": [
+                            {**result(name, 3, 900.0, 0.02), "mean": x, "mean_low": x - half, "mean_high": x + half}
+                        ],
                     },
                 ),
                 tmp_path / name,
             )
-            for name, x in scores.items()
+            for name, x in means.items()
         ]
         row = rows_of(diff_reports(*folders))["mean score", "old → new, d, paired"]
-        half = 4.302653 * 0.02 / math.sqrt(3)
         assert row["before_low"] == pytest.approx(0.52 - half)
         assert row["low"] == pytest.approx(0.2 - math.hypot(half, half))
         assert row["change"] == "better"

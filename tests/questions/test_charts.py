@@ -6,7 +6,6 @@ import dataclasses
 import json
 import re
 import xml.etree.ElementTree as ET
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from goldassay.core.charts import Cloud
 from goldassay.questions.charts import charts_of
 from goldassay.report.charts import NARROW, WIDE, Picture, draw_chart, draw_pictures
 from goldassay.report.charts.svg import code_width, text_width
+from tests.gate.test_check import result
 from tests.report.example import HOSTILE, LABELS, example_document
 from tests.typed import compose
 
@@ -121,10 +121,9 @@ def test_many_labels_and_tiny_values_draw() -> None:
 
 @pytest.mark.parametrize("accuracies", [[0.5], [0.5, 0.5], [0.0, 1.0]])
 def test_runs_without_spread_draw(accuracies: list[float]) -> None:
-    row: dict[str, Any] = {
-        "model": "m", "accuracies": accuracies, "mean": 0.5, "total": 0.0, "independent": 0.0, "covariance": 0.0,
-    }  # fmt: skip
-    assert draw_pictures(charts_of({"instability": {"results": [row]}})).keys() == {
+    plain = result("m", len(accuracies), 1.0, 0.0)
+    row = {**plain, "accuracies": accuracies, "mean": 0.5, "total": 0.0, "independent": 0.0, "covariance": 0.0}
+    assert draw_pictures(compose({"instability": {"results": [row]}}).charts).keys() == {
         "instability_runs",
         "instability_decomposition",
     }

@@ -19,6 +19,7 @@ from goldassay.core.settings import Settings, parse_settings
 from goldassay.data import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.question import CHECK as INSTABILITY
+from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.question import CHECK as SHIFT
 from goldassay.questions.shift.question import report_generalization
@@ -326,8 +327,10 @@ def test_each_set_is_judged_by_the_runs_that_answer_it(tmp_path: Path) -> None:
     assert isinstance(found.result, GeneralizationResult)
     assert [(row.model, row.test) for row in found.result.generalization] == [("m", "dev"), ("m", "away")]
     assert states(found.result.notes, "runs of m on stray", "left out", "60 of their 60 examples", "dev, away")
-    (spread,) = INSTABILITY.run(evidence).results["results"]
-    assert (spread["dataset"], spread["n_examples"]) == ("home", len(HOME))
+    measured = INSTABILITY.run(evidence).result
+    assert isinstance(measured, InstabilityResult)
+    (spread,) = measured.results
+    assert (spread.dataset, spread.n_examples) == ("home", len(HOME))
 
 
 def test_runs_by_row_numbers_answer_the_set_that_they_are_called_after(tmp_path: Path) -> None:

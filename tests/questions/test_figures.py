@@ -11,13 +11,20 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.figures import Figure, declared
+from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.results import Result
 from goldassay.questions.figures import figures_of
+from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.run_curves import measure_curve
+from goldassay.runs.curves import Curves
 from tests.gate.test_check import classes, condition, gap, result, shift_of
+from tests.typed import findings_of
 
 
 def found(id_: str, **document: Any) -> list[Figure]:
-    answers = {name: part for name, part in document.items() if isinstance(part, Result)}
+    typed = {name: part for name, part in document.items() if isinstance(part, Result)}
+    plain = {name: part for name, part in document.items() if name not in typed}
+    answers = typed | {each.question: each.result for each in findings_of(plain) if each.result is not None}
     return [figure for figure in figures_of(document, answers) if figure.id == id_]
 
 
@@ -66,35 +73,37 @@ class TestInstability:
     def section(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         return {"source": "runs", "results": list(rows), **more}
 
+    @staticmethod
+    def mean_of(scores: list[float]) -> Figure:
+        curve = Curves(
+            "m", "d", "accuracy", tuple(range(len(scores))), (1,), np.array(scores)[:, None], np.array(scores), ("f",)
+        )
+        figures = figures_of_result(InstabilityResult((measure_curve(curve),)))
+        return next(each for each in figures if each.id == "instability.mean")
+
     def test_a_mean_over_runs_has_students_interval(self) -> None:
         scores = [0.5, 0.52, 0.57]
-        row = {**result("m", 3, 900.0, 0.02), "mean": float(np.mean(scores)), "accuracies": scores}
-        (mean,) = found("instability.mean", instability=self.section(row))
+        mean = self.mean_of(scores)
         expected = stats.t.interval(0.95, 2, np.mean(scores), stats.sem(scores))
         assert (mean.low, mean.high) == pytest.approx(expected)
-        assert mean.of == {"model": "m", "dataset": "d", "condition": "paired"}
+        assert mean.of == {"model": "m", "dataset": "d", "condition": ""}
 
     def test_of_fractions_it_is_cut_and_of_other_scores_it_is_not(self) -> None:
         for scores, high in (([0.9, 1.0], 1.0), ([90.0, 100.0], None)):
-            row = {**result("m", 2, None, 0.02), "mean": float(np.mean(scores)), "accuracies": scores}
-            (mean,) = found("instability.mean", instability=self.section(row))
             expected = stats.t.interval(0.95, 1, np.mean(scores), stats.sem(scores))
-            assert mean.high == pytest.approx(expected[1] if high is None else high)
+            assert self.mean_of(scores).high == pytest.approx(expected[1] if high is None else high)
 
     def test_the_interval_over_runs_where_the_report_has_one(self) -> None:
-        bounds = [{"figure": "design_effect", "value": 3.0, "runs_low": -0.5, "runs_high": 9.0}]
-        told = [{"model": "m", "dataset": "d", "condition": "paired", "figures": bounds}]
-        row = {**result("m", 3, 900.0, 0.02), "design_effect": 3.0}
-        (effect,) = found("instability.design_effect", instability=self.section(row, intervals=told))
+        ends = {"design_effect": 3.0, "design_effect_low": -0.5, "design_effect_high": 9.0}
+        row = {**result("m", 3, 900.0, 0.02), **ends}
+        (effect,) = found("instability.design_effect", instability=self.section(row))
         assert (effect.value, effect.low, effect.high) == (3.0, 0.0, 9.0)
 
     def test_half_an_interval_is_none(self) -> None:
-        bounds = [{"figure": "effective_size", "value": 900.0, "runs_low": 500.0, "runs_high": None}]
-        told = [{"model": "m", "dataset": "d", "condition": "paired", "figures": bounds}]
-        (size,) = found(
-            "instability.effective_size", instability=self.section(result("m", 3, 900.0, 0.02), intervals=told)
-        )
-        assert not size.has_interval
+        for high in (None, math.inf):
+            row = {**result("m", 3, 900.0, 0.02), "effective_size_low": 500.0, "effective_size_high": high}
+            (size,) = found("instability.effective_size", instability=self.section(row))
+            assert (math.isnan(size.low), math.isnan(size.high)) == (True, True)
 
 
 class TestLeakage:

@@ -6,19 +6,14 @@ import base64
 import dataclasses
 import gc
 import json
-import tempfile
 import weakref
 import xml.etree.ElementTree as ET
 import zlib
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from goldassay.core.errors import InputError, Interrupted
@@ -36,7 +31,6 @@ from goldassay.instability import (
     top_covarying_pairs,
 )
 from goldassay.questions import run_sets
-from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.command import measure_instability
 from goldassay.questions.instability.examples import MOST_EXAMPLES, largest_covariance, measure_map
@@ -45,7 +39,6 @@ from goldassay.questions.instability.question import study_instability
 from goldassay.questions.instability.spread import caveats_of, measure_spread, plan_runs
 from goldassay.questions.instability.verdict import flips_together, plural
 from goldassay.questions.leakage.command import measure_leakage
-from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import told_apart
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
@@ -53,10 +46,11 @@ from goldassay.report.charts.svg import png_address
 from goldassay.runs import Runs, read_runs, write_runs
 from tests.cli.run_files import write_checkpoints
 from tests.markdown_tables import table_of, tables_of
-from tests.report.test_report import every_form, paths_of, replaced
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goldassay.report.report import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,7 +185,7 @@ def test_training_is_measured_where_there_are_checkpoints(report: Report) -> Non
     assert section["correlations"][0]["names"] == ["probe", "standard"]
     assert report.tables["trajectories"].height == 16
     assert "flips" in report.tables["examples"].columns
-    keys = [section.key for section in compose_report(report.to_dict()).sections]
+    keys = [section.key for section in report.sections]
     assert keys == ["instability", "training", "examples", "inputs"]
 
 
@@ -202,7 +196,7 @@ def test_final_scores_are_correlated_without_checkpoints(folder: Path) -> None:
     (correlation,) = section["correlations"]
     assert (correlation["over"], correlation["n_points"]) == ("runs", 5)
     assert [row["name"] for row in section["results"]] == ["probe", "standard"]
-    assert [each.title for each in compose_report(last.to_dict()).sections][1] == "Between datasets"
+    assert [each.title for each in last.sections][1] == "Between datasets"
 
 
 def test_the_verdict_follows_the_limits(folder: Path) -> None:
@@ -232,24 +226,8 @@ def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
     assert report.to_html() == page
 
 
-@cache
-def example_document() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        write_checkpoints(Path(folder))
-        return measure_instability([folder], reference="standard").to_dict()
-
-
-@settings(max_examples=25)
-@given(data=st.data())
-def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
-    document = example_document()
-    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
-    value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
-    every_form(compose_report(replaced(document, path, value)))
-
-
 def test_pictures_hold_their_marks(report: Report) -> None:
-    pictures = draw_pictures(charts_of(report.to_dict()))
+    pictures = draw_pictures(report.charts)
     assert {
         "instability_runs", "instability_scores", "instability_decomposition", "instability_groups",
         "instability_trajectories", "instability_correlations", "instability_examples", "instability_map",
@@ -294,8 +272,8 @@ def test_the_map_draws_examples_by_its_seed() -> None:
     assert one is not None
     assert other is not None
     assert one == same
-    assert one["example_ids"] != other["example_ids"]
-    assert len(one["example_ids"]) == MOST_EXAMPLES
+    assert one.example_ids != other.example_ids
+    assert len(one.example_ids) == MOST_EXAMPLES
     assert measure_map(Runs.from_arrays(scores=scores[:4]), 0) is None
     assert measure_map(Runs.from_arrays(scores=np.ones((6, 5))), 0) is None
 
@@ -452,19 +430,15 @@ def test_runs_needed_are_those_of_the_plan(report: Report, folder: Path) -> None
 
 def test_runs_for_other_examples_have_the_least_noise_that_these_can_have() -> None:
     scores = np.random.default_rng(1).random((10, 2000)) < 0.8
-    row = plan_runs(Runs.from_arrays(scores=scores), {"n_runs": 10, "n_examples": 2000, **dict.fromkeys(KEYS, 0)})
+    row = plan_runs(Runs.from_arrays(scores=scores), None)
     plan = plan_seeds(scores, 0.01, example_variance=0.01 * 0.99 / 2000, clusters=2000)
-    half, one, two = row["seeds"]
-    assert one["n_others"] == plan.n_seeds > one["n"]
-    assert [each["n_others"] is None for each in (half, one, two)] == [
-        each["n_examples"] > 2000 for each in (half, one, two)
-    ]
+    half, one, _ = row.seeds
+    assert one.n is not None
+    assert one.n_others == plan.n_seeds > one.n
+    assert [each.n_others is None for each in row.seeds] == [each.n_examples > 2000 for each in row.seeds]
     # A t test of paired differences on so many examples finds half a point.
-    power = TTestPower().power(0.005 / (0.005 * 0.995) ** 0.5, nobs=half["n_examples"], alpha=0.05)
+    power = TTestPower().power(0.005 / (0.005 * 0.995) ** 0.5, nobs=half.n_examples, alpha=0.05)
     assert power == pytest.approx(0.8, abs=1e-3)
-
-
-KEYS = ("model", "dataset", "condition", "sd")
 
 
 def guessing(by_name: bool) -> Runs:
@@ -496,7 +470,7 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
     study = measure_spread(guessing(True), by_position=True)
     assert "The labels may belong to other rows" in caveats_of([study])[0]
     whole = dataclasses.replace(guessing(False), scores=np.ones((6, 600)))
-    assert caveats_of([measure_spread(whole)]) == []
+    assert caveats_of([measure_spread(whole)]) == ()
 
 
 def test_runs_that_differ_are_counted() -> None:
@@ -504,7 +478,7 @@ def test_runs_that_differ_are_counted() -> None:
     gold = np.arange(600) % 3
     predictions = np.where(right, gold, (gold + 1) % 3)[[0, 0, 0, 0, 1, 2]]
     row = measure_spread(Runs.from_arrays(predictions, gold, label_names=("a", "b", "c"), dataset="d"))
-    assert (row["n_runs"], row["n_distinct"]) == (6, 3)
+    assert (row.n_runs, row.n_distinct) == (6, 3)
 
 
 def steady(n_runs: int = 10, n: int = 3000) -> Runs:
@@ -589,7 +563,7 @@ def test_no_tendency_to_flip_together_is_seldom_said_where_pairs_always_do() -> 
     for _ in range(400):
         half = (rng.random((3, 400)) < 0.8).astype(float)
         row = measure_spread(Runs.from_arrays(scores=np.repeat(half, 2, axis=1)))
-        said += flips_together(row["design_effect_low"], row["design_effect_high"]) is False
+        said += flips_together(row.design_effect_low, row.design_effect_high) is False
     # The upper end lies below the true 2 in 2.5 % of draws, and three standard errors.
     assert said <= 20
 
@@ -640,7 +614,7 @@ def test_the_page_says_what_was_read(report: Report, folder: Path) -> None:
     (source,) = report.to_dict()["inputs"]
     assert (source["format"], source["n_rows"]) == ("goldassay", 2 * 2 * 5 * 4 * 60)
     assert len(source["files"]) == len(source["sha256"]) == len(list(folder.iterdir()))
-    inputs = compose_report(report.to_dict()).sections[-1]
+    inputs = report.sections[-1]
     runs = next(table for table in inputs.tables if table.caption == "Runs")
     assert [cell.text for cell in rows_of(runs)[0]][:7] == ["bert", "probe", "paired", "goldassay", "5", "4", "60"]
 

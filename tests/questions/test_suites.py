@@ -89,7 +89,7 @@ def test_rows_have_the_texts_of_the_datasets_that_were_given() -> None:
         )
         for name in ("small", "middle")
     }
-    rows = goldassay.compare_models(table, gold=gold).rows("comparison")
+    rows = goldassay.compare_models(table, test=gold).rows("comparison")
     # Exactly the examples on which the two differ, each with its own texts.
     means = table.group_by("dataset", "example_id", "model").agg(pl.col("score").mean())
     sides = means.pivot(on="model", index=["dataset", "example_id"]).filter(pl.col("alpha") != pl.col("beta"))

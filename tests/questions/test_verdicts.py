@@ -13,11 +13,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.settings import InstabilityLimits, LeakageLimits
 from goldassay.leakage import ConditionAccuracy
+from goldassay.questions.instability.result import RunScores
 from goldassay.questions.instability.verdict import (
     Spread,
     highest_failure_rate,
+    judge,
     judge_instability,
-    judge_results,
     runs_to_settle,
 )
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
@@ -30,6 +31,7 @@ from goldassay.stats.verdicts import (
     rows_to_settle,
 )
 from tests.stated import says, states
+from tests.typed import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,31 +268,34 @@ def test_sentences_follow_the_interval_of_the_design_effect() -> None:
         assert "groups" not in verdict.next_step
 
 
-def result(condition: str, spread: Spread, n_runs: int | None = None) -> dict[str, Any]:
-    row = {"model": "m", "dataset": "d", "condition": condition, "name": condition, **spread.to_dict()}
-    row["mean"] = row.pop("score")
-    return {**row, "name": condition, "n_runs": spread.n_runs if n_runs is None else n_runs}
+def result(condition: str, spread: Spread, n_runs: int | None = None) -> RunScores:
+    own = spread.to_dict()
+    row = {
+        "model": "m", "dataset": "d", "condition": condition, "name": condition, "accuracies": (), "min": spread.score,
+        "max": spread.score, "mean": own.pop("score"), "by_position": False, "reason": None, **own,
+    }  # fmt: skip
+    return result_of(RunScores, {**row, "name": condition, "n_runs": spread.n_runs if n_runs is None else n_runs})
 
 
 @pytest.mark.parametrize("whole", ["paired", "text"])
 def test_a_part_of_the_input_never_decides_on_instability(whole: str) -> None:
     limits = InstabilityLimits()
     rows = [result("premise_only", HANS), result(whole, STEADY), result("shuffled", HANS)]
-    assert judge_results(rows, limits).verdict == "sound"
-    assert judge_results(rows, limits).evidence.startswith(f"{whole}: accuracy moves by 0.24 points")
-    assert judge_results([result("premise_only", STEADY), result(whole, HANS)], limits).verdict == "unsound"
-    parts = judge_results([result("premise_only", HANS), result("shuffled", HANS)], limits)
+    assert judge(rows, limits).verdict == "sound"
+    assert judge(rows, limits).evidence.startswith(f"{whole}: accuracy moves by 0.24 points")
+    assert judge([result("premise_only", STEADY), result(whole, HANS)], limits).verdict == "unsound"
+    parts = judge([result("premise_only", HANS), result("shuffled", HANS)], limits)
     assert parts.verdict == "not measurable"
     assert "only of premise_only, shuffled" in parts.evidence
 
 
 def test_a_model_of_one_run_is_not_sound_beside_a_steady_one() -> None:
     limits = InstabilityLimits()
-    beside = judge_results([result("paired", STEADY), result("paired", STEADY, n_runs=1)], limits)
+    beside = judge([result("paired", STEADY), result("paired", STEADY, n_runs=1)], limits)
     assert beside.verdict == "not measurable"
     assert "Only one run was given of paired" in beside.evidence
     assert beside.next_step == says("5 seeds of paired")
-    assert judge_results([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
+    assert judge([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
 
 
 def test_a_large_design_effect_alone_is_a_reason_for_caution_by_its_interval() -> None:

@@ -339,6 +339,14 @@ def _instability(rng: np.random.Generator) -> dict[str, Any]:
                 "design_effect": total / independent,
                 "effective_size": n * independent / total,
                 "reason": None,
+                "name": "",
+                "n_distinct": 10,
+                "contradicted": 0,
+                "constant": None,
+                "constant_score": 0.0,
+                "above_constant_low": mean - 3 * sd,
+                "examples_to_exceed": 2,
+                "by_position": False,
             }
         )
     names = ("lexical_overlap", "subsequence", "constituent", HOSTILE)
@@ -352,6 +360,8 @@ def _instability(rng: np.random.Generator) -> dict[str, Any]:
                 "dataset": "HANS & <co>",
                 "condition": "paired",
                 "column": "heuristic",
+                "name": "",
+                "n_groups": 4,
                 "within": 2.8139e-4,
                 "between": -0.5318e-4,
                 "rows": [

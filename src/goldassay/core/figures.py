@@ -343,7 +343,7 @@ def role(name: str, form: str = "{}") -> Any:
 
 
 def left_out(*, default: tuple[()] | None, kw_only: bool = False) -> Any:
-    """A field that is left out of the plain form where it is None, or an empty tuple."""
+    """A field that is left out of the plain form where it is None, or an empty tuple as is its default."""
     return field(default=default, kw_only=kw_only, metadata={LEFT_OUT: True})
 
 

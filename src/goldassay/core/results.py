@@ -60,7 +60,7 @@ class Result:
 
 def is_left_out(of: dataclasses.Field[Any], value: Any) -> bool:
     """Whether a field is not in the plain form because it holds nothing."""
-    return bool(of.metadata.get(LEFT_OUT)) and (value is None or value == ())
+    return bool(of.metadata.get(LEFT_OUT)) and (value is None or (of.default == () and value == ()))
 
 
 # Of plain types that of a column; a column of anything else is as its values are.

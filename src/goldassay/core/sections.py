@@ -180,12 +180,10 @@ class Around:
     Attributes:
         answers: The results of all questions, by their keys.
         label_names: The labels of the dataset, in order.
-        plain: The plain document, for what a question shows of another one that has no typed result.
     """
 
     answers: Mapping[str, Result]
     label_names: tuple[str, ...] = ()
-    plain: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def answer(self, kind: type[R]) -> R | None:
         """The result of a kind; None where the report has none."""

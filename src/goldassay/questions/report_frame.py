@@ -92,7 +92,7 @@ def compose_report(
     """
     plain = to_plain(document)
     answers = {each.question: each.result for each in findings if each.result is not None}
-    around = Around(answers, tuple(mapping(plain, "dataset").get("label_names") or ()), plain)
+    around = Around(answers, tuple(mapping(plain, "dataset").get("label_names") or ()))
     shown = {question: _shown(question, plain, around) for question in _asked(plain)}
     facts = around.answer(DatasetFacts)
     written: list[Section] = []

@@ -11,7 +11,7 @@ from goldassay.questions.comparison.report import find_comparison
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.comparison.suite_report import find_suite
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
-from goldassay.questions.instability.question import CHECK as INSTABILITY
+from goldassay.questions.instability.question import measure_sets
 from goldassay.questions.judgments.study import measure_judgments
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed
@@ -28,10 +28,9 @@ class _Instability:
     def run(self, evidence: RunEvidence) -> Finding:
         """Measure the spread of every model on every dataset, to the depth of `instability`."""
         with placed(evidence.run_paths):
-            found = INSTABILITY.measure(evidence, InstabilityChoice())
-        section, tables = dict(found.results), dict(found.tables)
-        add_curves(section, tables, find_curves(evidence.run_paths, evidence.choice, required=False))
-        return Finding(self.question, found.verdict, section, tables=tables, rows=found.rows)
+            found, verdict, tables, rows = measure_sets(evidence, InstabilityChoice())
+        found, tables = add_curves(found, tables, find_curves(evidence.run_paths, evidence.choice, required=False))
+        return Finding(self.question, verdict, tables=tables, rows=rows, result=found)
 
 
 class _Comparison:

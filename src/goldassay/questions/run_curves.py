@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.questions.instability.result import RunScores
 from goldassay.runs.curves import Curves, read_curves
-from goldassay.stats.intervals import score_sd_interval
+from goldassay.stats.intervals import mean_interval, score_sd_interval
 
 if TYPE_CHECKING:
     import os
@@ -42,37 +45,52 @@ def describe_curve(curve: Curves) -> dict[str, Any]:
         "seeds": list(curve.seeds),
         "checkpoints": list(curve.checkpoints),
         "run_means": curve.final.tolist(),
-        "mean": row["mean"],
-        "sd": row.get("sd"),
-        "sd_interval": None if "sd" not in row else {"low": row["sd_low"], "high": row["sd_high"]},
+        "mean": row.mean,
+        "sd": row.sd,
+        "sd_interval": None if row.sd is None else {"low": row.sd_low, "high": row.sd_high},
         "skipped": dict(curve.skipped),
     }
 
 
-def measure_curve(curve: Curves) -> dict[str, Any]:
-    """A row of results: mean and spread of the runs' last scores. What takes examples is left out."""
+def measure_curve(curve: Curves, name: str = "") -> RunScores:
+    """Mean and spread of the runs' last scores, under a name. What takes examples is left out."""
     final = curve.final
-    row: dict[str, Any] = {
-        "model": curve.model,
-        "dataset": curve.dataset,
-        "condition": "",
-        "metric": curve.metric,
-        "n_runs": len(final),
-        "accuracies": final.tolist(),
-        "seeds": [str(seed) for seed in curve.seeds],
-        "n_checkpoints": len(curve.checkpoints),
-        "mean": float(final.mean()),
-        "min": float(final.min()),
-        "max": float(final.max()),
-    }
+    row = RunScores(
+        model=curve.model,
+        dataset=curve.dataset,
+        condition="",
+        name=name,
+        n_runs=len(final),
+        n_examples=None,
+        n_distinct=None,
+        contradicted=0,
+        accuracies=tuple(final.tolist()),
+        constant=None,
+        constant_score=None,
+        above_constant_low=math.nan,
+        examples_to_exceed=None,
+        by_position=False,
+        mean=float(final.mean()),
+        min=float(final.min()),
+        max=float(final.max()),
+        reason="one run has no spread; give at least two",
+        metric=curve.metric,
+        n_checkpoints=len(curve.checkpoints),
+        seeds=tuple(str(seed) for seed in curve.seeds),
+    )
     if len(final) < 2:
-        return {**row, "reason": "one run has no spread; give at least two"}
+        return row
     fractions = bool(final.min() >= 0 and final.max() <= 1)
-    interval = score_sd_interval(float(final.std(ddof=1)), len(final), fractions=fractions)
-    return {
-        **row,
-        "sd": float(final.std(ddof=1)),
-        "sd_low": interval.low,
-        "sd_high": interval.high,
-        "reason": "no predictions, so that the spread cannot be taken apart",
-    }
+    sd, of_mean = float(final.std(ddof=1)), mean_interval(row.accuracies)
+    of_sd = score_sd_interval(sd, len(final), fractions=fractions)
+    return replace(
+        row,
+        # Without examples there is no constant answer to hold the score against, but 0.
+        above_constant_low=of_mean.low,
+        mean_low=max(of_mean.low, 0.0) if fractions else of_mean.low,
+        mean_high=min(of_mean.high, 1.0) if fractions else of_mean.high,
+        sd=sd,
+        sd_low=of_sd.low,
+        sd_high=of_sd.high,
+        reason="no predictions, so that the spread cannot be taken apart",
+    )

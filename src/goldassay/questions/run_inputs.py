@@ -97,7 +97,7 @@ def describe_reading(runs: Runs, found: Sequence[Slice]) -> dict[str, Any]:
         "format": ", ".join(dict.fromkeys(part.format for part in parts)),
         "graded": not bool(((runs.scores == 0) | (runs.scores == 1)).all()),
         "n_checkpoints": runs.n_checkpoints,
-        "seeds": [str(seed) for seed in runs.seeds],
-        "group_columns": list(runs.groups),
-        "label_names": list(runs.label_names or ()),
+        "seeds": tuple(str(seed) for seed in runs.seeds),
+        "group_columns": tuple(runs.groups),
+        "label_names": tuple(runs.label_names or ()),
     }

@@ -207,8 +207,8 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
     by = evidence.settings.data.clusters
     together = clusters_of(evidence.texts_of(found), runs.example_ids, by) if runs.n_runs == 1 else None
     row = measure_spread(runs, evidence.choice.align == "position", together)
-    over_examples = row.get("mean_low"), row.get("mean_high")
-    over_runs = (None, None)
+    over_examples = row.mean_low, row.mean_high
+    over_runs: tuple[float | None, float | None] = (None, None)
     if runs.n_runs > 1:
         over_runs = over_examples
         drawn = resample_scores(runs.scores, "examples", n_draws=N_DRAWS, seed=evidence.settings.seed).mean
@@ -219,12 +219,12 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         condition=runs.condition,
         n_runs=runs.n_runs,
         n_examples=runs.n_examples,
-        mean=row["mean"],
+        mean=row.mean,
         examples_low=over_examples[0],
         examples_high=over_examples[1],
         runs_low=over_runs[0],
         runs_high=over_runs[1],
-        sd=row.get("sd"),
+        sd=row.sd,
         grades=runs.grades,
     )
 

@@ -10,29 +10,25 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import MissingDependencyError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.questions.charts import paper_charts_of
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.command import measure_instability
-from goldassay.questions.report_frame import compose_report
 from goldassay.report import paper
 from goldassay.report.paper import paper_files
-from goldassay.report.paper.drawing import draw_figures
 from goldassay.report.paper.latex import escape, write_table
 from goldassay.runs import Runs
 from tests.cli.run_files import write_checkpoints
-from tests.report.test_report import paths_of, replaced
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report
@@ -126,12 +122,11 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_nothing_but_figures_for_papers_loads_matplotlib(tmp_path: Path) -> None:
-    (tmp_path / "document.json").write_text(reports()[0].to_json())
+    write_checkpoints(tmp_path)
     code = (
-        "import json, sys; from goldassay.questions.report_frame import compose_report\n"
+        "import sys; from goldassay import measure_instability\n"
         "from goldassay.report.paper import paper_files\n"
-        f"document = json.load(open({str(tmp_path / 'document.json')!r}))\n"
-        "report = compose_report(document); report.to_html()\n"
+        f"report = measure_instability([{str(tmp_path)!r}]); report.to_html()\n"
         "paper_files(report.paper_charts, None, report.paper_tables)\n"
         "assert 'matplotlib' not in sys.modules"
     )
@@ -188,30 +183,6 @@ def test_escaped_texts_hold_no_command_of_their_own(text: str) -> None:
     for command in sorted(known, key=len, reverse=True):
         rest = rest.replace(command, "")
     assert not set(rest) & set("\\&%$#_{}~^\n")
-
-
-def damaged(data: st.DataObject, report: Report) -> dict[str, Any]:
-    document = report.to_dict()
-    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
-    return replaced(document, path, data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"])))
-
-
-@given(data=st.data())
-def test_whatever_is_missing_no_table_fails(data: st.DataObject) -> None:
-    write_tables(compose_report(damaged(data, reports()[data.draw(st.integers(0, 1))])))
-
-
-@settings(max_examples=6)
-@given(data=st.data())
-def test_whatever_is_missing_no_figure_fails(data: st.DataObject) -> None:
-    draw_figures(paper_charts_of(damaged(data, reports()[1])), "svg")
-
-
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(data=st.data())
-def test_whatever_is_missing_no_figure_of_many_fails(data: st.DataObject) -> None:
-    draw_figures(paper_charts_of(damaged(data, reports()[0])), "svg")
 
 
 def test_a_picture_is_legible() -> None:

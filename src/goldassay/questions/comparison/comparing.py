@@ -14,7 +14,7 @@ from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
-from goldassay.questions.instability.spread import above_constant, describe_contradicted, misplaced_labels
+from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.grades import say_grades
 
@@ -237,19 +237,11 @@ def align_sides(
     together = None if clusters is None else cluster_names(sets, clusters, texts)
     if clusters is None:
         notes += related_examples(sets, texts)
-    notes += misplaced_labels(
-        [
-            {
-                "model": name, "dataset": runs.dataset, "mean": float(runs.scores.mean()),
-                **above_constant(runs, by_position),
-            }
-            for name, runs in zip(called, sets, strict=True)
-        ]
-    )  # fmt: skip
+    for name, runs in zip(called, sets, strict=True):
+        mean = float(runs.scores.mean())
+        notes += describe_misplaced(name, runs.dataset, mean, above_constant(runs, by_position))
     notes += [
-        describe_contradicted(
-            {"model": name, "dataset": runs.dataset, "contradicted": runs.contradicted, "n_examples": runs.n_examples}
-        )
+        describe_contradicted(name, runs.dataset, runs.contradicted, runs.n_examples)
         for name, runs in zip(called, sets, strict=True)
         if runs.contradicted
     ]

@@ -10,7 +10,8 @@ from goldassay.core.numbers import bounds, count, number, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow, TotalRow
-from goldassay.questions.instability.latex import paper_tables as tables_of_spread
+from goldassay.questions.instability.paper import paper_tables as tables_of_spread
+from goldassay.questions.instability.result import InstabilityResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -302,7 +303,8 @@ def paper_tables(found: ComparisonResult, around: Around) -> tuple[Table, ...]:
     differences = table_of(
         "differences", comment, columns, found.pairs, lambda pair: {"none": None, "models": f"{pair.a} − {pair.b}"}
     )
-    return (*tables_of_spread(around.plain), differences)
+    spread = around.answer(InstabilityResult)
+    return (*(() if spread is None else tables_of_spread(spread, around)), differences)
 
 
 PAGE = Page(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-import polars as pl
-
 from goldassay.core.finding import Finding
 from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import compare_sides
@@ -14,14 +12,18 @@ from goldassay.questions.comparison.result import ComparisonResult, ModelScore, 
 from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.discount.question import discount_runs, discount_tables
-from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.instability.measuring import score_table
+from goldassay.questions.instability.result import InstabilityResult, RunScores
+from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
-from goldassay.questions.run_inputs import describe_inputs, describe_reading
+from goldassay.questions.run_inputs import describe_inputs
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    import polars as pl
 
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
@@ -43,12 +45,14 @@ class ComparisonFindings:
     tables: dict[str, pl.DataFrame]
     rows: pl.DataFrame
     result: ComparisonResult
+    spread: InstabilityResult
     discounted: DiscountResult | None = None
 
     def all_findings(self) -> list[Finding]:
         """What is behind the sections of a report on the comparison alone."""
         own = Finding("comparison", None, rows=self.rows, result=self.result)
-        return [own, Finding("discount", None, result=self.discounted)]
+        spread = Finding("instability", None, result=self.spread)
+        return [own, spread, Finding("discount", None, result=self.discounted)]
 
 
 def report_comparison(
@@ -118,10 +122,11 @@ def find_comparison(
             margin=margin,
             seed=settings.seed,
         )
-    results = [
-        {**measure_spread(runs), **describe_reading(runs, sides.found), "model": name, "name": name}
+    results = tuple(
+        with_reading(measure_spread(runs), runs, sides.found, model=name, name=name)
         for name, runs in zip(compared.names, compared.models, strict=True)
-    ]
+    )
+    spread = InstabilityResult(results)
     discounted = None
     if told is not None:
         with steps.step("discounting"):
@@ -152,7 +157,7 @@ def find_comparison(
         "questions": ["comparison", *(() if discounted is None else ("discount",))],
         "verdicts": {"comparison": judge_comparison(compared)},
         "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
-        "instability": {"source": "runs", "results": results},
+        "instability": spread,
         "comparison": result,
         **({} if discounted is None else {"discount": discounted}),
         "settings": {
@@ -168,26 +173,26 @@ def find_comparison(
         f"Comparison of {' and '.join(compared.names) if len(compared.names) == 2 else f'{len(compared.names)} models'}"
     )
     tables = {
-        "models": pl.DataFrame(results, infer_schema_length=None),
+        "models": score_table(results),
         "comparisons": frame_of_records(pairs),
         **discount_tables(discounted),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
     title = f"{title} on {compared.models[0].dataset}"
-    return ComparisonFindings(title, findings, tables, rows, result, discounted), compared
+    return ComparisonFindings(title, findings, tables, rows, result, spread, discounted), compared
 
 
-def _score(row: Mapping[str, Any]) -> ModelScore:
-    """The score of a model, of what is told of the spread of its runs."""
+def _score(row: RunScores) -> ModelScore:
+    """The score of a model, of the spread of its runs."""
     return ModelScore(
-        name=row["name"],
-        n_runs=row["n_runs"],
-        mean=row["mean"],
-        sd=row.get("sd"),
-        sd_low=row.get("sd_low"),
-        sd_high=row.get("sd_high"),
-        min=row.get("min"),
-        max=row.get("max"),
+        name=row.name,
+        n_runs=row.n_runs,
+        mean=row.mean,
+        sd=row.sd,
+        sd_low=row.sd_low,
+        sd_high=row.sd_high,
+        min=row.min,
+        max=row.max,
     )
 
 

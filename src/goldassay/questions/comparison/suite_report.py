@@ -13,10 +13,12 @@ from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, 
 from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
 from goldassay.questions.comparison.suites import compare_suite
-from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.instability.measuring import score_table
+from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
-from goldassay.questions.run_inputs import describe_inputs, describe_reading
+from goldassay.questions.run_inputs import describe_inputs
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
@@ -93,11 +95,12 @@ def find_suite(
         compared = compare_suite(
             datasets, matched=matched, method=method, margin=margin, seed=settings.seed, notes=suite.notes
         )
-    results = [
-        {**measure_spread(runs), **describe_reading(runs, sides.found), "model": name, "name": name}
+    results = tuple(
+        with_reading(measure_spread(runs), runs, sides.found, model=name, name=name)
         for each, sides in zip(datasets, suite.sides, strict=True)
         for name, runs in zip(each.names, each.sets, strict=True)
-    ]
+    )
+    spread = InstabilityResult(results)
     pairs = tuple(
         flat_pair(each, p, p <= compared.alpha)
         for pair in compared.pairs
@@ -125,7 +128,7 @@ def find_suite(
         "questions": ["comparison"],
         "verdicts": {"comparison": judge_suite(compared)},
         "inputs": describe_inputs(evidence.run_paths, found, choice),
-        "instability": {"source": "runs", "results": results},
+        "instability": spread,
         "comparison": result,
         "settings": {
             "seed": settings.seed,
@@ -138,7 +141,7 @@ def find_suite(
     }
     title = f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} models'}"
     tables = {
-        "models": pl.DataFrame(results, infer_schema_length=None),
+        "models": score_table(results),
         "comparisons": frame_of_records(pairs),
         "totals": frame_of_records(totals),
     }
@@ -151,7 +154,7 @@ def find_suite(
         ]
     )
     title = f"{title} on {len(datasets)} datasets"
-    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result), compared
+    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result, spread), compared
 
 
 def _total(pair: SuitePair, alpha: float) -> TotalRow:

@@ -16,6 +16,7 @@ from goldassay.questions.answers_on_test import right_probabilities, runs_on_par
 from goldassay.questions.instability.measures.checkpoints import measure_stability
 from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
+from goldassay.questions.instability.result import ExampleMap, ExampleSpread, MapGroup, PairCount, PairsByGroup
 from goldassay.questions.run_inputs import rows_of
 
 if TYPE_CHECKING:
@@ -53,10 +54,9 @@ SCHEMA = pl.Schema(
         "answers_all": pl.Boolean(),
     }
 )
-_NAMES = ("model", "dataset", "condition")
 
 
-def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]:
+def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[ExampleSpread, pl.DataFrame, pl.DataFrame]:
     """Stability of each example, and the pairs that covary most.
 
     Args:
@@ -64,10 +64,9 @@ def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[dict[str, Any
         dataset: Holds the texts of the examples, if it is at hand.
 
     Returns:
-        The document's entry, the table of all examples, and the table of pairs.
+        What the report holds, the table of all examples, and the table of pairs.
     """
     measured = measure_stability(runs.scores, runs.example_ids)
-    names = {name: getattr(runs, name) for name in _NAMES}
     described = _described(runs, dataset)
     table = measured.to_frame().with_columns(pl.col("example_id").cast(pl.String))
     table = table.join(described, on="example_id", how="left", maintain_order="left")
@@ -75,27 +74,30 @@ def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[dict[str, Any
     pairs = _pairs(final, described)
     ties = int(pairs["ties"][0]) if pairs.height else 0
     largest = float(pairs["covariance"][0]) if pairs.height else 0.0
-    entry = {
-        **names,
-        "n_runs": measured.n_runs,
-        "n_examples": measured.n_examples,
-        "n_always_right": measured.n_always_right,
-        "n_always_wrong": measured.n_always_wrong,
-        "n_constant": measured.n_constant,
-        "flips": None if measured.flips is None else float(measured.flips.mean()),
-        "histogram": _histogram(final),
-        "text_columns": [] if dataset is None else list(dataset.text_columns),
-        "group_columns": list(runs.groups),
-        "least_stable": table.head(LEAST_STABLE).to_dicts(),
-        "n_least_stable": int((measured.disagreement == measured.disagreement.max()).sum()),
-        "always_wrong": table.filter(pl.col("status") == "always wrong").head(ALWAYS_WRONG).to_dicts(),
-        "pairs": pairs.to_dicts(),
-        "n_pairs_at_most": ties,
-        "pairs_by_group": _by_group(final, ties, runs) if 0 < ties <= MOST_TIES else [],
-        "pairs_reach_bound": bool(np.isclose(largest, largest_covariance(runs.n_runs))),
-    }
-    keyed = [pl.lit(value).alias(name) for name, value in names.items()]
-    return entry, table.select(*keyed, pl.all()), pairs.select(*keyed, pl.all())
+    found = ExampleSpread(
+        model=runs.model,
+        dataset=runs.dataset,
+        condition=runs.condition,
+        name="",
+        n_runs=measured.n_runs,
+        n_examples=measured.n_examples,
+        n_always_right=measured.n_always_right,
+        n_always_wrong=measured.n_always_wrong,
+        n_constant=measured.n_constant,
+        flips=None if measured.flips is None else float(measured.flips.mean()),
+        histogram=_histogram(final),
+        text_columns=() if dataset is None else tuple(dataset.text_columns),
+        group_columns=tuple(runs.groups),
+        least_stable=tuple(table.head(LEAST_STABLE).to_dicts()),
+        n_least_stable=int((measured.disagreement == measured.disagreement.max()).sum()),
+        always_wrong=tuple(table.filter(pl.col("status") == "always wrong").head(ALWAYS_WRONG).to_dicts()),
+        pairs=tuple(pairs.to_dicts()),
+        n_pairs_at_most=ties,
+        pairs_by_group=_by_group(final, ties, runs) if 0 < ties <= MOST_TIES else (),
+        pairs_reach_bound=bool(np.isclose(largest, largest_covariance(runs.n_runs))),
+    )
+    named = [pl.lit(getattr(runs, name)).alias(name) for name in ("model", "dataset", "condition")]
+    return found, table.select(*named, pl.all()), pairs.select(*named, pl.all())
 
 
 def largest_covariance(n_runs: int) -> float:
@@ -124,10 +126,10 @@ def _pairs(scores: Any, described: pl.DataFrame) -> pl.DataFrame:
     return pairs
 
 
-def _by_group(scores: Any, ties: int, runs: Runs) -> list[dict[str, Any]]:
+def _by_group(scores: Any, ties: int, runs: Runs) -> tuple[PairsByGroup, ...]:
     """Where the pairs with the largest covariance lie: within which groups, and between which."""
     if not runs.groups:
-        return []
+        return ()
     pairs = top_covarying_pairs(scores, ties)
     found = []
     for column, names in runs.groups.items():
@@ -137,23 +139,22 @@ def _by_group(scores: Any, ties: int, runs: Runs) -> list[dict[str, Any]]:
         )
         counts = sides.group_by("a", "b").len("n_pairs").sort("n_pairs", "a", "b", descending=[True, False, False])
         found.append(
-            {
-                "column": column,
-                "n_pairs": ties,
-                "n_within": int(counts.filter(pl.col("a") == pl.col("b"))["n_pairs"].sum()),
-                "n_rows": counts.height,
-                "rows": counts.head(MOST_GROUP_PAIRS).to_dicts(),
-            }
+            PairsByGroup(
+                column=column,
+                n_pairs=ties,
+                n_within=int(counts.filter(pl.col("a") == pl.col("b"))["n_pairs"].sum()),
+                n_rows=counts.height,
+                rows=tuple(PairCount(*row) for row in counts.head(MOST_GROUP_PAIRS).iter_rows()),
+            )
         )
-    return found
+    return tuple(found)
 
 
-def _histogram(scores: Any) -> list[int]:
+def _histogram(scores: Any) -> tuple[int, ...]:
     """How many examples are right in 0, 1, ..., R runs; empty for scores that are not right or wrong."""
     if not ((scores == 0) | (scores == 1)).all():
-        return []
-    counts: list[int] = np.bincount(scores.sum(axis=0).astype(np.int64), minlength=len(scores) + 1).tolist()
-    return counts
+        return ()
+    return tuple(np.bincount(scores.sum(axis=0).astype(np.int64), minlength=len(scores) + 1).tolist())
 
 
 def unsteady_rows(runs: Runs) -> pl.DataFrame:
@@ -185,7 +186,7 @@ def describe_unsteady(row: dict[str, Any]) -> str:
     return f"{right:.0f} of {row['n_runs']} runs of {row['model']} are right."
 
 
-def measure_map(runs: Runs, seed: int) -> dict[str, Any] | None:
+def measure_map(runs: Runs, seed: int) -> ExampleMap | None:
     """Correlations between examples that change, drawn at random where they are many, group by group.
 
     Over the checkpoints of each run, averaged over runs; with one checkpoint over the final scores of the runs, if
@@ -196,8 +197,7 @@ def measure_map(runs: Runs, seed: int) -> dict[str, Any] | None:
         seed: Of the draw.
 
     Returns:
-        The document's entry; None where there are too few runs, or fewer than two examples change. Its `values` are
-        correlations in hundredths, one signed byte each, row by row, in base64; -128 stands for no value.
+        The map; None where there are too few runs, or fewer than two examples change.
     """
     over_checkpoints = runs.scores.ndim == 3
     if not over_checkpoints and runs.n_runs < FEWEST_RUNS:
@@ -221,19 +221,20 @@ def measure_map(runs: Runs, seed: int) -> dict[str, Any] | None:
     values = found.values[np.ix_(found.order, found.order)]
     shown = chosen[found.examples[found.order]]
     named = None if column is None else runs.groups[column][shown]
-    return {
-        "model": runs.model,
-        "dataset": runs.dataset,
-        "condition": runs.condition,
-        "over": "checkpoints" if over_checkpoints else "runs",
-        "n_runs": found.n_runs,
-        "n_checkpoints": found.n_checkpoints,
-        "n_varying": len(varying),
-        "example_ids": runs.example_ids[shown].tolist(),
-        "column": column,
-        "groups": [] if named is None else _blocks(values, named),
-        "values": base64.b64encode(_bytes(values)).decode("ascii"),
-    }
+    return ExampleMap(
+        model=runs.model,
+        dataset=runs.dataset,
+        condition=runs.condition,
+        name="",
+        over="checkpoints" if over_checkpoints else "runs",
+        n_runs=found.n_runs,
+        n_checkpoints=found.n_checkpoints,
+        n_varying=len(varying),
+        example_ids=tuple(runs.example_ids[shown].tolist()),
+        column=column,
+        groups=() if named is None else _blocks(values, named),
+        values=base64.b64encode(_bytes(values)).decode("ascii"),
+    )
 
 
 def _varies(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -250,17 +251,15 @@ def _column(runs: Runs) -> str | None:
     return max(fitting, key=lambda name: fitting[name]) if fitting else None
 
 
-def _blocks(values: NDArray[Any], named: NDArray[Any]) -> list[dict[str, Any]]:
+def _blocks(values: NDArray[Any], named: NDArray[Any]) -> tuple[MapGroup, ...]:
     """Each group's stretch of the map, and the mean correlation between its examples and with those of others."""
     blocks = []
     for name in dict.fromkeys(named.tolist()):
         rows = np.flatnonzero(named == name)
         inside = values[np.ix_(rows, rows)][np.triu_indices(len(rows), 1)]
         outside = values[rows][:, named != name]
-        blocks.append(
-            {"group": name, "n_examples": len(rows), "within": _known_mean(inside), "with_others": _known_mean(outside)}
-        )
-    return blocks
+        blocks.append(MapGroup(str(name), len(rows), _known_mean(inside), _known_mean(outside)))
+    return tuple(blocks)
 
 
 def _known_mean(values: NDArray[Any]) -> float | None:

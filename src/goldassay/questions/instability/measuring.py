@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,11 +16,28 @@ from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import FEWEST_RUNS, measure_examples, measure_map, unsteady_rows
 from goldassay.questions.instability.measures.checkpoints import trajectories
 from goldassay.questions.instability.measures.correlation import correlate_datasets, correlate_final_scores
+from goldassay.questions.instability.result import (
+    DatasetCorrelations,
+    Deviation,
+    Deviations,
+    ExampleMap,
+    ExampleSpread,
+    Grouping,
+    InstabilityResult,
+    Interruption,
+    LargestChange,
+    OfRuns,
+    RunIntervals,
+    RunScores,
+    SeedPlan,
+    Selection,
+    Step,
+    Trajectory,
+)
 from goldassay.questions.instability.spread import (
     MOST_GROUPS,
     NOTE,
     RunMeans,
-    add_group_bounds,
     caveats_of,
     measure_deviation,
     measure_groups,
@@ -28,16 +45,20 @@ from goldassay.questions.instability.spread import (
     measure_selection,
     measure_spread,
     plan_runs,
+    with_reading,
 )
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
-from goldassay.questions.run_inputs import describe_reading, group_names
+from goldassay.questions.run_inputs import group_names
 from goldassay.questions.run_sets import short_names
 from goldassay.runs.configurations import say_configurations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
+    from goldassay.core.results import Result
     from goldassay.core.settings import InstabilityLimits
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
@@ -49,7 +70,7 @@ if TYPE_CHECKING:
 # A map takes a screen of the page.
 MOST_MAPS = 2
 
-_NAMES = ("model", "dataset", "condition")
+R = TypeVar("R", bound=OfRuns)
 
 
 @dataclass(frozen=True)
@@ -73,37 +94,32 @@ class InstabilityChoice:
 class _Measured:
     """What was measured of one set of runs, whose predictions are then let go of."""
 
-    result: dict[str, Any]
+    row: RunScores
     means: RunMeans
-    groups: list[dict[str, Any]]
-    intervals: list[dict[str, Any]]
-    plans: list[dict[str, Any]]
-    deviation: dict[str, Any] | None
-    selection: dict[str, Any] | None
-    examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
+    groups: tuple[Grouping, ...]
+    intervals: tuple[RunIntervals, ...]
+    plans: tuple[SeedPlan, ...]
+    deviation: Deviation | None
+    selection: Selection | None
+    examples: tuple[tuple[ExampleSpread, pl.DataFrame, pl.DataFrame], ...]
     name: str
     unsteady: pl.DataFrame | None
     remark: str = ""
 
     def place(self) -> tuple[bool, float]:
         """By which sentences are ordered: the whole input first, then the least stable."""
-        return self.result["condition"] not in WHOLE, -self.spread
+        return self.row.condition not in WHOLE, -(self.row.sd or -math.inf)
 
-    def say(self, judged: str | None) -> list[str]:
-        """Sentences on it; `judged` names the set that the evidence of the verdict is about."""
+    def sentences(self, is_judged: bool) -> list[str]:
+        """What was found, but for what the evidence of the verdict says if it is about this set."""
         examples = self.examples[0][0] if self.examples else None
-        return describe_set(self.result, self.groups, examples, self.name, judged=self.result["name"] == judged)
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation over runs, for an order of the sets."""
-        return self.result.get("sd") or -math.inf
+        return describe_set(self.row, self.groups, examples, self.name, judged=is_judged)
 
 
 def measure(
     evidence: Evidence, choice: InstabilityChoice, progress: Progress
-) -> tuple[dict[str, Any], dict[str, pl.DataFrame], pl.DataFrame | None]:
-    """The section of the report, its tables, and the examples on which runs differ.
+) -> tuple[InstabilityResult, dict[str, pl.DataFrame], pl.DataFrame | None]:
+    """What is measured of every set of runs, its tables, and the examples on which runs differ.
 
     One set of runs is in memory at a time, and beside it the last scores of the reference: the measures across
     datasets take means alone.
@@ -134,57 +150,53 @@ def measure(
         stopped = True
     done = [by_position[position] for position in sorted(by_position)]
     names = short_names([sets[position] for position in sorted(by_position)])
-    section = _section(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
+    found = _result(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
     configured = say_configurations(part for runs in sets for part in runs.slices)
     remarks = dict.fromkeys([*evidence.remarks, *configured, *(each.remark for each in done if each.remark)])
-    if remarks:
-        section["note"] = " ".join(remarks)
-    if stopped:
-        section["interrupted"] = {"finished": len(done), "of": len(sets)}
+    found = replace(
+        found,
+        note=" ".join(remarks) or None,
+        interrupted=Interruption(finished=len(done), of=len(sets)) if stopped else None,
+    )
     unsteady = [each.unsteady for each in done if each.unsteady is not None]
-    return section, _tables(section, done), pl.concat(unsteady) if unsteady else None
+    return found, _tables(found, done), pl.concat(unsteady) if unsteady else None
 
 
-def _section(
+def _result(
     reference: str | None,
     done: Sequence[_Measured],
-    maps: Sequence[dict[str, Any]],
+    maps: Sequence[ExampleMap],
     names: Mapping[tuple[str, str, str], str],
     limits: InstabilityLimits,
-) -> dict[str, Any]:
+) -> InstabilityResult:
+    def named(records: Iterable[R | None]) -> tuple[R, ...]:
+        kept = [each for each in records if each is not None]
+        return tuple(replace(each, name=names[each.model, each.dataset, each.condition]) for each in kept)
+
     means = [each.means for each in done]
-    trajectories = measure_trajectories(means)
-    groups = [entry for each in done for entry in each.groups]
-    intervals = [entry for each in done for entry in each.intervals]
-    plans = [entry for each in done for entry in each.plans]
-    deviations = [each.deviation for each in done if each.deviation is not None]
-    selections = [each.selection for each in done if each.selection is not None]
-    examples = [entry for each in done for entry, *_ in each.examples]
-    results = [each.result for each in done]
-    for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
-        row["name"] = names[tuple(row[key] for key in _NAMES)]
+    results = named(each.row for each in done)
     judged = judged_name(results, limits)
-    chosen = [describe_selection(row, str(reference), row["name"]) for row in selections]
-    against = {"reference": reference, "note": NOTE, "rows": deviations}
-    return {
-        "source": "runs",
-        "note": None,
-        "interrupted": None,
-        "sentences": [said for each in sorted(done, key=_Measured.place) for said in each.say(judged)],
-        "caveats": caveats_of(results),
-        "results": results,
-        "intervals": intervals,
-        "plans": plans,
-        "groups": [{**each, "rows": each["rows"][:MOST_GROUPS], "n_groups": len(each["rows"])} for each in groups],
-        "deviations": None if reference is None else against,
-        "trajectories": trajectories,
-        "correlations": measure_correlations(means),
-        "reference": reference,
-        "selections": selections,
-        "selection_sentences": [sentence for sentence in chosen if sentence],
-        "examples": examples,
-        "maps": list(maps),
-    }
+    deviations = named(each.deviation for each in done)
+    selections = named(each.selection for each in done)
+    chosen = [describe_selection(row, str(reference)) for row in selections]
+    by_place = sorted(zip(results, done, strict=True), key=lambda each: each[1].place())
+    groups = named(grouping for each in done for grouping in each.groups)
+    return InstabilityResult(
+        results=results,
+        sentences=tuple(said for row, each in by_place for said in each.sentences(row.name == judged)),
+        caveats=caveats_of(results),
+        intervals=named(entry for each in done for entry in each.intervals),
+        plans=named(entry for each in done for entry in each.plans),
+        groups=tuple(replace(each, rows=each.rows[:MOST_GROUPS]) for each in groups),
+        deviations=None if reference is None else Deviations(reference, NOTE, deviations),
+        trajectories=named(measure_trajectories(means)),
+        correlations=measure_correlations(means),
+        reference=reference,
+        selections=selections,
+        selection_sentences=tuple(sentence for sentence in chosen if sentence),
+        examples=named(entry for each in done for entry, *_ in each.examples),
+        maps=named(maps),
+    )
 
 
 @dataclass
@@ -199,7 +211,7 @@ class _References:
 class _Maps:
     """The maps of the least stable sets so far."""
 
-    kept: list[dict[str, Any]] = field(default_factory=list)
+    kept: list[ExampleMap] = field(default_factory=list)
     spreads: list[float] = field(default_factory=list)
 
     def offer(self, runs: Runs, spread: float, seed: int) -> None:
@@ -220,8 +232,7 @@ def _measure_set(
     final, means = runs.final(), RunMeans.of(runs)
     by_position = evidence.choice.align == "position"
     together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters) if final.n_runs == 1 else None
-    result = {**measure_spread(final, by_position, together), **describe_reading(runs, runs_set.slices)}
-    groups = measure_groups(final)
+    row = with_reading(measure_spread(final, by_position, together), runs, runs_set.slices)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
     is_reference = runs.dataset == choice.reference
     if is_reference:
@@ -232,19 +243,20 @@ def _measure_set(
     selection = None
     if choice.reference is not None and not is_reference:
         selection = measure_selection(runs, references.means.get(kin), seed)
-    examples, intervals, plans = [], [], []
-    if choice.deep and runs.n_runs > 1:
-        add_group_bounds(groups, final, seed)
-        examples = [measure_examples(runs, texts)]
-        intervals = [{**{key: result[key] for key in _NAMES}, "figures": measure_intervals(final, result, seed)}]
-        plans = [plan_runs(final, result)]
-        maps.offer(runs, result["sd"], seed)
+    deep = choice.deep and runs.n_runs > 1
+    groups = measure_groups(final, seed, deep=deep)
+    examples = (measure_examples(runs, texts),) if deep else ()
+    # A map that was drawn is kept even if what follows is interrupted, so that it comes last.
+    intervals = (measure_intervals(final, row, seed),) if deep else ()
+    plans = (plan_runs(final, row.sd),) if deep else ()
+    if deep:
+        maps.offer(runs, row.sd or 0.0, seed)
     several = len({each.model for each in evidence.run_sets}) > 1
     aside = [runs.model] if several else []
     aside += [] if runs.condition in WHOLE else [runs.condition]
     name = f"{runs.dataset} ({', '.join(aside)})" if aside else runs.dataset
     return _Measured(
-        result=result,
+        row=row,
         means=means,
         groups=groups,
         intervals=intervals,
@@ -265,24 +277,30 @@ def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | No
     return replace(runs, groups={name: values for name, values in found.items() if values is not None})
 
 
-def add_curves(section: dict[str, Any], tables: dict[str, pl.DataFrame], curves: Sequence[Curves]) -> None:
+def add_curves(
+    found: InstabilityResult, tables: Mapping[str, pl.DataFrame], curves: Sequence[Curves]
+) -> tuple[InstabilityResult, dict[str, pl.DataFrame]]:
     """Put the curves of sets whose predictions were not given at several checkpoints beside what was measured."""
-    drawn = {(move["model"], move["dataset"]) for move in section["trajectories"]}
+    drawn = {(move.model, move.dataset) for move in found.trajectories}
     moves, _ = measure_steps([curve for curve in curves if (curve.model, curve.dataset) not in drawn])
-    if moves:
-        section["trajectories"] = [*section["trajectories"], *moves]
-        tables["trajectories"] = trajectory_table(section["trajectories"])
+    if not moves:
+        return found, dict(tables)
+    found = replace(found, trajectories=(*found.trajectories, *moves))
+    return found, {**tables, "trajectories": trajectory_table(found.trajectories)}
 
 
-def measure_steps(curves: Sequence[Curves]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def measure_steps(curves: Sequence[Curves]) -> tuple[tuple[Trajectory, ...], tuple[DatasetCorrelations, ...]]:
     """Trajectories of the sets that have several steps in common, and correlations between a model's datasets."""
     together = [_means_of_curve(curve) for curve in curves]
-    moves = measure_trajectories(together)
     several = len({curve.model for curve in curves}) > 1
     metrics = {(curve.model, curve.dataset): curve.metric for curve in curves}
-    for move in moves:
-        model, dataset = move["model"], move["dataset"]
-        move["name"] = f"{model} · " * several + f"{dataset}, {metrics[model, dataset]} as logged"
+    moves = tuple(
+        replace(
+            move,
+            name=f"{move.model} · " * several + f"{move.dataset}, {metrics[move.model, move.dataset]} as logged",
+        )
+        for move in measure_trajectories(together)
+    )
     return moves, measure_correlations(together)
 
 
@@ -299,7 +317,7 @@ def _means_of_curve(curve: Curves) -> RunMeans:
     )
 
 
-def measure_trajectories(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
+def measure_trajectories(sets: Sequence[RunMeans]) -> tuple[Trajectory, ...]:
     """Mean, band and one run over the checkpoints of each set of runs that has any; the run shown is the first."""
     found = []
     for runs in sets:
@@ -309,35 +327,31 @@ def measure_trajectories(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
         widest = int(np.abs(measured.largest_changes).argmax())
         at = int(measured.largest_change_at[widest])
         found.append(
-            {
-                "model": runs.model,
-                "dataset": runs.dataset,
-                "condition": runs.condition,
-                "seed": runs.seeds[measured.run_index].item(),
-                "points": measured.to_frame().to_dicts(),
-                "largest_change": {
-                    "seed": runs.seeds[widest].item(),
-                    "change": measured.largest_changes[widest],
-                    "before": measured.checkpoints[at - 1],
-                    "after": measured.checkpoints[at],
-                },
-            }
+            Trajectory(
+                model=runs.model,
+                dataset=runs.dataset,
+                condition=runs.condition,
+                name="",
+                seed=runs.seeds[measured.run_index].item(),
+                points=tuple(Step(*row) for row in measured.to_frame().iter_rows()),
+                largest_change=LargestChange(
+                    seed=runs.seeds[widest].item(),
+                    change=float(measured.largest_changes[widest]),
+                    before=measured.checkpoints[at - 1],
+                    after=measured.checkpoints[at],
+                ),
+            )
         )
-    return found
+    return tuple(found)
 
 
-def trajectory_table(found: Sequence[dict[str, Any]]) -> pl.DataFrame:
+def trajectory_table(found: Sequence[Trajectory]) -> pl.DataFrame:
     """One row a model, dataset, condition and checkpoint."""
-    keys = ("model", "dataset", "condition")
-    rows = [
-        {**{key: each[key] for key in keys}, **point, "t": str(point["t"])}
-        for each in found
-        for point in each["points"]
-    ]
+    rows = [{**_names(each), **vars(point), "t": str(point.t)} for each in found for point in each.points]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def measure_correlations(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
+def measure_correlations(sets: Sequence[RunMeans]) -> tuple[DatasetCorrelations, ...]:
     """Rank correlation of a model's scores on its datasets, as many of them as share runs and checkpoints.
 
     Over the checkpoints of each run, averaged over runs, where there are checkpoints; and over the final scores of
@@ -353,50 +367,57 @@ def measure_correlations(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
             found.append(_correlate(together, over_checkpoints=True))
         if len(together) > 1 and len(seeds) >= FEWEST_RUNS:
             found.append(_correlate(together, over_checkpoints=False))
-    return found
+    return tuple(found)
 
 
-def _correlate(sets: Sequence[RunMeans], over_checkpoints: bool) -> dict[str, Any]:
+def _correlate(sets: Sequence[RunMeans], over_checkpoints: bool) -> DatasetCorrelations:
     means = {runs.dataset: runs.values if over_checkpoints else runs.final for runs in sets}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         measured = correlate_datasets(means) if over_checkpoints else correlate_final_scores(means)
-    return {
-        "model": sets[0].model,
-        "condition": sets[0].condition,
-        "over": "checkpoints" if over_checkpoints else "runs",
-        "names": list(measured.names),
-        "values": measured.values.tolist(),
-        "low": measured.low.tolist(),
-        "high": measured.high.tolist(),
-        "n_runs_used": measured.n_runs_used.tolist(),
-        "n_runs": measured.n_runs,
-        "n_points": measured.n_points,
-        "reason": "; ".join(str(each.message) for each in caught) or None,
-    }
+    return DatasetCorrelations(
+        model=sets[0].model,
+        condition=sets[0].condition,
+        over="checkpoints" if over_checkpoints else "runs",
+        names=tuple(measured.names),
+        values=_rows(measured.values),
+        low=_rows(measured.low),
+        high=_rows(measured.high),
+        n_runs_used=_rows(measured.n_runs_used),
+        n_runs=measured.n_runs,
+        n_points=measured.n_points,
+        reason="; ".join(str(each.message) for each in caught) or None,
+    )
 
 
-def _tables(section: Mapping[str, Any], done: Sequence[_Measured]) -> dict[str, pl.DataFrame]:
+def _rows(matrix: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(map(tuple, matrix.tolist()))
+
+
+def _tables(found: InstabilityResult, done: Sequence[_Measured]) -> dict[str, pl.DataFrame]:
     plans = [
-        {key: plan[key] for key in plan if key != "seeds"}
-        | {
-            f"seeds_for_{1000 * each['difference'] / 10:g}_points{end}": each[f"n{end}"]
-            for each in plan["seeds"]
-            for end in ("", "_low", "_high")
+        {
+            **{key: value for key, value in vars(plan).items() if key != "seeds"},
+            **{
+                f"seeds_for_{1000 * each.difference / 10:g}_points{end}": getattr(each, f"n{end}")
+                for each in plan.seeds
+                for end in ("", "_low", "_high")
+            },
         }
-        for plan in section["plans"]
+        for plan in found.plans
     ]
+    groupings = [grouping for each in done for grouping in each.groups]
     tables = {
-        "instability": _frame(section["results"]),
-        "intervals": _frame(_spread_out(section["intervals"], "figures", _NAMES)),
+        "instability": score_table(found.results),
+        "intervals": _frame([{**_names(each), **vars(row)} for each in found.intervals for row in each.figures]),
         "seeds_needed": _frame(plans),
         "instability_groups": _frame(
-            _spread_out([entry for each in done for entry in each.groups], "rows", (*_NAMES, "column"))
+            [{**_names(each), "column": each.column, **_given(row)} for each in groupings for row in each.rows]
         ),
-        "normalized_deviations": _frame((section["deviations"] or {}).get("rows", [])),
-        "model_selection": _frame(section["selections"]),
-        "trajectories": trajectory_table(section["trajectories"]),
-        "dataset_correlations": _frame(_pairs_of_datasets(section["correlations"])),
+        "normalized_deviations": _frame([vars(row) for row in found.deviations.rows] if found.deviations else []),
+        "model_selection": _frame(list(map(_given, found.selections))),
+        "trajectories": trajectory_table(found.trajectories),
+        "dataset_correlations": _frame([row for each in found.correlations for row in _pairs_of_datasets(each)]),
     }
     examples = [each for measured in done for each in measured.examples]
     if examples:
@@ -405,21 +426,33 @@ def _tables(section: Mapping[str, Any], done: Sequence[_Measured]) -> dict[str, 
     return {name: table for name, table in tables.items() if table.height}
 
 
+def score_table(results: Sequence[RunScores]) -> pl.DataFrame:
+    """One row a set of runs, with a column for each field that any of them has."""
+    return _frame(list(map(_given, results)))
+
+
+def _given(record: Result) -> dict[str, Any]:
+    """The fields of a record as they are, but for those that its plain form leaves out."""
+    return {name: getattr(record, name) for name in record.to_dict()}
+
+
+def _names(record: OfRuns) -> dict[str, str]:
+    return {"model": record.model, "dataset": record.dataset, "condition": record.condition}
+
+
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, infer_schema_length=None)
+    # Of tuples without items polars makes columns of objects.
+    plain = [{key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows]
+    return pl.DataFrame(plain, infer_schema_length=None)
 
 
-def _spread_out(entries: Sequence[Mapping[str, Any]], inner: str, keys: Sequence[str]) -> list[dict[str, Any]]:
-    return [{**{key: each[key] for key in keys}, **row} for each in entries for row in each[inner]]
-
-
-def _pairs_of_datasets(correlations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _pairs_of_datasets(each: DatasetCorrelations) -> list[dict[str, Any]]:
     return [
         {
-            "model": each["model"], "condition": each["condition"], "over": each["over"],
-            "a": each["names"][i], "b": each["names"][j],
-            "correlation": each["values"][i][j], "low": each["low"][i][j], "high": each["high"][i][j],
-            "n_runs_used": each["n_runs_used"][i][j],
+            "model": each.model, "condition": each.condition, "over": each.over,
+            "a": each.names[i], "b": each.names[j],
+            "correlation": each.values[i][j], "low": each.low[i][j], "high": each.high[i][j],
+            "n_runs_used": each.n_runs_used[i][j],
         }
-        for each in correlations for i in range(len(each["names"])) for j in range(i + 1, len(each["names"]))
+        for i in range(len(each.names)) for j in range(i + 1, len(each.names))
     ]  # fmt: skip

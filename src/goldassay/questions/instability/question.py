@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +25,13 @@ from goldassay.questions.instability.measuring import (
     add_curves,
     measure,
     measure_steps,
+    score_table,
     trajectory_table,
 )
+from goldassay.questions.instability.page import PAGE
+from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of, check_reference
-from goldassay.questions.instability.verdict import WHOLE, Spread, judge_instability, judge_results
+from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.row_details.checkpoints import curves_of_runs
 from goldassay.questions.rows import beside_data, first_to_read
@@ -40,13 +42,14 @@ from goldassay.questions.run_sets import placed
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs.curves import UNNAMED_METRIC
 from goldassay.runs.reading import NoRunsError
-from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
+    from goldassay.core.finding import RowToRead
+    from goldassay.core.verdicts import Verdict
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.run_choice import RunReading
     from goldassay.questions.run_sets import RunSet
@@ -119,10 +122,8 @@ def _measure(
     check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
-        finding = CHECK.measure(evidence, asked)
-    assert finding.verdict is not None
-    section, tables = dict(finding.results), dict(finding.tables)
-    add_curves(section, tables, find_curves(paths, choice, required=False))
+        found, verdict, tables, rows = measure_sets(evidence, asked)
+    found, tables = add_curves(found, tables, find_curves(paths, choice, required=False))
     texts = {each.gold: evidence.texts_of(each) for each in sets if isinstance(each.gold, str)}
     discounted = None
     if told is not None:
@@ -132,9 +133,9 @@ def _measure(
             tables |= discount_tables(discounted)
     findings = {
         "questions": ["instability", *(() if discounted is None else ("discount",))],
-        "verdicts": {"instability": finding.verdict.to_dict()},
+        "verdicts": {"instability": verdict.to_dict()},
         "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
-        "instability": section,
+        "instability": found,
         **({} if discounted is None else {"discount": discounted}),
         "settings": {
             "seed": settings.seed,
@@ -145,7 +146,34 @@ def _measure(
         },
     }
     document = frame_findings(_title(sets), findings, evidence.steps, settings)
+    finding = Finding("instability", verdict, rows=rows, result=found)
     return compose_report(document, tables, findings=[finding, Finding("discount", None, result=discounted)])
+
+
+def measure_sets(
+    evidence: Evidence, choice: InstabilityChoice
+) -> tuple[InstabilityResult, Verdict, dict[str, pl.DataFrame], pl.DataFrame | None]:
+    """What is measured of every set of runs, the verdict, full tables, and the examples on which runs differ.
+
+    Raises:
+        InputError: The runs of a set cannot be read or do not fit together.
+        KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
+    """
+    with evidence.steps.step("measuring instability") as progress:
+        found, tables, unsteady = measure(evidence, choice, progress)
+    if found.interrupted and all(row.n_runs < 2 for row in found.results):
+        verdict = not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
+    else:
+        verdict = judge(found.results, evidence.settings.verdicts.instability)
+    if evidence.choice.pool_configurations:
+        said = "Runs of different configurations are pooled as asked for: the spread is over these, too."
+        verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
+    if found.note:
+        verdict = replace(verdict, evidence=f"{verdict.evidence} {found.note}")
+    if unsteady is not None:
+        texts = {runs.dataset: evidence.texts_of(runs) for runs in evidence.run_sets}
+        unsteady = beside_data(unsteady, {name: each for name, each in texts.items() if each is not None})
+    return found, verdict, tables, unsteady
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
@@ -195,8 +223,8 @@ def report_curves(
         InputError: No model has two runs.
     """
     several = len({curve.model for curve in curves}) > 1
-    results = [{**measure_curve(curve), "name": f"{curve.model} · " * several + _scored(curve)} for curve in curves]
-    measurable = [row for row in results if row["n_runs"] > 1]
+    results = tuple(measure_curve(curve, f"{curve.model} · " * several + _scored(curve)) for curve in curves)
+    measurable = [row for row in results if row.n_runs > 1]
     if not measurable:
         raise InputError(
             "one run is there, and a spread needs at least two, better ten",
@@ -209,23 +237,22 @@ def report_curves(
         for curve in curves
         for why, n in curve.skipped.items()
     ]
-    section = {
-        "source": "runs",
-        "note": " ".join([_NOTE, *dict.fromkeys(lost)]),
-        "interrupted": None,
-        "sentences": [],
-        "caveats": caveats_of(results),
-        "results": results,
-        "groups": [],
-        "trajectories": moves,
-        "correlations": correlations,
-    }
-    spreads = [_spread_of_curve(row) for row in measurable]
+    found = InstabilityResult(
+        results=results,
+        note=" ".join([_NOTE, *dict.fromkeys(lost)]),
+        caveats=caveats_of(results),
+        trajectories=moves,
+        correlations=correlations,
+    )
+    verdict = judge_instability(
+        [replace(spread_of(row), name=f"{row.model} on {row.dataset}") for row in measurable],
+        settings.verdicts.instability,
+    )
     findings = {
         "questions": ["instability"],
-        "verdicts": {"instability": judge_instability(spreads, settings.verdicts.instability).to_dict()},
+        "verdicts": {"instability": verdict.to_dict()},
         "inputs": [_describe_files(path, curves) for path in paths],
-        "instability": section,
+        "instability": found,
         "settings": {
             "seed": settings.seed,
             "reading": dict(said),
@@ -234,32 +261,17 @@ def report_curves(
     }
     models = list(dict.fromkeys(curve.model for curve in curves))
     of = models[0] if len(models) == 1 else f"{len(models)} models"
-    tables = {"instability": pl.DataFrame(results, infer_schema_length=None), "trajectories": trajectory_table(moves)}
+    tables = {"instability": score_table(results), "trajectories": trajectory_table(moves)}
     return compose_report(
         frame_findings(f"Instability of {of}, by its scores alone", findings, steps, settings),
         {name: table for name, table in tables.items() if table.height},
+        findings=[Finding("instability", verdict, result=found)],
     )
 
 
 def _scored(curve: Curves) -> str:
     """The dataset, with the metric where the files name it."""
     return curve.dataset if curve.metric == UNNAMED_METRIC else f"{curve.dataset}, {curve.metric}"
-
-
-def _spread_of_curve(row: Mapping[str, Any]) -> Spread:
-    return Spread(
-        name=f"{row['model']} on {row['dataset']}",
-        n_runs=row["n_runs"],
-        n_examples=0,
-        sd=row["sd"],
-        sd_low=row["sd_low"],
-        sd_high=row["sd_high"],
-        design_effect=math.nan,
-        effective_size=math.nan,
-        score=row["mean"],
-        # Without examples there is no constant answer to hold the score against, but 0.
-        above_constant_low=mean_interval(row["accuracies"]).low,
-    )
 
 
 def _describe_files(path: str | os.PathLike[str], curves: Sequence[Curves]) -> dict[str, Any]:
@@ -277,53 +289,34 @@ def _describe_files(path: str | os.PathLike[str], curves: Sequence[Curves]) -> d
 
 class _Instability:
     question = "instability"
-    title = "Instability"
-    asks = "Would the score come out the same with another seed?"
+    title = PAGE.title
+    asks = str(PAGE.lead)
     needs = ("runs",)
 
     def run(self, evidence: Evidence) -> Finding:
         """Measure spread and its causes for each set of runs on the evaluation part, without single examples."""
-        finding = self.measure(evidence, InstabilityChoice(deep=False))
+        found, verdict, tables, rows = measure_sets(evidence, InstabilityChoice(deep=False))
         curves = curves_of_runs(evidence)
-        tables = dict(finding.tables) if curves is None else {**finding.tables, "checkpoints": curves.to_frame()}
+        if curves is not None:
+            tables["checkpoints"] = curves.to_frame()
         answers = answers_of_runs(evidence, curves)
         if answers.runs is not None:
             tables["answering_runs"] = answers.runs
-        finding = replace(finding, examples=answers.columns, tables=tables)
-        if finding.rows is None:
-            # Of one run nothing is known of its spread; what it answers is shown all the same.
-            return finding
-        test = {evidence.test.name: evidence.test}
-        whole = finding.rows.filter(pl.col("condition").is_in(WHOLE))
-        return replace(finding, first_rows=first_to_read(whole, test, describe_unsteady, MOST_ROWS))
-
-    def measure(self, evidence: Evidence, choice: InstabilityChoice) -> Finding:
-        """The same to any depth: what `instability` reports.
-
-        Raises:
-            InputError: The runs of a set cannot be read or do not fit together.
-            KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
-        """
-        with evidence.steps.step("measuring instability") as progress:
-            section, tables, unsteady = measure(evidence, choice, progress)
-        results = section["results"]
-        if section["interrupted"] and all(row["n_runs"] < 2 for row in results):
-            verdict = not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
-        else:
-            verdict = judge_results(results, evidence.settings.verdicts.instability)
-        if evidence.choice.pool_configurations:
-            said = "Runs of different configurations are pooled as asked for: the spread is over these, too."
-            verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
-        if section["note"]:
-            verdict = replace(verdict, evidence=f"{verdict.evidence} {section['note']}")
-        return Finding(self.question, verdict, section, tables=tables, rows=_with_texts(unsteady, evidence))
-
-
-def _with_texts(unsteady: pl.DataFrame | None, evidence: Evidence) -> pl.DataFrame | None:
-    if unsteady is None:
-        return None
-    found = {runs.dataset: evidence.texts_of(runs) for runs in evidence.run_sets}
-    return beside_data(unsteady, {name: dataset for name, dataset in found.items() if dataset is not None})
+        first_rows: Sequence[RowToRead] = ()
+        # Of one run nothing is known of its spread; what it answers is shown all the same.
+        if rows is not None:
+            test = {evidence.test.name: evidence.test}
+            whole = rows.filter(pl.col("condition").is_in(WHOLE))
+            first_rows = first_to_read(whole, test, describe_unsteady, MOST_ROWS)
+        return Finding(
+            self.question,
+            verdict,
+            tables=tables,
+            examples=answers.columns,
+            first_rows=tuple(first_rows),
+            rows=rows,
+            result=found,
+        )
 
 
 CHECK = _Instability()

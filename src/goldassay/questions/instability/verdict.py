@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goldassay.core.numbers import points, signed_points
+from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
@@ -16,9 +16,10 @@ from goldassay.stats.intervals import score_sd_interval, sd_interval
 from goldassay.stats.verdicts import judge_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from goldassay.core.settings import InstabilityLimits
+    from goldassay.questions.instability.result import ExampleSpread, Grouping, RunScores, Selection
 
 # Conditions under which a model sees all of its input.
 WHOLE = (PAIRED, TEXT)
@@ -71,26 +72,26 @@ class Spread(Result):
         return self.contradicted <= MOST_CONTRADICTED * self.n_examples
 
 
-def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> Verdict:
-    """The verdict on rows of `measure_spread`: of the whole input, which is what a reported model sees.
+def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
+    """The verdict on sets of runs: of the whole input, which is what a reported model sees.
 
     Models of a part of the input are listed and never decide.
     """
-    whole = [row for row in results if row["condition"] in WHOLE]
+    whole = [row for row in results if row.condition in WHOLE]
     if not whole:
-        shown = ", ".join(dict.fromkeys(str(row["condition"]) for row in results))
+        shown = ", ".join(dict.fromkeys(row.condition for row in results))
         return not_measurable(
             f"No runs of the whole input were given, only of {shown}: models that nobody reports.",
             "Give the predictions of at least 5 seeds of a model of the whole input.",
         )
-    spreads = [spread_of(row) for row in whole if row["n_runs"] > 1]
+    spreads = [spread_of(row) for row in whole if row.n_runs > 1]
     if not spreads:
         return not_measurable(
             f"Only one run of each model was given: a spread needs at least two, better ten.{_scores_of_one(whole)}",
             "Give the predictions of at least 5 seeds with --runs PATH.",
         )
     verdict = judge_instability(spreads, limits)
-    alone = [_name_of(row) for row in whole if row["n_runs"] < 2]
+    alone = [_name_of(row) for row in whole if row.n_runs < 2]
     if not alone or severity(verdict.verdict) > severity("not measurable"):
         return verdict
     return replace(
@@ -101,13 +102,13 @@ def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimit
     )
 
 
-def _scores_of_one(rows: Sequence[Mapping[str, Any]]) -> str:
+def _scores_of_one(rows: Sequence[RunScores]) -> str:
     """What single runs score, of the first few of them."""
-    shown = [row for row in rows if "mean_low" in row][:_MOST_SCORES]
+    shown = [row for row in rows if row.mean_low is not None][:_MOST_SCORES]
     said = [
-        f" {_name_of(row)} scores {100 * row['mean']:.2f} points, {100 * row['mean_low']:.2f} to "
-        f"{100 * row['mean_high']:.2f} on other examples of the kind."
-        + (f" {_on_grades(row['mean'], row['grades'])}" if row.get("grades") else "")
+        f" {_name_of(row)} scores {points(row.mean, 2)} points, {points(row.mean_low, 2)} to "
+        f"{points(row.mean_high, 2)} on other examples of the kind."
+        + (f" {_on_grades(row.mean, row.grades)}" if row.grades else "")
         for row in shown
     ]
     left = len(rows) - len(shown)
@@ -183,9 +184,9 @@ def least_stable(spreads: Sequence[Spread], limits: InstabilityLimits) -> Spread
     return max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
 
 
-def judged_name(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> str | None:
-    """Name of the result that the evidence of the verdict is about, of rows of `measure_spread`; None for none."""
-    spreads = [spread_of(row) for row in results if row["condition"] in WHOLE and row["n_runs"] > 1]
+def judged_name(results: Sequence[RunScores], limits: InstabilityLimits) -> str | None:
+    """Name of the set that the evidence of the verdict is about; None for none."""
+    spreads = [spread_of(row) for row in results if row.condition in WHOLE and row.n_runs > 1]
     return least_stable(spreads, limits).name if spreads else None
 
 
@@ -279,33 +280,37 @@ def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     return " ".join(steps)
 
 
-def spread_of(result: Mapping[str, Any]) -> Spread:
-    """What the verdict needs of a row of results."""
+def spread_of(row: RunScores) -> Spread:
+    """What the verdict needs of the scores of several runs."""
     return Spread(
-        name=_name_of(result),
-        n_runs=result["n_runs"],
-        n_examples=result["n_examples"],
-        sd=result["sd"],
-        sd_low=result["sd_low"],
-        sd_high=result["sd_high"],
-        design_effect=result["design_effect"],
-        effective_size=result["effective_size"],
-        design_effect_low=result["design_effect_low"],
-        design_effect_high=result["design_effect_high"],
-        score=result["mean"],
-        constant=result.get("constant"),
-        constant_score=result.get("constant_score") or 0.0,
-        above_constant_low=result.get("above_constant_low", math.nan),
-        examples_to_exceed=result.get("examples_to_exceed"),
-        n_distinct=result.get("n_distinct"),
-        contradicted=result.get("contradicted") or 0,
-        graded=bool(result.get("graded")),
-        grades=tuple(result["grades"]) if result.get("grades") else None,
+        name=_name_of(row),
+        n_runs=row.n_runs,
+        n_examples=row.n_examples or 0,
+        sd=_known(row.sd),
+        sd_low=_known(row.sd_low),
+        sd_high=_known(row.sd_high),
+        design_effect=_known(row.design_effect),
+        effective_size=_known(row.effective_size),
+        design_effect_low=_known(row.design_effect_low),
+        design_effect_high=_known(row.design_effect_high),
+        score=row.mean,
+        constant=row.constant,
+        constant_score=row.constant_score or 0.0,
+        above_constant_low=row.above_constant_low,
+        examples_to_exceed=row.examples_to_exceed,
+        n_distinct=row.n_distinct,
+        contradicted=row.contradicted,
+        graded=bool(row.graded),
+        grades=row.grades,
     )
 
 
-def _name_of(result: Mapping[str, Any]) -> str:
-    return str(result.get("name") or f"{result['model']} on {result['dataset']}")
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _name_of(row: RunScores) -> str:
+    return row.name or f"{row.model} on {row.dataset}"
 
 
 def _highest(spread: Spread) -> float:
@@ -343,9 +348,9 @@ def _effective(spread: Spread) -> str:
 
 
 def describe_set(
-    result: Mapping[str, Any],
-    groups: Sequence[Mapping[str, Any]],
-    examples: Mapping[str, Any] | None,
+    row: RunScores,
+    groups: Sequence[Grouping],
+    examples: ExampleSpread | None,
     name: str,
     *,
     judged: bool = False,
@@ -353,70 +358,70 @@ def describe_set(
     """Sentences on one set of runs.
 
     Args:
-        result: Its row of results.
-        groups: Its groupings.
-        examples: Its entry of examples.
+        row: Its scores.
+        groups: By each group column.
+        examples: Its single examples.
         name: What to call it: the dataset, with the model where there are several.
         judged: The evidence of the verdict is about this set: what it says already is not said again.
     """
-    unanswered = _unanswered(result, name)
-    if result["n_runs"] < 2:
-        return [f"{name}: {_one_run(result)}, so nothing can be said of its spread.", *unanswered]
-    sentences = [_size(result, groups, name, judged=judged)]
+    unanswered = _unanswered(row, name)
+    if row.n_runs < 2:
+        return [f"{name}: {_one_run(row)}, so nothing can be said of its spread.", *unanswered]
+    sentences = [_size(row, groups, name, judged=judged)]
     if examples is not None:
-        sentences.append(_stability(examples, name, graded=bool(result.get("graded"))))
-    sentences += [_seeds(result, name), *unanswered]
+        sentences.append(_stability(examples, name, graded=bool(row.graded)))
+    sentences += [_seeds(row, name), *unanswered]
     return [sentence for sentence in sentences if sentence]
 
 
-def _unanswered(result: Mapping[str, Any], name: str) -> list[str]:
+def _unanswered(row: RunScores, name: str) -> list[str]:
     """What leaving questions unanswered by their no-answer probability would have given at best."""
-    if "best_f1" not in result:
+    if row.best_f1 is None:
         return []
-    at = f" (above {result['best_f1_threshold']:.4g})" if "best_f1_threshold" in result else ""
+    at = f" (above {row.best_f1_threshold:.4g})" if row.best_f1_threshold is not None else ""
     return [
-        f"{name}: F1 is {points(result['best_f1'], 2)} points where questions are left unanswered from the best "
-        f"no-answer probability on{at}, and exact match {points(result['best_exact'], 2)}; both were chosen on these "
+        f"{name}: F1 is {points(row.best_f1, 2)} points where questions are left unanswered from the best "
+        f"no-answer probability on{at}, and exact match {points(row.best_exact, 2)}; both were chosen on these "
         "questions, and are upper bounds."
     ]
 
 
-def _one_run(result: Mapping[str, Any]) -> str:
-    if "mean_low" not in result:
+def _one_run(row: RunScores) -> str:
+    if row.mean_low is None:
         return "one run"
-    clusters, n = result["n_clusters"], result["n_examples"]
-    of = f"{n:,} examples" if clusters == n else f"{n:,} examples in {clusters:,} clusters"
+    of = f"{count(row.n_examples)} examples"
+    if row.n_clusters != row.n_examples:
+        of += f" in {count(row.n_clusters)} clusters"
     return (
-        f"one run scores {points(result['mean'], 2)} points on {of}, and {points(result['mean_low'], 2)} to "
-        f"{points(result['mean_high'], 2)} on others of the kind"
+        f"one run scores {points(row.mean, 2)} points on {of}, and {points(row.mean_low, 2)} to "
+        f"{points(row.mean_high, 2)} on others of the kind"
     )
 
 
-def _size(result: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], name: str, *, judged: bool) -> str:
-    effective = result["effective_size"]
-    n = result["n_examples"]
+def _size(row: RunScores, groups: Sequence[Grouping], name: str, *, judged: bool) -> str:
+    effective, n = _known(row.effective_size), count(row.n_examples)
     if math.isnan(effective):
-        return f"All runs score every one of the {n:,} {name} examples alike."
+        return f"All runs score every one of the {n} {name} examples alike."
     if math.isinf(effective):
         return f"Single {name} examples change from run to run, and their changes cancel out exactly."
-    together = flips_together(result["design_effect_low"], result["design_effect_high"])
+    together = flips_together(_known(row.design_effect_low), _known(row.design_effect_high))
     if together:
         size = max(1, round(effective))
         ones = "one" if size == 1 else "ones"
-        sentence = f"{n:,} {name} examples carry as much information as {size:,} independent {ones}"
+        sentence = f"{n} {name} examples carry as much information as {size:,} independent {ones}"
     elif together is None:
-        sentence = f"{result['n_runs']} runs leave open whether the {n:,} {name} examples flip together"
+        sentence = f"{row.n_runs} runs leave open whether the {n} {name} examples flip together"
     else:
-        sentence = f"The {n:,} {name} examples vary about as much as so many independent ones would"
-    causes = [cause for grouping in groups if (cause := _cause(grouping, result["total"]))]
+        sentence = f"The {n} {name} examples vary about as much as so many independent ones would"
+    causes = [cause for grouping in groups if (cause := _cause(grouping, _known(row.total)))]
     if judged:
         return f"On {name} {'; '.join(causes)}." if causes else ""
     return "; ".join([sentence, *causes]) + "."
 
 
-def _cause(grouping: Mapping[str, Any], total: float) -> str:
-    share = grouping["between"] / total if total > 0 else math.nan
-    several = plural(grouping["column"])
+def _cause(grouping: Grouping, total: float) -> str:
+    share = grouping.between / total if total > 0 else math.nan
+    several = plural(grouping.column)
     if math.isnan(share):
         return ""
     if share < 0:
@@ -424,51 +429,50 @@ def _cause(grouping: Mapping[str, Any], total: float) -> str:
     return f"{100 * share:.0f} % of the variance is between {several}{_largest(grouping)}"
 
 
-def _largest(grouping: Mapping[str, Any]) -> str:
+def _largest(grouping: Grouping) -> str:
     """The group that accounts for much more of the variance than its size lets expect."""
-    rows = grouping["rows"]
-    top = max(rows, key=lambda row: row["share_of_variance"])
-    expected = top["n_examples"] / sum(row["n_examples"] for row in rows)
-    if len(rows) < 3 or top["share_of_variance"] < max(DOMINANT, 3 * expected):
+    rows = grouping.rows
+    top = max(rows, key=lambda row: row.share_of_variance)
+    expected = top.n_examples / sum(row.n_examples for row in rows)
+    if len(rows) < 3 or top.share_of_variance < max(DOMINANT, 3 * expected):
         return ""
-    return f", and {100 * top['share_of_variance']:.0f} % comes from {top['group']} alone"
+    return f", and {100 * top.share_of_variance:.0f} % comes from {top.group} alone"
 
 
-def describe_selection(row: Mapping[str, Any], reference: str, name: str) -> str:
+def describe_selection(row: Selection, reference: str) -> str:
     """What choosing the checkpoint on the analysis set itself would have changed."""
-    if row.get("reason"):
+    if row.reason:
         return ""
     return (
-        f"Choosing the checkpoint on four fifths of {name} instead of on {reference} moves the mean score on the rest "
-        f"by {signed_points(row['gain'], 1)} points ({signed_points(row['gain_low'], 1)} to "
-        f"{signed_points(row['gain_high'], 1)}), to "
-        f"{points(row['analysis_mean'])}."
+        f"Choosing the checkpoint on four fifths of {row.name} instead of on {reference} moves the mean score on the "
+        f"rest by {signed_points(row.gain, 1)} points ({signed_points(row.gain_low, 1)} to "
+        f"{signed_points(row.gain_high, 1)}), to {points(row.analysis_mean)}."
     )
 
 
-def _stability(examples: Mapping[str, Any], name: str, *, graded: bool) -> str:
-    n = examples["n_examples"]
-    varying = n - examples["n_constant"]
+def _stability(examples: ExampleSpread, name: str, *, graded: bool) -> str:
+    n = examples.n_examples
+    varying = n - examples.n_constant
     right, wrong = ("have the full score", "have none") if graded else ("are right", "wrong")
     return (
-        f"Of the {name} examples {examples['n_always_right']:,} {right} in all {examples['n_runs']} runs, "
-        f"{examples['n_always_wrong']:,} {wrong} in all; {varying:,} ({100 * varying / n:.1f} %) depend on the run."
+        f"Of the {name} examples {examples.n_always_right:,} {right} in all {examples.n_runs} runs, "
+        f"{examples.n_always_wrong:,} {wrong} in all; {varying:,} ({100 * varying / n:.1f} %) depend on the run."
     )
 
 
-def _seeds(result: Mapping[str, Any], name: str) -> str:
-    if result["sd"] == 0:
+def _seeds(row: RunScores, name: str) -> str:
+    sd, runs = _known(row.sd), row.n_runs
+    if sd == 0:
         return ""
-    runs = result["n_runs"]
-    least = float(f"{100 * smallest_difference(result['sd'], runs):.2g}")
+    least = float(f"{100 * smallest_difference(sd, runs):.2g}")
     sentence = (
         f"With {runs} runs of each of two such models, a true difference of {least:g} points on these {name} "
         "examples is found four times out of five"
     )
-    needed = seeds_needed(result["sd"], DIFFERENCE)
-    if needed <= runs:
+    needed = seeds_needed(sd, DIFFERENCE)
+    if needed is None or needed <= runs:
         return f"{sentence}."
-    low, high = (seeds_needed(result[end], DIFFERENCE) for end in ("sd_low", "sd_high"))
+    low, high = (seeds_needed(_known(end), DIFFERENCE) for end in (row.sd_low, row.sd_high))
     return f"{sentence}; one of 1 point takes {needed:,} runs of each ({low:,} to {high:,}, for the SD is uncertain)."
 
 
