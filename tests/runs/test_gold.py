@@ -52,7 +52,7 @@ def test_names_that_repeat_are_groups_and_free_text_is_none(tmp_path: Path, pred
 
 def test_the_report_has_a_row_for_each_group_and_none_for_free_text(tmp_path: Path, predictions: Path) -> None:
     GOLD.write_parquet(tmp_path / "gold.parquet")
-    report = goldassay.measure_instability(predictions, gold=tmp_path / "gold.parquet")
+    report = goldassay.measure_instability(predictions, test=tmp_path / "gold.parquet")
     (found,) = report.to_dict()["instability"]["results"]
     assert found["group_columns"] == ["topic"]
     (within,) = table_of(report, "Covariance within")
