@@ -35,11 +35,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import PatternTable, fold_redundant, mine_patterns
-from goldassay.artifacts.coverage import CoverageCount
-from goldassay.artifacts.folding import parts_below
-from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.mining import count_patterns
 from goldassay.data.tokenization import TokenizedCorpus, tokenize
+from goldassay.questions.artifacts.measures.matching import encode_labels
+from goldassay.questions.artifacts.measures.mining import count_patterns, parts_below
+from goldassay.questions.artifacts.measures.presence import CoverageCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

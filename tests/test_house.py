@@ -27,7 +27,6 @@ LEVELS = {
     "runs": 3,
     "readers": 4,
     "scanning": 4,
-    "artifacts": 4,
     "report": 5,
     "gate": 5,
     "questions": 6,

@@ -13,9 +13,9 @@ from benchmarks.interval_coverage.estimates import Estimate, estimate
 from benchmarks.interval_coverage.over_examples import share_varying
 from benchmarks.interval_coverage.simulated_runs import NODES, WEIGHTS, Design
 from goldassay.artifacts import giveaway
-from goldassay.artifacts.difficulty import DifficultyAssignment
 from goldassay.instability import compare
 from goldassay.leakage import agreement_report, peco, usable_information
+from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
 from goldassay.shift import generalization_gap, measure_calibration, measure_detection, risk_coverage
 from goldassay.stats.intervals import Interval
 from goldassay.stats.subsets import accuracy_by_subset

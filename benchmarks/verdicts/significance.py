@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
 from goldassay.data.tokenization import tokenize
 from goldassay.leakage import score_clusters
+from goldassay.questions.artifacts.measures.clusters import near_sentences, sign_corpus
 from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from goldassay.version import __version__
 
 if TYPE_CHECKING:
     from goldassay import artifacts, instability, leakage, shift
-    from goldassay.artifacts import PatternTable
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
     from goldassay.lab.training.command import train
     from goldassay.questions.artifacts.command import measure_artifacts
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.board.command import rank_systems
     from goldassay.questions.comparison.command import compare_models
     from goldassay.questions.instability.command import measure_instability

@@ -10,8 +10,8 @@ import pytest
 
 import goldassay
 from goldassay.leakage import single_sentence_report
-from goldassay.questions.artifacts.classifiers import classify
 from goldassay.questions.artifacts.inputs import Bounds
+from goldassay.questions.artifacts.subsets import classify
 from goldassay.shift import generalization_gap
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes

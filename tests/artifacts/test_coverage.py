@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
-from goldassay.artifacts.coverage import CoverageCount
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.presence import CoverageCount
 from tests.artifacts.test_mining import corpora, mine_quietly
 
 THRESHOLDS = (0.5, 0.6, 0.75, 1.5)
@@ -18,7 +18,7 @@ THRESHOLDS = (0.5, 0.6, 0.75, 1.5)
 
 @pytest.mark.parametrize("cut", [0, 7, 150])
 def test_as_assigned(cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goldassay.artifacts.matching._BLOCK", 11)
+    monkeypatch.setattr("goldassay.questions.artifacts.measures.matching._BLOCK", 11)
     rng = np.random.default_rng(3)
     labels = rng.choice(["x", "y", "z"], 300)
     words = np.array(["a", "b", "c", "d", "e", "f"])
@@ -50,7 +50,7 @@ def test_any_corpus(corpus, max_tokens, max_gap, min_count, n_cores) -> None:
     codes = np.array([names.index(label) if label in names else -1 for label in labels])
     thresholds = (-1.0, 0.34, 0.6, 0.99)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("goldassay.artifacts.coverage.cores", lambda: n_cores)
+        patched.setattr("goldassay.questions.artifacts.measures.presence.cores", lambda: n_cores)
         counted = CoverageCount(patterns, thresholds)
         counted.add(tokenize(sentences, "whitespace"), codes)
     frame = patterns.to_frame()

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import PatternTable, mine_patterns
-from goldassay.artifacts.example_sample import ExampleSample
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.presence import ExampleSample
 
 WORDS = ["a", "b", "c", "dé"]
 sentence = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import fold_redundant, mine_patterns
-from goldassay.artifacts.folding import parts_below
+from goldassay.questions.artifacts.measures.mining import parts_below
 from tests.artifacts.test_mining import corpora, mine_quietly
 
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.highlighting import mark_pattern, token_spans
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.matching import mark_pattern, token_spans
 
 
 def marked(text, pattern, gaps, tokenizer="treebank"):

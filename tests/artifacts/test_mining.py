@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.mining import count_findings
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.mining import count_findings
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 from tests.stated import in_order
 
@@ -50,7 +50,7 @@ class TestAgainstBruteForce:
     @settings(max_examples=40)
     def test_in_halves_as_large_corpora_are(self, corpus, max_tokens, max_gap, min_count, n_threads):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("goldassay.artifacts.mining._MANY_PLACES", 1)
+            patch.setattr("goldassay.questions.artifacts.measures.mining._MANY_PLACES", 1)
             mined = mine_quietly(*corpus, max_tokens, max_gap, min_count, n_threads=n_threads)
         assert as_dict(mined) == brute_force(*corpus, max_tokens, max_gap, min_count)
 

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
 from goldassay.data import Dataset
 from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds, mine_dataset
+from goldassay.questions.artifacts.measures.clusters import near_sentences, sign_corpus
 from tests.stated import states
 
 

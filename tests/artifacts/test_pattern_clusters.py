@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goldassay.artifacts import PatternTable, mine_patterns
-from goldassay.artifacts.pattern_clusters import ClusterSums, label_correlation
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.clusters import ClusterSums, label_correlation
 
 
 def worded(rng, n, n_words=300, length=7):
@@ -132,7 +132,7 @@ def test_sums_over_clusters_are_those_of_the_matches(seed, n_clusters, n_labels,
     table = mined.take(rng.permutation(len(mined))[: int(rng.integers(1, len(mined) + 1))])
     sums = ClusterSums(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("goldassay.artifacts.pattern_clusters._TOKENS_AT_ONCE", tokens_at_once)
+        patch.setattr("goldassay.questions.artifacts.measures.clusters._TOKENS_AT_ONCE", tokens_at_once)
         sums.add(corpus, codes, clusters)
     found = (sums.inside, sums.sizes, sums.squares, sums.products)
     for own, expected in zip(found, matched_sums(table, corpus, codes, clusters, n_labels), strict=True):

@@ -1,8 +1,9 @@
 import numpy as np
 from hypothesis import given
 
-from goldassay.artifacts import mine_patterns, pattern_features, pattern_presence
-from goldassay.artifacts.pattern_presence import strongest_probability
+from goldassay.artifacts import mine_patterns, pattern_features
+from goldassay.questions.artifacts.measures import presence
+from goldassay.questions.artifacts.measures.presence import strongest_probability
 from tests.artifacts.conftest import LABELS, SENTENCES
 from tests.artifacts.test_mining import corpora, mine_quietly
 
@@ -41,7 +42,7 @@ class TestAgainstTheDefinition:
 def test_blocks_change_nothing(monkeypatch):
     patterns = mine_patterns(SENTENCES, LABELS, min_count=1, tokenizer="whitespace")
     whole = pattern_features(SENTENCES, patterns).toarray()
-    monkeypatch.setattr(pattern_presence, "_BLOCK", 2)
+    monkeypatch.setattr(presence, "_BLOCK", 2)
     assert (pattern_features(SENTENCES, patterns).toarray() == whole).all()
 
 

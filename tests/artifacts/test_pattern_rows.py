@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.pattern_rows import QValues
+from goldassay.questions.artifacts.measures.statistics import QValues
 from goldassay.stats.significance import benjamini_hochberg
 
 
@@ -22,5 +22,5 @@ def test_parts_make_the_same_table(monkeypatch):
     sentences = [" ".join(rng.choice(list("abcdef"), 8)) for _ in range(60)]
     labels = rng.choice(list("xyz"), 60).tolist()
     whole = mine_patterns(sentences, labels, min_count=3).to_frame()
-    monkeypatch.setattr("goldassay.artifacts.pattern_rows.PART", 7)
+    monkeypatch.setattr("goldassay.questions.artifacts.measures.statistics.PART", 7)
     assert mine_patterns(sentences, labels, min_count=3).to_frame().equals(whole)

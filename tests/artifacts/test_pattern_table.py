@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from goldassay.artifacts import PatternTable, mine_patterns
-from goldassay.artifacts.pattern_table import COLUMNS
-from goldassay.artifacts.significance import binomial_tail, competency_z
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.pattern_table import COLUMNS
+from goldassay.questions.artifacts.measures.statistics import binomial_tail, competency_z
 from goldassay.stats.intervals import wilson_bounds
 from tests.artifacts.conftest import LABELS, SENTENCES
 from tests.stated import in_order, says

@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import norm, t
 
 from goldassay.artifacts import assign_difficulty, giveaway, mine_patterns
-from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.errors import InputError
+from goldassay.questions.artifacts.measures.difficulty import giveaway_by_counts
 from goldassay.stats.intervals import wilson_interval
 from tests.artifacts.conftest import LABELS, SENTENCES
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.row_signatures import RowSignatures
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.measures.presence import RowSignatures
 
 sentence = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4).map(" ".join)
 

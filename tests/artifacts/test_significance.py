@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from goldassay.artifacts.significance import binomial_tail, competency_z, critical_z, significance_boundary
+from goldassay.questions.artifacts.measures.statistics import (
+    binomial_tail,
+    competency_z,
+    critical_z,
+    significance_boundary,
+)
 
 
 def test_golden_z():

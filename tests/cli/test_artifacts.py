@@ -15,7 +15,7 @@ from goldassay.artifacts import PatternTable, assign_difficulty, confirm_pattern
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
 from goldassay.data.tokenization import tokenize
-from goldassay.questions.artifacts.dependence import SharedTexts
+from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.runs.specimen import write_specimen
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process

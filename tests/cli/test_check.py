@@ -108,6 +108,7 @@ def test_figures_are_read_without_any_measure(
     assert "goldassay.questions.figures" in loaded
     heavy = {"numba", "scipy", "sklearn", "matplotlib", "nltk", "torch", *(f"goldassay.{room}" for room in rooms)}
     assert loaded & heavy == set()
+    assert not any(name.startswith("goldassay.questions.artifacts.measures") for name in loaded)
 
 
 def test_several_reports(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:

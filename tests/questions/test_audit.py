@@ -16,7 +16,7 @@ import pytest
 import goldassay
 from goldassay.core.settings import parse_settings
 from goldassay.data.specimen import make_specimen
-from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
+from goldassay.questions.artifacts.inputs import choose_tokenizer, least_count
 from goldassay.runs import Runs, write_runs
 from tests.stated import in_order, states
 

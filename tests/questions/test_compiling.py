@@ -29,7 +29,7 @@ class Listener(events.Listener):
     def on_end(self, event): pass
 events.register("numba:compile", Listener())
 from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.coverage import CoverageCount
+from goldassay.questions.artifacts.measures.presence import CoverageCount
 from goldassay.data import Dataset
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize

@@ -15,10 +15,9 @@ from goldassay.core.settings import Settings
 from goldassay.core.verdicts import not_measurable
 from goldassay.data import Dataset
 from goldassay.questions import evidence as module
-from goldassay.questions.artifacts.check import CHECK as ARTIFACTS
 from goldassay.questions.artifacts.inputs import Bounds
-from goldassay.questions.artifacts.mining import mine
-from goldassay.questions.artifacts.reports import document_of_mining
+from goldassay.questions.artifacts.question import CHECK as ARTIFACTS
+from goldassay.questions.artifacts.question import document_of_mining, mine
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.options import LeakageChoice

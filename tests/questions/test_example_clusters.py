@@ -15,7 +15,7 @@ from goldassay.core.progress import silent
 from goldassay.core.settings import parse_settings
 from goldassay.data import Dataset, read_dataset
 from goldassay.data.row_values import text_codes
-from goldassay.questions.artifacts import classifiers
+from goldassay.questions.artifacts import subsets
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of, example_clusters
 from goldassay.questions.leakage import condition_sources
@@ -150,12 +150,12 @@ def test_a_column_that_no_set_has_is_refused_before_anything_is_trained(monkeypa
     def training(*_: object, **__: object) -> None:
         raise AssertionError("something was trained")
 
-    monkeypatch.setattr(classifiers, "train_probes", training)
+    monkeypatch.setattr(subsets, "train_probes", training)
     monkeypatch.setattr(condition_sources, "probe_evidence", training)
     train, test = spread(["a", "b"]), spread(["c", "d"])
     message = in_order("pairs:", "no column 'nothing'", "premise, hypothesis, label, or none")
     with pytest.raises(InputError, match=message):
-        classifiers.classify(train, test, Bounds(clusters="premise,nothing"))
+        subsets.classify(train, test, Bounds(clusters="premise,nothing"))
     with pytest.raises(InputError, match=message):
         goldassay.measure_leakage(train, test, clusters="nothing")
 

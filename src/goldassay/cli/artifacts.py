@@ -49,7 +49,7 @@ from goldassay.questions.artifacts.command import Reading, of_reading
 if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset as Data
-    from goldassay.questions.artifacts.mining import MinedArtifacts
+    from goldassay.questions.artifacts.question import MinedArtifacts
     from goldassay.questions.artifacts.streamed import StreamedArtifacts
 
 _HEADS = {
@@ -91,8 +91,8 @@ def mine(
     many of all are confirmed there.
     """
     from goldassay.core.progress import Steps
-    from goldassay.questions.artifacts.output import as_json
-    from goldassay.questions.artifacts.study import study_artifacts
+    from goldassay.questions.artifacts.question import study_artifacts
+    from goldassay.questions.artifacts.reports import as_json
     from goldassay.questions.data_notes import data_notes
 
     steps = Steps(quiet)
@@ -157,8 +157,7 @@ def assign(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.inputs import cut, load, patterns_for
-    from goldassay.questions.artifacts.output import as_json
-    from goldassay.questions.artifacts.reports import document_of_subsets
+    from goldassay.questions.artifacts.reports import as_json, document_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
     from goldassay.questions.example_clusters import check_cluster_columns
 
@@ -247,7 +246,7 @@ def gap(
     from goldassay.core.progress import Steps
     from goldassay.core.settings import chosen
     from goldassay.questions.artifacts.gaps import measure_gaps
-    from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import as_json
 
     steps = Steps(quiet)
     used = chosen(settings, seed, clusters=clusters)
@@ -313,9 +312,9 @@ def classify(
     from goldassay.core.numbers import bounds as interval
     from goldassay.core.numbers import count, points
     from goldassay.core.progress import Steps
-    from goldassay.questions.artifacts.classifiers import classify as run
     from goldassay.questions.artifacts.inputs import Bounds, load
-    from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import as_json
+    from goldassay.questions.artifacts.subsets import classify as run
 
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, seed, reading)
@@ -374,8 +373,8 @@ def downsample(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.inputs import load, patterns_for
-    from goldassay.questions.artifacts.output import as_json
-    from goldassay.questions.artifacts.reduction import reduce_training_set
+    from goldassay.questions.artifacts.reports import as_json
+    from goldassay.questions.artifacts.subsets import reduce_training_set
     from goldassay.questions.example_clusters import check_cluster_columns
 
     steps = Steps(quiet)

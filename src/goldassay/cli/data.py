@@ -136,7 +136,7 @@ def split(
     from goldassay.data import read_dataset
     from goldassay.data.splits import columns_to_split_by
     from goldassay.data.splitting import split as run
-    from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import as_json
 
     used = chosen(settings, seed, split_by=split_by, test_share=test_share)
     steps = Steps(quiet)
@@ -190,7 +190,7 @@ def mend(
     """
     from goldassay.core.files import check_not_read
     from goldassay.data.mending import mend_dataset
-    from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import as_json
     from goldassay.questions.mended_runs import FOLDER, mend_runs, write_mended_runs
 
     mended = mend_dataset(data, decisions, columns=columns, file_format=format)

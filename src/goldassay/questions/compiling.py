@@ -56,14 +56,14 @@ def _begun() -> subprocess.Popen[bytes]:
 
 def compile_late_loops() -> None:
     """Train a probe on a few made rows, count what patterns cover, read form and words of texts, search for rows."""
-    from goldassay.artifacts.coverage import CoverageCount
-    from goldassay.artifacts.mining import mine_patterns
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.text_form import form_words
     from goldassay.data.tokenization import tokenize
     from goldassay.data.word_shapes import spelled_with
+    from goldassay.questions.artifacts.measures.mining import mine_patterns
+    from goldassay.questions.artifacts.measures.presence import CoverageCount
     from goldassay.questions.example_clusters import NONE
     from goldassay.questions.overlap.in_audit import CorpusChoice, search_for
     from goldassay.questions.overlap.items import items_of_dataset

@@ -17,9 +17,9 @@ from goldassay.core.verdicts import not_asked
 from goldassay.data.facts import describe
 from goldassay.data.reading import open_source
 from goldassay.questions.answered import Answered, sort_by_dataset
-from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
+from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.configuration_sets import by_configuration
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.reading import Source
-    from goldassay.questions.artifacts.search import Control
-    from goldassay.questions.artifacts.section import Described
+    from goldassay.questions.artifacts.search import Control, Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.in_audit import CorpusChoice

@@ -23,10 +23,10 @@ from goldassay.core.progress import silent
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.data import Dataset
-from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.search import describe_search, read_role
+from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read

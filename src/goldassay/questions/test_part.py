@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.artifacts import mine_patterns
-from goldassay.artifacts.pattern_lift import lifted_patterns
 from goldassay.core.numbers import percent
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
+from goldassay.questions.artifacts.measures.mining import mine_patterns
+from goldassay.questions.artifacts.measures.presence import lifted_patterns
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.readers.naive_bayes import word_evidence
 from goldassay.stats.effects import BALANCED, Reading, measure_effects

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
+from goldassay.questions.artifacts.measures.matching import mark_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.artifacts.streaming.files import write_in_parts
 from goldassay.core.files import written_whole
+from goldassay.questions.artifacts.measures.streaming import write_in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

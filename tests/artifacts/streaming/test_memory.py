@@ -24,7 +24,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * (1 if sys.platform ==
 # The signal comes from within, once a file of the kind is there: one that waits for it from outside may come too late.
 INTERRUPTED = """
 import os, sys
-from goldassay.artifacts.streaming import spool
+from goldassay.questions.artifacts.measures import spool
 from goldassay.cli import main
 sent, begun = int(sys.argv.pop(1)), sys.argv.pop(1)
 def then_signal(write):

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import PatternTable, mine_patterns, mine_stream
-from goldassay.artifacts.streaming import files
 from goldassay.core.errors import InputError, OutputError
+from goldassay.questions.artifacts.measures import streaming
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 from tests.artifacts.test_mining import corpora
 from tests.stated import in_order
 
-STREAMING = "goldassay.artifacts.streaming"
+MEASURES = "goldassay.questions.artifacts.measures"
 
 
 @pytest.fixture
@@ -57,10 +57,10 @@ def limits(draw):
         "spool.SHARD_SENTENCES": draw(st.sampled_from([1, 3, 100])),
         "spool.STEP": draw(st.sampled_from([1, 2, 50])),
         "counting.MOST_GATHERED": draw(st.sampled_from([0, 100, 300, 1000, 1 << 60])),
-        "hashing.MOST_SLOTS": draw(st.sampled_from([4, 16, 1 << 20])),
-        "hashing.PIECE": draw(st.sampled_from([3, 1 << 18])),
-        "sorting.BUCKET": draw(st.sampled_from([1, 7, 1 << 18])),
-        "vocabulary.MOST_HELD": draw(st.sampled_from([1, 4, 1 << 20])),
+        "counting.MOST_SLOTS": draw(st.sampled_from([4, 16, 1 << 20])),
+        "counting.PIECE": draw(st.sampled_from([3, 1 << 18])),
+        "streaming.BUCKET": draw(st.sampled_from([1, 7, 1 << 18])),
+        "spool.MOST_HELD": draw(st.sampled_from([1, 4, 1 << 20])),
     }
 
 
@@ -71,7 +71,7 @@ class TestAgainstMemory:
         bounds = (max_tokens, max_gap if max_tokens < 4 else min(max_gap, 2), min_count, "whitespace", n_threads)
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
             for name, size in sizes.items():
-                patch.setattr(f"{STREAMING}.{name}", size)
+                patch.setattr(f"{MEASURES}.{name}", size)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 streamed = mine_in_batches(Path(folder), *corpus, *bounds)
@@ -93,10 +93,10 @@ class TestAgainstMemory:
         with gzip.open(data_dir / file, "rt", encoding="utf-8") as lines:
             rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
         sentences, labels = [row[text] for row in rows], [row["gold_label"] for row in rows]
-        monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 3000)
-        monkeypatch.setattr(f"{STREAMING}.spool.STEP", 500)
-        monkeypatch.setattr(f"{STREAMING}.counting.MOST_GATHERED", gathered)
-        monkeypatch.setattr(f"{STREAMING}.hashing.MOST_SLOTS", 1 << 14)
+        monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 3000)
+        monkeypatch.setattr(f"{MEASURES}.spool.STEP", 500)
+        monkeypatch.setattr(f"{MEASURES}.counting.MOST_GATHERED", gathered)
+        monkeypatch.setattr(f"{MEASURES}.counting.MOST_SLOTS", 1 << 14)
         assert same(mined(sentences, labels, *bounds, batch=700), mine_patterns(sentences, labels, *bounds))
 
 
@@ -114,8 +114,8 @@ class TestEdges:
         assert same(table, mine_patterns(["A man", *SENTENCES], ["-", *LABELS], min_count=2))
 
     def test_empty_texts_and_a_shard_without_a_frequent_token(self, mined, monkeypatch):
-        monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 2)
-        monkeypatch.setattr(f"{STREAMING}.spool.STEP", 2)
+        monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 2)
+        monkeypatch.setattr(f"{MEASURES}.spool.STEP", 2)
         sentences = ["", " ", "rare", "words only", *SENTENCES, ""]
         labels = ["e", "c", "e", "c", *LABELS, "n"]
         assert same(mined(sentences, labels, min_count=2), mine_patterns(sentences, labels, min_count=2))
@@ -146,7 +146,7 @@ class TestEdges:
 
     def test_parts_are_the_table(self, tmp_path, monkeypatch):
         file = mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
-        monkeypatch.setattr(files, "PART", 7)
+        monkeypatch.setattr(streaming, "PART", 7)
         parts = list(file.parts())
         assert max(map(len, parts)) == 7
         assert pl.concat(part.to_frame() for part in parts).equals(file.read().to_frame())
@@ -164,7 +164,7 @@ class TestRefusals:
 
     def test_too_little_for_what_was_found(self, tmp_path, monkeypatch):
         rooms = iter([1 << 30])
-        monkeypatch.setattr(f"{STREAMING}.memory.MemoryBound.room", lambda bound: next(rooms, 1000))
+        monkeypatch.setattr(f"{MEASURES}.spool.MemoryBound.room", lambda bound: next(rooms, 1000))
         with pytest.raises(InputError, match=r"too small for \d+ frequent tokens; give at least"):
             mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
         assert list(tmp_path.iterdir()) == []
@@ -206,7 +206,7 @@ class TestRefusals:
         def interrupted(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(f"{STREAMING}.{step}", interrupted)
+        monkeypatch.setattr(f"{MEASURES}.streaming.{step}", interrupted)
         (tmp_path / "p").write_text("old")
         with pytest.raises(KeyboardInterrupt):
             mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
@@ -223,8 +223,8 @@ class TestRefusals:
             return made[0]
 
         mine_stream([(SENTENCES, LABELS)], tmp_path / "good", min_count=1, memory="8GB")
-        monkeypatch.setattr(f"{STREAMING}.rows_of", failing)
-        monkeypatch.setattr(f"{STREAMING}.in_order", lambda *_: iter([None, None]))
+        monkeypatch.setattr(f"{MEASURES}.streaming.rows_of", failing)
+        monkeypatch.setattr(f"{MEASURES}.streaming.in_order", lambda *_: iter([None, None]))
         with pytest.raises(MemoryError, match="too much"):
             mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
         assert [path.name for path in tmp_path.iterdir()] == ["good"]
@@ -252,9 +252,9 @@ def test_a_random_corpus_under_a_tiny_bound_for_tables(tmp_path, monkeypatch):
     rng = random.Random(1)
     sentences = [" ".join(rng.choices("abcdefghijklmnop", k=rng.randint(0, 15))) for _ in range(400)]
     labels = rng.choices(["x", "y", "z"], k=400)
-    monkeypatch.setattr(f"{STREAMING}.counting.MOST_GATHERED", 6000)
-    monkeypatch.setattr(f"{STREAMING}.hashing.MOST_SLOTS", 50)
-    monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 90)
-    monkeypatch.setattr(f"{STREAMING}.spool.STEP", 30)
+    monkeypatch.setattr(f"{MEASURES}.counting.MOST_GATHERED", 6000)
+    monkeypatch.setattr(f"{MEASURES}.counting.MOST_SLOTS", 50)
+    monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 90)
+    monkeypatch.setattr(f"{MEASURES}.spool.STEP", 30)
     table = mine_in_batches(tmp_path, sentences, labels, 3, 3, 4, "whitespace")
     assert same(table, mine_patterns(sentences, labels, 3, 3, 4, "whitespace"))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.questions.artifacts.form import read_form_by_lift
+from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.public import audit
 
 if TYPE_CHECKING:

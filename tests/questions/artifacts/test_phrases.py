@@ -10,7 +10,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
-from goldassay.questions.artifacts.reports import document_of_mining
+from goldassay.questions.artifacts.question import document_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.artifacts.sections import sections
 from goldassay.questions.evidence import Evidence

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.questions.artifacts.form import read_form_by_lift
-from goldassay.questions.artifacts.places import read_places
+from goldassay.questions.artifacts.readings import read_form_by_lift, read_places
 
 WORDS = np.array([f"w{number}" for number in range(400)])
 

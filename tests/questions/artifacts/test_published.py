@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.questions.artifacts.published import classes_by_text
+from goldassay.questions.artifacts.gaps import classes_by_text
 from tests.stated import in_order
 
 if TYPE_CHECKING:

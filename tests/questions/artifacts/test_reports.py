@@ -14,8 +14,8 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, cut, mine_dataset
-from goldassay.questions.artifacts.mining import mine
-from goldassay.questions.artifacts.reports import document_of_mining, document_of_subsets
+from goldassay.questions.artifacts.question import document_of_mining, mine
+from goldassay.questions.artifacts.reports import document_of_subsets
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.artifacts.subsets import assign
 from goldassay.questions.evidence import Evidence

@@ -10,8 +10,14 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.questions.artifacts.inputs import Bounds, mine_dataset, read_patterns, texts_for
-from goldassay.questions.artifacts.segmenters import EachText, resolve_tokenizer
+from goldassay.questions.artifacts.inputs import (
+    Bounds,
+    EachText,
+    mine_dataset,
+    read_patterns,
+    resolve_tokenizer,
+    texts_for,
+)
 from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:

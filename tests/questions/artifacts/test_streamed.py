@@ -11,21 +11,20 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import blocks, labelled_blocks
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds
-from goldassay.questions.artifacts.mining import mine
-from goldassay.questions.artifacts.reports import document_of_mining
+from goldassay.questions.artifacts.question import document_of_mining, mine
 from goldassay.questions.artifacts.streamed import mine_files
 from goldassay.questions.evidence import Evidence
 from tests.stated import in_order, states
 
-STREAMING = "goldassay.artifacts.streaming"
+MEASURES = "goldassay.questions.artifacts.measures"
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
-    monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 300)
-    monkeypatch.setattr(f"{STREAMING}.spool.STEP", 50)
-    monkeypatch.setattr(f"{STREAMING}.counting.MOST_GATHERED", 1 << 17)
+    monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 300)
+    monkeypatch.setattr(f"{MEASURES}.spool.STEP", 50)
+    monkeypatch.setattr(f"{MEASURES}.counting.MOST_GATHERED", 1 << 17)
 
 
 def example(rng, number):
@@ -109,7 +108,7 @@ class TestSameAsInMemory:
         assert states(figures["settings"][CLUSTERS], "Near copies", "count as one")
 
     def test_near_copies_count_by_themselves_where_the_memory_does_not_suffice(self, tmp_path, rows, monkeypatch):
-        monkeypatch.setattr("goldassay.questions.artifacts.dependence.BYTES_A_SENTENCE", 1 << 40)
+        monkeypatch.setattr("goldassay.questions.artifacts.training.BYTES_A_SENTENCE", 1 << 40)
         with pytest.warns(UserWarning, match="near copies of a text count by themselves"):
             mine_files([write(tmp_path / "train.jsonl", rows)], tmp_path / "out", Bounds(), "8GB")
 
@@ -185,7 +184,7 @@ class TestSameAsInMemory:
         if not (data_dir / file).exists():
             pytest.skip(f"no {file}")
         monkeypatch.setattr(blocks, "BLOCK", 1 << 16)
-        monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 6000)
+        monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 6000)
         assert_same(data_dir / file, tmp_path)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.questions.artifacts.unseen import predict_unseen
+from goldassay.questions.artifacts.subsets import predict_unseen
 from tests.stated import says
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from goldassay.data import Dataset
-from goldassay.questions.artifacts.form import read_form_by_lift
+from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.leakage.readings import word_readings
 from goldassay.questions.public import audit
 

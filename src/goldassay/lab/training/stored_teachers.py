@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import PatternTable
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.runs import Runs
 
 

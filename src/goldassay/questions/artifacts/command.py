@@ -86,7 +86,7 @@ def measure_artifacts(
             differ in their texts or labels; the message says where and how to mend it.
     """
     from goldassay.core.progress import Steps
-    from goldassay.questions.artifacts.study import study_artifacts
+    from goldassay.questions.artifacts.question import study_artifacts
     from goldassay.questions.report_frame import compose_report
 
     found, bounds, files = of_reading(settings, seed, reading)

@@ -1,4 +1,4 @@
-"""`artifacts gap`: accuracy of any runs on easy and hard examples, a row a model."""
+"""`artifacts gap`: accuracy of any runs on easy and hard examples, by our subsets or as others published them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from goldassay.artifacts import difficulty_gap
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
 from goldassay.data import Dataset, read_dataset
 from goldassay.data.roles import TEXT_ROLES
-from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.run_inputs import read_texts
 from goldassay.report.saving import write_tables
@@ -28,6 +27,7 @@ from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.slices import Request
 from goldassay.runs.tables import read_table
+from goldassay.stats.subsets import SubsetAccuracies, accuracy_by_subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from goldassay.runs.assembly import Align
     from goldassay.runs.runs import Runs
     from goldassay.runs.slices import Slice
-    from goldassay.stats.subsets import SubsetAccuracies
 
 ID = "example_id"
 SHOWN = ("full", "easy", "hard")
@@ -288,3 +287,125 @@ def _row(model: str, condition: str, train_set: str, dataset: str, result: Subse
         "gap_high": result.delta_high,
         "reason": result.reason,
     }
+
+
+_KEY = "_key"
+# Two files may be tokenized differently, which moves spaces and turns quotation marks; nothing else.
+_SPACE = r"\s+"
+_QUOTES = r"``|''|[“”„]"
+
+
+def classes_by_text(
+    files: Mapping[str, str | os.PathLike[str] | Dataset],
+    test: str | os.PathLike[str] | Dataset,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Find the rows of published subsets in the test set that they were taken from, by label and texts.
+
+    Texts are compared without spaces and with all double quotation marks alike, so that a tokenized row is found in the
+    raw file. A row that the test set holds several times stands for each of them.
+
+    Args:
+        files: Name of a class ("easy", "hard") to the file of its rows, or to them as a dataset.
+        test: The test set, with the ids that runs have too.
+        columns: Of the test set, which plays which role.
+
+    Returns:
+        example_id, label and class, in the order of the test set.
+
+    Raises:
+        InputError: A file cannot be read, a row of it is not in the test set, or is in two classes.
+    """
+    whole = test if isinstance(test, Dataset) else read_dataset(test, columns=columns)
+    keyed = _keyed(whole, whole.text_columns).select("example_id", "label", _KEY)
+    parts = []
+    for name, given in files.items():
+        subset = given if isinstance(given, Dataset) else read_dataset(given)
+        path = subset.source if isinstance(given, Dataset) else given
+        lacking = [role for role in subset.text_columns if role not in whole.text_columns]
+        if lacking or len(subset.text_columns) < len(whole.text_columns):
+            raise InputError(
+                f"its texts are {', '.join(subset.text_columns)}, those of {whole.source} "
+                f"{', '.join(whole.text_columns)}",
+                file=path,
+                mend="give rows with the same texts as the test set",
+            )
+        rows = _keyed(subset, whole.text_columns)
+        lost = rows.filter(~pl.col(_KEY).is_in(keyed[_KEY].implode()))
+        if lost.height:
+            first = lost.row(0, named=True)[whole.text_columns[-1]]
+            raise InputError(
+                f"{lost.height} of {rows.height} rows are not in {whole.source} with the same label, first {first!r}",
+                file=path,
+                mend="give the test set that they were taken from",
+            )
+        parts.append(keyed.filter(pl.col(_KEY).is_in(rows[_KEY].implode())).with_columns(pl.lit(name).alias("class")))
+    classes = pl.concat(parts)
+    twice = classes.filter(classes["example_id"].is_duplicated())
+    if twice.height:
+        of_one = classes.filter(pl.col("example_id") == twice["example_id"][0])["class"].to_list()
+        raise InputError(
+            f"{twice['example_id'].n_unique()} rows are in several classes, first example {twice['example_id'][0]!r} "
+            f"in {' and '.join(of_one)}",
+            mend="give subsets that share no row",
+        )
+    order = keyed.select("example_id")
+    return order.join(classes.drop(_KEY), on="example_id", how="inner", maintain_order="left")
+
+
+def _keyed(dataset: Dataset, roles: tuple[str, ...]) -> pl.DataFrame:
+    """The examples with what they are recognized by."""
+    texts = [pl.col(role).str.replace_all(_QUOTES, '"').str.replace_all(_SPACE, "").fill_null("") for role in roles]
+    label = pl.col("label").fill_null("")
+    return dataset.examples.with_columns(pl.concat_str([label, *texts], separator="\n").alias(_KEY))
+
+
+def difficulty_gap(
+    runs: Runs,
+    classes: Mapping[str, str],
+    *,
+    clusters: Mapping[str, int] | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> SubsetAccuracies:
+    """Accuracy of runs on all examples, on easy, on hard and on any other class, and delta = easy - hard.
+
+    Examples of the runs that have no class count among all of them only: published subsets often list just the easy
+    and the hard.
+
+    Args:
+        runs: Of one model; of several checkpoints the last is taken.
+        classes: Example id to class, "easy" and "hard" among them.
+        clusters: Example id to the number of its cluster; examples without one count by themselves.
+        seed: Of the bootstrap over examples and runs.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Returns:
+        As `accuracy_by_subset` gives it; the first subset is "full". An empty subset has no accuracy, and says why.
+
+    Raises:
+        InputError: An example with a class is not among the runs' examples, or no class is easy or hard.
+
+    Source: Liu et al. 2020.
+    """
+    final = runs.final()
+    ids = final.example_ids.tolist()
+    strange = classes.keys() - set(ids)
+    if strange:
+        raise InputError(
+            f"{len(strange)} of {len(classes)} examples of the subsets are not among those of the runs of "
+            f"{runs.model}: first {min(strange)!r}; theirs are like {ids[0]!r}",
+            mend="give subsets and runs of the same test set, with the same ids",
+        )
+    if not {"easy", "hard"} & set(classes.values()):
+        found = ", ".join(sorted(set(classes.values()))[:5])
+        raise InputError(f"no example is easy or hard; the classes are {found}", mend="name the column of classes")
+    of_example = np.array([classes.get(each, "") for each in ids])
+    others = sorted(set(classes.values()) - {"easy", "hard"})
+    masks = {"full": np.ones(len(ids), np.bool_)}
+    masks |= {name: of_example == name for name in ("easy", "hard", *others)}
+    together = None if clusters is None else [clusters.get(each, -1 - at) for at, each in enumerate(ids)]
+    return accuracy_by_subset(final.scores, masks, clusters=together, seed=seed, n_draws=n_draws, level=level)

@@ -1,11 +1,14 @@
-"""What the studies of artifacts read: labelled texts, and patterns mined now or before."""
+"""What the studies of artifacts read: labelled texts, how they are cut, and patterns mined now or before."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
@@ -13,17 +16,120 @@ from goldassay.data import Dataset, check_same_labels, require_classes
 from goldassay.data.facts import length_unit_of
 from goldassay.data.reading import Source, open_source
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
-from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
-from goldassay.questions.artifacts.dependence import SharedTexts
-from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
+from goldassay.questions.artifacts.measures.mining import mine_patterns
+from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+from goldassay.questions.artifacts.training import SharedTexts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
     import polars as pl
 
     from goldassay.core.settings import Settings
+
+# From this many training rows on, the published cut of 50 examples is used as it stands.
+LARGE = 200_000
+
+
+def least_count(n_rows: int) -> int:
+    """The fewest examples a pattern must occur in: 50 from 200,000 rows on, else one in a thousand, at least 8."""
+    return 50 if n_rows >= LARGE else max(8, n_rows // 1000)
+
+
+def choose_tokenizer(length_unit: str, wanted: str) -> str:
+    """The tokenizer that was set, or by script: characters where words are not set apart by spaces."""
+    if wanted != "auto":
+        return wanted
+    return "characters" if length_unit == "characters" else "treebank"
+
+
+AUTO = "auto"
+# Between the texts of an example where a function cuts them; no text is likely to hold it.
+SEPARATOR = "\x1e"
+
+
+def resolve_tokenizer(name: str) -> Tokenizer:
+    """Take "auto" and our own names as they are, MODULE:FUNCTION and FILE.py:FUNCTION as the function.
+
+    A module is looked for where Python looks, and before that in the current folder.
+
+    Raises:
+        InputError: There is no such name, module, file or function, it cannot be imported, or it is no function.
+    """
+    if name in (AUTO, *TOKENIZERS):
+        return name
+    place, colon, path = name.rpartition(":")
+    if not colon or not place or not path:
+        raise InputError(
+            f"there is no tokenizer {name!r}",
+            mend=f"choose {', '.join((AUTO, *TOKENIZERS))}, or name a function: MODULE:FUNCTION or FILE.py:FUNCTION",
+        )
+    value: Any = _module(place)
+    for part in path.split("."):
+        if not hasattr(value, part):
+            raise InputError(f"{place} has no {path}", mend="name a function of it")
+        value = getattr(value, part)
+    if not callable(value):
+        raise InputError(
+            f"{name} is {type(value).__name__}, not a function",
+            mend="name a function that takes a string and returns a list of strings",
+        )
+    function: Callable[[str], Any] = value
+    return function
+
+
+def _module(place: str) -> ModuleType:
+    try:
+        return _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        absent = isinstance(error, ModuleNotFoundError)
+        raise InputError(
+            f"the tokenizer's module {place} cannot be imported ({reason})",
+            mend="install what is missing, or name a function of a module that is there" if absent else "mend it",
+        ) from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError("there is no such file", file=path, mend="name the file of the tokenizer")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError("this is no Python file", file=path, mend="name the file of the tokenizer")
+    module = importlib.util.module_from_spec(spec)
+    # Data classes look their module up; what is there already under this name stays.
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _by_name(name: str) -> ModuleType:
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(here)
+
+
+class EachText:
+    """A function that cuts one text, applied to each text of an example and known by the same name."""
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+        self.__module__ = getattr(function, "__module__", None) or type(function).__module__
+
+    def __call__(self, texts: str) -> Any:
+        """The tokens of all texts, one after the other; whatever else the function returns is handed on."""
+        parts = [self._function(text) for text in texts.split(SEPARATOR)]
+        strange = [part for part in parts if not isinstance(part, (list, tuple))]
+        return strange[0] if strange else [token for part in parts for token in part]
+
 
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"

@@ -1,70 +1,67 @@
-"""The reports of `artifacts mine` and `artifacts assign`, as plain documents."""
+"""The reports of `artifacts mine` and `artifacts assign`, and what commands write beside their tables."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from goldassay.artifacts.highlighting import mark_pattern
+from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
-from goldassay.questions.artifacts.check import CHECK
-from goldassay.questions.artifacts.inputs import texts_for
-from goldassay.questions.artifacts.section import ranked_by_gain, shares
-from goldassay.questions.artifacts.segmenters import SEPARATOR
-from goldassay.questions.artifacts.shortlist import of_table
-from goldassay.questions.data_notes import data_notes
+from goldassay.questions.artifacts.inputs import SEPARATOR, texts_for
+from goldassay.questions.artifacts.measures.matching import mark_pattern
+from goldassay.questions.artifacts.shortlist import STANDING, ranked_by_gain, shares
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.report_frame import frame_findings
+from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.report.html import render_html
+from goldassay.report.markdown import render_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    import polars as pl
-
-    from goldassay.artifacts import DifficultyAssignment, PatternFile, PatternTable
     from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.questions.artifacts.search import PatternSearch
-    from goldassay.questions.evidence import Evidence
+    from goldassay.questions.artifacts.measures.clusters import Confirmation
+    from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.questions.artifacts.measures.streaming import PatternFile
+
+
+def write_report(document: Mapping[str, Any], table_names: Sequence[str], folder: Path) -> None:
+    """Write report.html, report.json, timing.json, report.md and figures/NAME.svg next to the tables of a folder.
+
+    The tables stay next to the page and not in a folder of their own: their paths are what other commands are given.
+    """
+    report = compose_report(document)
+    texts = {
+        "report.html": render_html(report, tuple(table_names), ""),
+        FILE_NAME: report.to_json(),
+        TIMING_NAME: report.timing_json(),
+        "report.md": render_markdown(report, ""),
+        **{f"figures/{name}.svg": svg for name, svg in report.drawings().items()},
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode("utf-8", "replace"))
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """A result as JSON; what is not defined is null."""
+    text = json.dumps(to_plain(dict(value)), ensure_ascii=False, allow_nan=False, indent=2)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
 
 SAMPLE_PER_CLASS = 12
 STRONGEST_PER_VALUE = 3
-
-
-def document_of_mining(
-    evidence: Evidence,
-    search: PatternSearch,
-    condition: str | None = None,
-    by_value: Mapping[str, PatternTable] | None = None,
-    finding: Finding | None = None,
-) -> dict[str, Any]:
-    """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
-
-    Args:
-        evidence: What they were mined from and tried on.
-        search: The patterns, and what was measured of them.
-        condition: The column that the rows were also parted by, or None.
-        by_value: Patterns of each of its values.
-        finding: What the check found of them; None lets it be asked now.
-    """
-    keeping, test = evidence.settings.artifacts, evidence.held_out
-    rows: list[dict[str, Any]] = []
-    for value, table in (by_value or {}).items():
-        rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
-    return document_of_finding(
-        finding or CHECK.measure(evidence, search.described),
-        {**_dataset(evidence.train), "label_names": list(search.mined.label_names)},
-        evidence.inputs,
-        None if test is None else test.name,
-        evidence.steps,
-        evidence.settings,
-        condition,
-        rows,
-        data_notes(evidence.train, test, None),
-    )
+STRONGEST = 10
+MAX_VALUES = 100
+TESTED = ("test_support", "test_probability")
 
 
 def document_of_finding(
@@ -123,6 +120,31 @@ def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl
     strongest = ranked_by_gain(findings, shares(patterns)).head(STRONGEST_PER_VALUE)
     rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high").to_dicts()
     return [{**sizes, **row} for row in rows] or [sizes]
+
+
+def figures_of(
+    patterns: PatternTable | PatternFile, findings: pl.DataFrame, confirmation: Confirmation | None
+) -> dict[str, Any]:
+    """What the result of mining says of patterns, wherever they are, and of the findings among them."""
+    return {
+        "settings": patterns.settings,
+        "label_names": list(patterns.label_names),
+        "n_patterns": len(patterns),
+        "n_findings": findings.height,
+        "n_unfolded": int(findings.select(STANDING.sum()).item()),
+        "n_not_folded": findings["n_folded"].null_count(),
+        "strongest": strongest(findings, patterns, STRONGEST).to_dicts(),
+        "confirmation": None if confirmation is None else confirmation.to_dict(),
+    }
+
+
+def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: int) -> pl.DataFrame:
+    """Rows for reading, by label, then by gain; with test_support and test_probability where there is a test set."""
+    ranked = ranked_by_gain(findings, shares(patterns))
+    columns = ("label", "pattern", "support", "probability", "wilson_low", "q_value", "n_folded", *TESTED)
+    return pl.concat(ranked.filter(pl.col("label") == label).head(k) for label in patterns.label_names).select(
+        column for column in columns if column in ranked.columns
+    )
 
 
 def document_of_subsets(

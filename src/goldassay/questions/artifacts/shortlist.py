@@ -1,4 +1,4 @@
-"""Of all mined patterns those that a report needs, gathered from a table or from the parts of a file."""
+"""Of all mined patterns those that a report needs, the phrases they are fragments of, and examples behind them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import PatternTable, fold_redundant
-from goldassay.artifacts.folding import parts_below
-from goldassay.artifacts.pattern_lift import LiftedPatterns, lifted_patterns
+from goldassay.questions.artifacts.inputs import SEPARATOR
+from goldassay.questions.artifacts.measures.matching import mark_pattern
+from goldassay.questions.artifacts.measures.mining import fold_redundant, parts_below
+from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+from goldassay.questions.artifacts.measures.presence import (
+    ExampleSample,
+    LiftedPatterns,
+    RowSignatures,
+    lifted_patterns,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.questions.artifacts.training import Training
 
 POINTS_IN_SCATTER = 3000
 CURVE = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
@@ -191,3 +201,153 @@ def telling_of_table(mined: PatternTable, q: float, threshold: float) -> Telling
         q=q,
         threshold=threshold,
     )
+
+
+def shares(mined: PatternTable | PatternFile) -> dict[str, float]:
+    """Each label's share of the sentences that were mined."""
+    counts = np.array(mined.settings["label_counts"], np.float64)
+    return dict(zip(mined.label_names, (counts / max(counts.sum(), 1.0)).tolist(), strict=True))
+
+
+def ranked_by_gain(findings: pl.DataFrame, prior: dict[str, float]) -> pl.DataFrame:
+    """The findings that stand for themselves, with their position `at`, by how much more than by chance they tell.
+
+    Ranked by the examples they give away beyond the label's share, support x (probability - share): a pattern in ten
+    examples with p = 1 matters less than one in a thousand with p = .9.
+    """
+    share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
+    return (
+        findings.with_row_index("at")
+        .filter(STANDING)
+        .sort(pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True)
+    )
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A pattern that stands for all that are in the same training examples.
+
+    Attributes:
+        head: Its row: the pattern of most tokens, of these the one of fewest gaps.
+        fragments: Rows of the other patterns that stood for themselves.
+        standing: Names of all that stood for themselves, under which others are folded.
+    """
+
+    head: dict[str, Any]
+    fragments: tuple[dict[str, Any], ...]
+    standing: tuple[str, ...]
+
+    @property
+    def n_folded(self) -> int | None:
+        """How many patterns it stands for beside its own; None where nothing was folded."""
+        counts = [row["n_folded"] for row in (self.head, *self.fragments) if row["pattern"] in self.standing]
+        if None in counts:
+            return None
+        return sum(counts) + len(self.standing) - 1
+
+
+def find_phrases(
+    ranked: pl.DataFrame, findings: pl.DataFrame, selected: PatternTable, train: Training, most: int
+) -> dict[str, list[Phrase]]:
+    """The first `most` phrases of each label.
+
+    Patterns with the same label and the same training examples are one phrase. Its head may be a pattern that was
+    folded under one of them, and spells out what they are fragments of.
+
+    Args:
+        ranked: The findings that stand for themselves, in order, with their position `at`.
+        findings: All findings, in the order of `selected`.
+        selected: The table that positions count in.
+        train: What they were mined from.
+        most: Phrases a label.
+    """
+    own = {label: ranked.filter(pl.col("label") == label) for label in selected.label_names}
+    # Fragments take places in the order, so that more than `most` patterns may make up as many phrases.
+    candidates = pl.concat([rows.head(5 * most) for rows in own.values()])
+    shared = candidates.filter(pl.len().over("label", "support") > 1)
+    spelled = findings.with_row_index("at").join(
+        shared.select("label", "support", folded_under="pattern").unique(),
+        on=["label", "support", "folded_under"],
+        how="semi",
+    )
+    wanted = [*shared["at"].to_list(), *spelled["at"].to_list()]
+    signatures = _signatures(selected, wanted, train)
+    longer: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in spelled.iter_rows(named=True):
+        longer.setdefault((row["label"], signatures[row["at"]]), []).append(row)
+    found: dict[str, list[Phrase]] = {}
+    for label, rows in own.items():
+        groups: dict[Any, list[dict[str, Any]]] = {}
+        for row in rows.head(5 * most).iter_rows(named=True):
+            # A pattern without a signature shares its examples with no other.
+            groups.setdefault(signatures.get(row["at"], row["pattern"]), []).append(row)
+        found[label] = [_phrase(members, longer.get((label, key), [])) for key, members in list(groups.items())[:most]]
+    return found
+
+
+def _phrase(members: list[dict[str, Any]], spelled: list[dict[str, Any]]) -> Phrase:
+    head = members[0]
+    if len(members) > 1:
+        head = max([*members, *spelled], key=lambda row: (len(row["tokens"]), -sum(row["gaps"])))
+    fragments = tuple(row for row in members if row["pattern"] != head["pattern"])
+    return Phrase(head, fragments, tuple(row["pattern"] for row in members))
+
+
+def _signatures(selected: PatternTable, wanted: list[int], train: Training) -> dict[int, int]:
+    if not wanted:
+        return {}
+    signatures = RowSignatures(selected.take(wanted))
+    for corpus, codes in train.corpora():
+        signatures.add(corpus, codes)
+    return dict(zip(wanted, signatures.values.tolist(), strict=True))
+
+
+SAMPLE = 5
+
+
+def sample_examples(
+    patterns: PatternTable, rows: Sequence[int], train: Training, seed: int, size: int = SAMPLE
+) -> dict[int, list[dict[str, Any]]]:
+    """For each row of a table, a few examples that hold its pattern, drawn at random among different texts.
+
+    Drawn and not the first of the file, so that the labels are those a reader may expect: examples that speak against
+    the pattern are among them as often as among all.
+
+    Args:
+        patterns: The table.
+        rows: Positions in it.
+        train: The examples.
+        seed: Of the draw.
+        size: Most examples a pattern.
+
+    Returns:
+        Row to its sample, in the order of the dataset: example_id, label, text, and marks, the characters [begin, end)
+        of the pattern's tokens where it first is in the text; those of the tokens skipped are not among them.
+    """
+    if not rows:
+        return {}
+    wanted = patterns.take(rows)
+    drawn = ExampleSample(wanted, size, seed)
+    for corpus, codes in train.corpora():
+        drawn.add(corpus, codes)
+    positions = drawn.positions()
+    every = sorted({position for part in positions for position in part})
+    shown = dict(zip(every, train.examples(every), strict=True))
+    frame = wanted.to_frame()
+    found: dict[int, list[dict[str, Any]]] = {}
+    for i, row in enumerate(rows):
+        found[row] = []
+        for position in positions[i]:
+            example = shown[position]
+            marked = mark_pattern(
+                example.text, example.tokens, frame["tokens"][i].to_list(), frame["gaps"][i].to_list()
+            )
+            found[row].append(
+                {
+                    "example_id": example.example_id,
+                    "label": example.label,
+                    "text": marked.text.replace(SEPARATOR, "\n"),
+                    "marks": [list(span) for span in marked.spans],
+                }
+            )
+    return found

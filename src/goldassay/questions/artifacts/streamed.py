@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.mining import check_bounds
-from goldassay.artifacts.streaming import MemoryBound, Spool, mine_spool, scratch_beside
-from goldassay.artifacts.streaming.files import write_in_parts
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
@@ -24,26 +21,33 @@ from goldassay.data.labelled_blocks import LabelledBlocks, Resolved
 from goldassay.data.readers import reader_for
 from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
-from goldassay.questions.artifacts.choices import least_count
-from goldassay.questions.artifacts.dependence import RowValues, named_columns
 from goldassay.questions.artifacts.inputs import (
     ALL_TEXTS,
+    AUTO,
     CLUSTERS,
     Bounds,
     how_to_cut,
+    least_count,
     load,
     mined_roles,
     put_together,
     texts_for,
 )
-from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, figures_of, strongest
-from goldassay.questions.artifacts.output import write_report
-from goldassay.questions.artifacts.reports import document_of_finding, rows_of_value
-from goldassay.questions.artifacts.search import answer
-from goldassay.questions.artifacts.searched import Searched, Spooled
-from goldassay.questions.artifacts.section import describe_patterns
-from goldassay.questions.artifacts.segmenters import AUTO
+from goldassay.questions.artifacts.measures.mining import check_bounds
+from goldassay.questions.artifacts.measures.spool import MemoryBound, Spool
+from goldassay.questions.artifacts.measures.streaming import mine_spool, scratch_beside, write_in_parts
+from goldassay.questions.artifacts.reports import (
+    MAX_VALUES,
+    STRONGEST,
+    document_of_finding,
+    figures_of,
+    rows_of_value,
+    strongest,
+    write_report,
+)
+from goldassay.questions.artifacts.search import answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
+from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
 from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.left_out import doubts_of_dropped, left_out_doubts
@@ -55,10 +59,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import Confirmation, PatternFile
     from goldassay.core.settings import ArtifactSettings
     from goldassay.data import Dataset
     from goldassay.data.tokenization import Tokenizer
+    from goldassay.questions.artifacts.measures.clusters import Confirmation
+    from goldassay.questions.artifacts.measures.streaming import PatternFile
 
 # Bytes that a finding takes while findings are folded and looked for in a test set.
 _PER_FINDING = 2200
@@ -273,7 +278,7 @@ class _Corpus:
         min_count = least_count(n_rows) if bounds.min_count is None else bounds.min_count
         sizes = (bounds.max_tokens, bounds.max_gap, min_count)
         roles = mined_roles(self.resolved.text_columns, bounds.text)
-        together = self.values.dependent(labels, roles, bounds, bound, self.spool)
+        together = self.values.dependent(labels, roles, bounds.clusters, bound, self.spool)
         about = self.about | {CLUSTERS: together.taken}
         return mine_spool(
             self.spool, out, labels, self.resolved.label_names, sizes, bound, about, progress=progress,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import Giveaway
     from goldassay.core.settings import ArtifactLimits
+    from goldassay.questions.artifacts.measures.difficulty import Giveaway
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.stats.effects import Effects
 

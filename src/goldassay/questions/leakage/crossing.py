@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.artifacts import PatternTable
     from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.leakage.measures.clusters import ClusterScore
 
 
@@ -295,7 +295,7 @@ def _patterns(
         return {}
     from scipy.sparse import csr_matrix
 
-    from goldassay.artifacts import pattern_features
+    from goldassay.questions.artifacts.measures.presence import pattern_features
 
     held = pattern_features(known.texts, known.patterns)
     n = clusters.size

@@ -17,9 +17,9 @@ from goldassay.readers.conditions import tokenizer_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import PatternTable
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.readings import PatternReadings
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import pattern_features
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
 from goldassay.data.reading import open_source
 from goldassay.questions.artifacts.inputs import load
+from goldassay.questions.artifacts.measures.presence import pattern_features
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
@@ -24,9 +24,9 @@ from goldassay.readers.conditions import roles_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.artifacts import PatternTable
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.report.report import Report
 
 # Rows on the page; the table beside it has all.

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.artifacts import DifficultyAssignment
+    from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
 
 # Patterns that a page may ask for, the most frequent among the test rows first, and examples of each.
 MOST_PATTERNS, MOST_EXAMPLES = 1000, 3

@@ -10,7 +10,7 @@ from goldassay.lab.papers.artifacts.evidence import gap_rows, gather, mine_corpu
 from goldassay.lab.papers.artifacts.protocol import Corpus, Protocol, variants
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.recipe import PRETRAINED, Findings, Scale, Shown
-from goldassay.questions.artifacts.reports import document_of_mining
+from goldassay.questions.artifacts.question import document_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report

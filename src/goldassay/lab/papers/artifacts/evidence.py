@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import PatternTable, assign_difficulty, downsample, sizes_by_threshold
-from goldassay.artifacts.downsampling import THRESHOLDS
 from goldassay.core.errors import InputError
 from goldassay.lab.papers.artifacts.protocol import (
     ALL,
@@ -27,9 +25,12 @@ from goldassay.lab.papers.artifacts.protocol import (
     Accuracies,
     Trained,
 )
-from goldassay.questions.artifacts.classifiers import ClassifierTable, classify
+from goldassay.questions.artifacts.gaps import classes_by_text
 from goldassay.questions.artifacts.inputs import cut, mine_dataset, texts_for
-from goldassay.questions.artifacts.published import classes_by_text
+from goldassay.questions.artifacts.measures.difficulty import assign_difficulty
+from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+from goldassay.questions.artifacts.measures.presence import THRESHOLDS, downsample, sizes_by_threshold
+from goldassay.questions.artifacts.subsets import ClassifierTable, classify
 from goldassay.runs.reading import NoRunsError, find_slices, list_slices, runs_of
 from goldassay.runs.slices import Request
 
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import DifficultyAssignment
     from goldassay.data import Dataset
     from goldassay.lab.papers.artifacts.protocol import Corpus, Protocol
     from goldassay.lab.papers.recipe import Workplace
+    from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
 
 _RELEASED = "predictions/snli_test_other_models.tsv.gz"
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import fold_redundant
 from goldassay.data.tokenization import tokenize
 from goldassay.lab.papers.artifacts.protocol import (
     ALL,
@@ -28,6 +27,7 @@ from goldassay.lab.papers.cells import OURS, compare_cells
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import Comparison
 from goldassay.questions.artifacts.inputs import texts_for
+from goldassay.questions.artifacts.measures.mining import fold_redundant
 from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
 from goldassay.core.settings import ArtifactSettings
 from goldassay.data import read_dataset
 from goldassay.data.published_files import find_published
-from goldassay.questions.artifacts.choices import least_count
-from goldassay.questions.artifacts.published import classes_by_text
+from goldassay.questions.artifacts.gaps import classes_by_text
+from goldassay.questions.artifacts.inputs import least_count
+from goldassay.questions.artifacts.measures.difficulty import assign_difficulty
+from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.instability.measures.class_overlap import RunClass
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.shift.measures.scores import score_max_softmax

@@ -13,20 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.matching import PatternTokens, PatternTree
-from goldassay.artifacts.pattern_rows import (
-    COLUMNS,
-    DESIGN_EFFECTS,
-    Q_OF_LABELS,
-    MinedPatterns,
-    QValues,
-    Words,
-    in_slices,
-    p_of,
-    rows_of,
-)
-from goldassay.artifacts.pattern_statistics import lists, matrix, with_statistics
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
@@ -34,6 +20,21 @@ from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.visible import visible
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
+from goldassay.questions.artifacts.measures.matching import PatternTokens, PatternTree, encode_labels
+from goldassay.questions.artifacts.measures.statistics import (
+    COLUMNS,
+    DESIGN_EFFECTS,
+    Q_OF_LABELS,
+    MinedPatterns,
+    QValues,
+    Words,
+    in_slices,
+    lists,
+    matrix,
+    p_of,
+    rows_of,
+    with_statistics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

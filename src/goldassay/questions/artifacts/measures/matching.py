@@ -1,23 +1,96 @@
-"""Which of a table's patterns are in which sentences."""
+"""Which of a table's patterns are in which sentences, and where in them; labels as the same numbers everywhere."""
 
 from __future__ import annotations
 
+import numbers
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.data.tokenization import TokenizedCorpus
+
+# What benchmarks write where annotators found no majority, or gave nothing.
+_MISSING = (None, "-", "")
+
+
+def encode_labels(
+    labels: Sequence[Any] | NDArray[Any] | pl.Series, label_names: Sequence[str] | None, n_sentences: int
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Number the labels; -1 where there is none (None, "-" or "").
+
+    Whole numbers that are not themselves names are taken as positions in `label_names`.
+
+    Args:
+        labels: N strings or whole numbers; of an array or column of them no Python object is made each.
+        label_names: Names in order; None: the distinct labels, sorted.
+        n_sentences: N, which `labels` must have too.
+
+    Returns:
+        Numbers (N,), and the names.
+
+    Raises:
+        InputError: The lengths differ, or a label is of another kind or not among the names.
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "i":
+        labels = pl.Series(labels)
+    if isinstance(labels, np.ndarray):
+        labels = labels.tolist()
+    # What is a list already is not copied: of millions of labels that would be the largest thing here.
+    plain = labels if isinstance(labels, (list, tuple, pl.Series)) else list(labels)
+    if len(plain) != n_sentences:
+        raise InputError(
+            f"{n_sentences} sentences and {len(plain)} labels do not match", mend="give one label for each sentence"
+        )
+    found = set(plain.unique().to_list() if isinstance(plain, pl.Series) else plain)
+    distinct = {label for label in found if label not in _MISSING}
+    for label in distinct:
+        if isinstance(label, bool) or not isinstance(label, (str, numbers.Integral)):
+            raise InputError(
+                f"label {label!r} is {type(label).__name__}", mend="give labels as strings or whole numbers"
+            )
+    names = tuple(map(str, sorted(distinct, key=_order))) if label_names is None else tuple(label_names)
+    codes = _numbers(distinct, names)
+    codes.update(dict.fromkeys(_MISSING, -1))
+    if isinstance(plain, pl.Series):
+        known = list(found)
+        numbered = [codes[label] for label in known]
+        coded = plain.replace_strict(pl.Series(known, dtype=plain.dtype), numbered, return_dtype=pl.Int64)
+        return coded.to_numpy(writable=True), names
+    return np.fromiter(map(codes.__getitem__, plain), np.int64, len(plain)), names
+
+
+def _order(label: Any) -> tuple[bool, Any]:
+    return (isinstance(label, str), label)
+
+
+def _numbers(distinct: set[Any], names: tuple[str, ...]) -> dict[Any, int]:
+    numbered = {name: number for number, name in enumerate(names)}
+    if all(str(label) in numbered for label in distinct):
+        return {label: numbered[str(label)] for label in distinct}
+    strange = [
+        label
+        for label in distinct
+        if (label not in numbered if isinstance(label, str) else not 0 <= label < len(names))
+    ]
+    if strange:
+        first = min(strange, key=_order)
+        raise InputError(
+            f"label {first!r} is not among the labels {', '.join(names)}", mend="rename it, or name all labels"
+        )
+    return {label: numbered[label] if isinstance(label, str) else int(label) for label in distinct}
+
 
 # Sentences, and tokens, searched at once where only counts are wanted: bounds the memory for the matches.
 _BLOCK = 1 << 16
@@ -195,3 +268,66 @@ class PatternTree:
         rows = np.concatenate([part[1] for part in parts])
         both = np.sort(sentences * self.n_rows + rows)
         return both // self.n_rows, both % self.n_rows
+
+
+# The Treebank scheme writes both for a plain quotation mark.
+_QUOTES = ("``", "''")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text and the parts of it to mark, (begin, end) in characters, ascending and apart from each other."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def mark_pattern(text: str, tokens: Sequence[str], pattern: Sequence[str], gaps: Sequence[int]) -> Marked:
+    """Mark a pattern where it first is in a sentence.
+
+    A tokenizer may change what it cuts (stems, lower case), so that the tokens are not in the text; then the text is
+    that of the tokens, with spaces between.
+
+    Args:
+        text: The sentence.
+        tokens: Its tokens.
+        pattern: The pattern's tokens.
+        gaps: How many tokens it skips between each two.
+
+    Returns:
+        Without spans if the pattern is not there.
+    """
+    spans = token_spans(text, tokens)
+    if spans is None:
+        text = " ".join(tokens)
+        ends = list(accumulate((len(token) + 1 for token in tokens), initial=0))
+        spans = [(begin, begin + len(token)) for begin, token in zip(ends, tokens, strict=False)]
+    joined: list[tuple[int, int]] = []
+    for place in _places(tokens, pattern, gaps):
+        begin, end = spans[place]
+        if joined and joined[-1][1] == begin:
+            begin = joined.pop()[0]
+        joined.append((begin, end))
+    return Marked(text, tuple(joined))
+
+
+def token_spans(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Where each token is in its text, in order; None where one is not in it as it stands."""
+    spans = []
+    at = 0
+    for token in tokens:
+        spelled = (token, '"') if token in _QUOTES else (token,)
+        found = [(begin, begin + len(each)) for each in spelled if (begin := text.find(each, at)) >= 0]
+        if not found:
+            return None
+        spans.append(min(found))
+        at = spans[-1][1]
+    return spans
+
+
+def _places(tokens: Sequence[str], pattern: Sequence[str], gaps: Sequence[int]) -> list[int]:
+    steps = list(accumulate((gap + 1 for gap in gaps), initial=0))
+    for start in range(len(tokens) - steps[-1]):
+        if all(tokens[start + step] == token for step, token in zip(steps, pattern, strict=True)):
+            return [start + step for step in steps]
+    return []

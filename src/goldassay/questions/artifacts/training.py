@@ -1,6 +1,6 @@
-"""Which rows of a training set do not count by themselves when its patterns are tested.
+"""Labelled texts that patterns are looked for in, in memory or on disk, and which rows do not count by themselves.
 
-They are those of `example_clusters`, with texts compared exactly (without case, with single spaces), so that a
+These are those of `example_clusters`, with texts compared exactly (without case, with single spaces), so that a
 training set that passes by from disk has the same ones; and near copies of the text that is mined, where these are in
 several clusters.
 """
@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.near_sentences import BYTES_A_SENTENCE, near_sentences, sign_corpus
 from goldassay.data.row_values import normalized_texts, text_codes
+from goldassay.questions.artifacts.measures.clusters import BYTES_A_SENTENCE, near_sentences, sign_corpus
+from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
-    from goldassay.artifacts.streaming import MemoryBound, Spool
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
-    from goldassay.questions.artifacts.inputs import Bounds
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.questions.artifacts.measures.spool import MemoryBound, Spool
 
 # Bytes for each value while rows are joined: at most 115 were measured, of 1,500,000 pairs.
 _PER_VALUE = 120
@@ -111,18 +115,18 @@ class RowValues:
         self._codes.append(codes[codes >= 0])
 
     def dependent(
-        self, labels: NDArray[np.int32], mined: tuple[str, ...], bounds: Bounds, memory: MemoryBound, spool: Spool
+        self, labels: NDArray[np.int32], mined: tuple[str, ...], by: str, memory: MemoryBound, spool: Spool
     ) -> DependentRows:
         """As `SharedTexts.dependent`, of the rows whose code has a label.
 
         Args:
             labels: The label of each code, -1 where its rows are left out.
             mined: The roles whose texts are mined.
-            spool: What is mined.
-            bounds: Says by which columns.
+            by: The columns that join rows, as for `SharedTexts.of`.
             memory: What may be taken; where it does not suffice, each row counts by itself, and a warning says so.
+            spool: What is mined.
         """
-        names = named_columns(bounds.clusters)
+        names = named_columns(by)
         if names is None or not self._codes:
             return DependentRows((), BY_ITSELF)
         kept = labels[np.concatenate(self._codes)] >= 0
@@ -216,3 +220,127 @@ def _of_each(groups: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np
 def _is_within(groups: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
     """Whether no group has rows in two of the others."""
     return np.array_equal(_of_each(groups, others), others)
+
+
+class Shown(NamedTuple):
+    """An example for the page, with its tokens."""
+
+    example_id: str
+    label: str
+    text: str
+    tokens: list[str]
+
+
+class Training(Protocol):
+    """What patterns were mined from, wherever it is."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Roles of the texts."""
+
+    def corpora(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.integer[Any]]]]:
+        """The texts as the patterns cut them, some at a time, with the codes of their labels; -1 where left out."""
+
+    def examples(self, positions: Sequence[int]) -> list[Shown]:
+        """The examples at ascending positions among all that `corpora` gives."""
+
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """The texts as they are written with the codes of their labels: all, or so many of them, drawn at random."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A dataset and those of its texts that are searched for patterns, and their tokens where they were made before."""
+
+    dataset: Dataset
+    texts: Sequence[str] | pl.Series
+    patterns: PatternTable
+    cut: TokenizedCorpus | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """Gold labels by name, (N,)."""
+        return self.dataset.examples["label"].to_list()
+
+    @property
+    def name(self) -> str:
+        """Of the dataset."""
+        return self.dataset.name
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Of the dataset."""
+        return self.dataset.text_columns
+
+    def corpora(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.integer[Any]]]]:
+        """All texts at once."""
+        labels = self.dataset.examples["label"]
+        codes, _ = encode_labels(labels, self.patterns.label_names, len(self.texts))
+        yield self.corpus, codes
+
+    def examples(self, positions: Sequence[int]) -> list[Shown]:
+        """The examples at these rows."""
+        rows = self.dataset.examples[list(positions)]
+        return [
+            Shown(name, label, self.texts[position], self.corpus.sentence(position))
+            for position, name, label in zip(positions, rows["example_id"], rows["label"], strict=True)
+        ]
+
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """Of the dataset."""
+        codes, _ = encode_labels(self.labels, self.patterns.label_names, len(self.texts))
+        rows = _drawn(codes, most, seed)
+        texts = self.texts if isinstance(self.texts, pl.Series) else pl.Series(self.texts, dtype=pl.String)
+        return texts[rows], codes[rows].astype(np.int64)
+
+    @cached_property
+    def corpus(self) -> TokenizedCorpus:
+        """The texts, cut as the patterns were mined."""
+        return self.patterns.tokenized(self.texts if self.cut is None else self.cut)
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """A training set on disk.
+
+    Attributes:
+        spool: Its texts and tokens.
+        labels: The label of each code of the spool, -1 where its rows are left out.
+        label_names: K names.
+        name: What the report calls it.
+        text_columns: Roles of the texts.
+    """
+
+    spool: Spool
+    labels: NDArray[np.int32]
+    label_names: tuple[str, ...]
+    name: str
+    text_columns: tuple[str, ...]
+
+    def corpora(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.integer[Any]]]]:
+        """A shard at a time."""
+        for corpus, codes in self.spool:
+            yield corpus, self.labels[codes]
+
+    def examples(self, positions: Sequence[int]) -> list[Shown]:
+        """Those of the spool."""
+        return [
+            Shown(each.example_id, self.label_names[self.labels[each.code]], each.text, each.tokens)
+            for each in self.spool.examples(positions)
+        ]
+
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """Those of the spool."""
+        codes = self.labels[self.spool.codes()]
+        rows = _drawn(codes, most, seed)
+        return self.spool.texts(rows), codes[rows].astype(np.int64)
+
+
+def _drawn(codes: NDArray[np.integer[Any]], most: int, seed: int) -> NDArray[np.int64]:
+    """Positions, ascending, of texts with a label: all, or so many of them."""
+    rows = np.flatnonzero(codes >= 0)
+    return rows if rows.size <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

@@ -1,24 +1,216 @@
-"""A tokenized corpus on disk, in shards; only one shard at a time is in memory."""
+"""A tokenized corpus on disk in shards, the vocabulary and the patterns mined beside it, and the memory left."""
 
 from __future__ import annotations
 
+import sys
+import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.streaming.vocabulary import VocabularyCount
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet
 from goldassay.core.progress import Progress, silent
+from goldassay.core.sizes import parse_size
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
+from goldassay.questions.artifacts.measures.statistics import PART, MinedPatterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
+
+# What a step takes beside what it accounts for: shards in hand, sorted copies, memory that allocators hold back.
+MARGIN = 150 * 10**6
+# What the process takes once all libraries and loops are loaded, and what the steps need at the very least.
+_LOADED = 330 * 10**6
+_LEAST_ROOM = 100 * 10**6
+
+
+class MemoryBound:
+    """The most that the whole process may take, interpreter and libraries included.
+
+    Args:
+        bound: Bytes, or a number with a unit: "2GB" (10^9 bytes each), "1.5 GiB" (2^30).
+
+    Raises:
+        InputError: It is no size, or leaves nothing to work with; the message says what would.
+    """
+
+    def __init__(self, bound: int | str) -> None:
+        self.bytes = parse_size(bound)
+        # At once and not after hours: what is still to be loaded counts as well.
+        self.need(_LEAST_ROOM + max(_LOADED - resident(), 0))
+
+    def room(self) -> int:
+        """Bytes that may still be taken by arrays of known size."""
+        return self.bytes - resident() - MARGIN
+
+    def need(self, size: int, what: str = "to start with", mend: str = "") -> None:
+        """Refuse to go on where there is no room for so many bytes.
+
+        Raises:
+            InputError: It says the least bound that would do.
+        """
+        if self.room() < size:
+            least = resident() + MARGIN + size
+            raise InputError(
+                f"a memory of {shown(self.bytes)} is too small {what}",
+                mend=f"give at least {shown(least, up=True)}{mend}",
+            )
+
+
+def shown(size: int, up: bool = False) -> str:
+    """Bytes for reading; with `up` rounded up, so that what is shown does suffice."""
+    unit = 10**7 if size >= 10**8 else 10**6
+    size = (-(-size // unit) if up else size // unit) * unit
+    return f"{size // 10**6} MB" if size < 10**9 else f"{size / 10**9:g} GB"
+
+
+def resident() -> int:
+    """Bytes of memory that the process holds; where the system does not tell, the most that it has held."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return _most_held()
+    import os
+
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _most_held() -> int:
+    if sys.platform == "win32":
+        # Windows tells it by libraries only: what is usual after loading ours.
+        return 350 * 10**6
+    import resource
+
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held if sys.platform == "darwin" else held * 1024
+
+
+class MinedRows:
+    """A file of patterns as numbers: M tokens, M-1 gaps and K counts each.
+
+    Args:
+        path: Where to write it.
+        max_tokens: M.
+        n_labels: K.
+    """
+
+    def __init__(self, path: Path, max_tokens: int, n_labels: int) -> None:
+        self.max_tokens, self.n_labels = max_tokens, n_labels
+        self._path = path
+        self._lock = threading.Lock()
+        self._n = 0
+        path.write_bytes(b"")
+
+    def __len__(self) -> int:
+        return self._n
+
+    def append(self, tokens: NDArray[np.int32], gaps: NDArray[np.int8], counts: NDArray[np.int32]) -> None:
+        """Add patterns of any one length up to M: tokens (V,L), gaps (V,L-1), counts (V,K)."""
+        length = tokens.shape[1]
+        rows = np.full((tokens.shape[0], self._width), -1, np.int32)
+        rows[:, :length] = tokens
+        rows[:, self.max_tokens : self.max_tokens + length - 1] = gaps
+        rows[:, 2 * self.max_tokens - 1 :] = counts
+        self.extend(rows)
+
+    def extend(self, rows: NDArray[np.int32]) -> None:
+        """Add rows as they stand in the file."""
+        with self._lock, self._path.open("ab") as file:
+            file.write(np.ascontiguousarray(rows).data)
+            self._n += rows.shape[0]
+
+    def parts(self) -> Iterator[NDArray[np.int32]]:
+        """The rows as they stand, at most `PART` at once."""
+        for begin in range(0, self._n, PART):
+            n = min(PART, self._n - begin) * self._width
+            yield np.fromfile(self._path, np.int32, n, offset=4 * begin * self._width).reshape(-1, self._width)
+
+    def read(self) -> MinedPatterns:
+        """All of them at once."""
+        return self.unpacked(np.fromfile(self._path, np.int32).reshape(-1, self._width))
+
+    def unpacked(self, rows: NDArray[np.int32]) -> MinedPatterns:
+        """Rows as tokens, gaps and counts."""
+        M = self.max_tokens
+        return MinedPatterns(rows[:, :M], rows[:, M : 2 * M - 1].astype(np.int8), rows[:, 2 * M - 1 :])
+
+    @property
+    def _width(self) -> int:
+        return 2 * self.max_tokens - 1 + self.n_labels
+
+
+# Distinct tokens held in memory; more go to disk.
+MOST_HELD = 1 << 20
+
+
+class VocabularyCount:
+    """Adds up the counts of tokens shard by shard.
+
+    Counts are kept in memory until there are too many distinct tokens, then put aside on disk. What was put aside is
+    added up by parts of the vocabulary, so that a part fits in memory.
+
+    Args:
+        folder: Where to put counts aside.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._held: list[pl.DataFrame] = []
+        self._n_held = 0
+        self._aside: list[Path] = []
+        self._n_aside = 0
+
+    def add(self, tokens: Sequence[str], support: NDArray[np.int64]) -> None:
+        """Add one shard's distinct tokens with their counts."""
+        frame = pl.DataFrame({"token": pl.Series(tokens, dtype=pl.String), "support": support})
+        self._held.append(frame.filter(pl.col("support") > 0))
+        self._n_held += self._held[-1].height
+        if self._n_held <= MOST_HELD:
+            return
+        self._held = [_added(self._held)]
+        self._n_held = self._held[0].height
+        # Where most tokens are new, adding up anew for each shard would take quadratic time.
+        if self._n_held > MOST_HELD // 2:
+            path = self._folder / f"vocabulary-{len(self._aside)}"
+            write_parquet(self._held[0], path)
+            self._aside.append(path)
+            self._n_aside += self._n_held
+            self._held, self._n_held = [], 0
+
+    def frequent(self, min_count: int) -> tuple[list[str], int]:
+        """The tokens in at least `min_count` sentences, the most frequent first, and the largest count of any."""
+        parts = []
+        largest = 0
+        for part in self._parts():
+            largest = max(largest, int(part["support"].to_numpy().max(initial=0)))
+            parts.append(part.filter(pl.col("support") >= min_count))
+        found = pl.concat(parts).sort("support", "token", descending=[True, False])
+        return found["token"].to_list(), largest
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        if not self._aside:
+            yield _added(self._held)
+            return
+        n_parts = 1 + 2 * self._n_aside // MOST_HELD
+        for number in range(n_parts):
+            mine = pl.col("token").hash() % n_parts == number
+            yield _added(
+                [frame.filter(mine) for frame in self._held]
+                + [pl.scan_parquet(path).filter(mine).collect() for path in self._aside]
+            )
+
+
+def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    if not frames:
+        return pl.DataFrame(schema={"token": pl.String, "support": pl.Int64})
+    return pl.concat(frames).group_by("token").agg(pl.col("support").sum())
+
 
 # Sentences, and characters of text, from which on a shard is full.
 SHARD_SENTENCES = 1 << 18

@@ -1,0 +1,1 @@
+"""Measures of artifacts: texts and labels in, patterns, tables and frozen results out."""
