@@ -169,7 +169,7 @@ def test_a_report_that_does_not_fit_says_where_in_our_words(
     policy(tmp_path, "max_easy_share = 0.3")
     file = audited / "report.json"
     file.write_text(file.read_text().replace('"value": 0.25', '"value": "0.25"'))
-    assert states(refused("check", "audit"), "schema of a report at figures.2.value", "number", "'0.25'", "again")
+    assert states(refused("check", "audit"), "schema of a report at figures.3.value", "number", "'0.25'", "again")
 
 
 def test_a_report_that_is_named_twice_is_judged_once(

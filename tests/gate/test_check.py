@@ -21,6 +21,7 @@ from goldassay.core.verdicts import not_asked
 from goldassay.gate.check import Check, check_reports, to_junit
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
+from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.figures import figures_of
 from goldassay.questions.shift.result import DetectionResult, GapRow, GeneralizationResult
 from tests.stated import in_order, says, states
@@ -67,6 +68,10 @@ def classes(easy: float, n: int = 400) -> dict[str, Any]:
     return {name: {"n": round(n * share), "share": share} for name, share in shares.items()}
 
 
+def patterns_of(**said: Any) -> PatternsResult:
+    return filled(PatternsResult, said)
+
+
 def stored(title: str = "r", **parts: Any) -> StoredReport:
     document = {
         "schema": "goldassay.report", "schema_version": 2, "goldassay_version": "0.1.0", "command": "audit",
@@ -86,10 +91,9 @@ AUDIT = stored(
         "artifacts": verdict("caution"), "leakage": verdict("unsound"),
         "instability": not_asked("instability", ["runs"]), "shift": not_asked("shift", ["elsewhere"]),
     },
-    artifacts={
-        "coverage_of": "test", "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06},
-        "difficulty": classes(0.25),
-    },
+    artifacts=patterns_of(
+        coverage_of="test", giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, difficulty=classes(0.25)
+    ),
     leakage={
         "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
     },

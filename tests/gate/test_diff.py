@@ -20,11 +20,12 @@ from goldassay.core.figures import Figure, Measure, measure_of
 from goldassay.core.results import to_plain
 from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
 from goldassay.gate.diff_page import changes_shown, left_open
+from goldassay.questions.artifacts.result import ClassedExamples
 from goldassay.questions.figures import figures_of
 from goldassay.questions.report_diff import ReportDiff, diff_reports
-from tests.gate.test_check import classes, condition, gap, result, shift_of, stored, verdict
+from tests.gate.test_check import classes, condition, gap, patterns_of, result, shift_of, stored, verdict
 from tests.stated import Fact, in_order, says, states
-from tests.typed import findings_of
+from tests.typed import filled, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,14 +86,16 @@ def audit(
         dataset={"name": "d", "label_names": ["a", "b"], "text_columns": ["p", "h"]},
         inputs=[source("train", f"train{train}", train), source("test", "test", "f")],
         facts=DatasetFacts(100 * int(train), N, {}, (), "words", {}, {}, {}, {}).to_dict(),
-        artifacts={
-            "strongest": strongest or {"a": [pattern(HOSTILE)]}, "coverage": easy, "coverage_of": "test",
-            "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06}, "n_selected": 1, "prior": {"a": 0.5, "b": 0.5},
-            "difficulty": classes(easy, N),
-            "settings": {"min_count": 10 * int(train), "threshold": 0.7},
-        },
+        artifacts=patterns_of(
+            strongest=strongest or {"a": [pattern(HOSTILE)]}, coverage=easy, coverage_of="test",
+            giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, n_selected=1, prior={"a": 0.5, "b": 0.5},
+            difficulty=classes(easy, N), settings={"min_count": 10 * int(train), "threshold": 0.7},
+        ),
         leakage={"conditions": [row]},
     )  # fmt: skip
+
+
+CLASSED = filled(ClassedExamples, {})
 
 
 @pytest.fixture
@@ -435,7 +438,10 @@ class TestStanding:
                 {"artifacts": None, "leakage": None, "shift": shift_of(gap("t", 0.1, False)).to_dict()},
                 "it asks shift",
             ),
-            ({"artifacts": {"n_mined": 3}, "leakage": {"source": "suggestion"}}, "no measure in common"),
+            (
+                {"artifacts": CLASSED.to_dict(), "leakage": {"source": "suggestion"}},
+                "no measure in common",
+            ),
             ({"schema_version": 7}, "schema version 7"),
             ({"schema_version": 1}, ("schema version 1", "reads 2", "again")),
         ],

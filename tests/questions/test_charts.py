@@ -10,12 +10,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from goldassay.core.charts import Cloud
-from goldassay.questions.charts import charts_of
+from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.report.charts import NARROW, WIDE, Picture, draw_chart, draw_pictures
 from goldassay.report.charts.svg import code_width, text_width
 from tests.gate.test_check import result
 from tests.report.example import HOSTILE, LABELS, example_document
-from tests.typed import compose
+from tests.typed import compose, filled
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -76,10 +76,16 @@ def test_a_cloud_is_one_path_a_label(pictures: dict[str, Picture]) -> None:
 @pytest.mark.parametrize("width", [360, 700])
 def test_names_of_marks_cover_neither_each_other_nor_marks_nor_the_threshold(width: int) -> None:
     document = example_document(900)
-    for i, rows in enumerate(document["artifacts"]["strongest"].values()):
-        for j, row in enumerate(rows):
-            row.update(support=int(300 * 1.3**j) + 20 * i, probability=0.72 + 0.05 * (j % 5))
-    canvas = draw_chart(charts_of(document)["artifacts_scatter"], width)
+    found = document["artifacts"]
+    strongest = {
+        label: tuple(
+            dataclasses.replace(row, support=int(300 * 1.3**j) + 20 * i, probability=0.72 + 0.05 * (j % 5))
+            for j, row in enumerate(rows)
+        )
+        for i, (label, rows) in enumerate(found.strongest.items())
+    }
+    document["artifacts"] = dataclasses.replace(found, strongest=strongest)
+    canvas = draw_chart(compose(document).charts["artifacts_scatter"], width)
     root = ET.fromstring(canvas.inline())
     texts = [text for text in root.iter("text") if "code" in text.get("class", "") or "strong" in text.get("class", "")]
     boxes = []
@@ -102,11 +108,12 @@ def test_names_of_marks_cover_neither_each_other_nor_marks_nor_the_threshold(wid
 
 def test_a_picture_of_nothing_is_not_drawn() -> None:
     document = example_document(5)
-    for row in document["artifacts"]["coverage_curve"]:
-        row.update(coverage=0.0, precision=None)
+    found = document["artifacts"]
+    curve = tuple(dataclasses.replace(row, coverage=0.0, precision=None) for row in found.coverage_curve)
+    document["artifacts"] = dataclasses.replace(found, coverage_curve=curve)
     for row in document["leakage"]["difficulty"]:
         row["accuracy"] = row["accuracy"] if row["subset"] == "full" else None
-    assert not {"artifacts_coverage", "leakage_difficulty"} & draw_pictures(charts_of(document)).keys()
+    assert not {"artifacts_coverage", "leakage_difficulty"} & draw_pictures(compose(document).charts).keys()
 
 
 def test_many_labels_and_tiny_values_draw() -> None:
@@ -114,9 +121,17 @@ def test_many_labels_and_tiny_values_draw() -> None:
     labels = [f"label {i}" for i in range(40)]
     document["dataset"]["label_names"] = labels
     document["facts"]["label_counts"] = {"train": dict.fromkeys(labels, 1)}
-    for i, row in enumerate(document["artifacts"]["scatter"]):
-        row.update(label=labels[i % 40], support=18)
-    draw_pictures(charts_of(document))
+    found = document["artifacts"]
+    scatter = tuple(dataclasses.replace(row, label=labels[i % 40], support=18) for i, row in enumerate(found.scatter))
+    document["artifacts"] = dataclasses.replace(found, scatter=scatter)
+    draw_pictures(compose(document).charts)
+
+
+def test_a_label_that_no_training_example_has_draws() -> None:
+    document = example_document(50)
+    found = document["artifacts"]
+    document["artifacts"] = dataclasses.replace(found, prior={**found.prior, LABELS[1]: 0.0})
+    draw_pictures(compose(document).charts)
 
 
 @pytest.mark.parametrize("accuracies", [[0.5], [0.5, 0.5], [0.0, 1.0]])
@@ -134,16 +149,19 @@ def test_a_few_labels_are_named_and_the_others_counted() -> None:
     point = {"pattern": "x", "support": 30, "probability": 0.95, "label": "label149"}
     document = {
         "dataset": {"label_names": labels},
-        "artifacts": {
-            "prior": dict.fromkeys(labels, 1 / 150),
-            "settings": {"q": 0.01, "threshold": 0.7},
-            "n_mined": 100,
-            "n_significant": 1,
-            "scatter": [point],
-            "strongest": {"label149": [point]},
-        },
+        "artifacts": filled(
+            PatternsResult,
+            {
+                "prior": dict.fromkeys(labels, 1 / 150),
+                "settings": {"q": 0.01, "threshold": 0.7},
+                "n_mined": 100,
+                "n_significant": 1,
+                "scatter": [point],
+                "strongest": {"label149": [{key: point[key] for key in ("pattern", "support", "probability")}]},
+            },
+        ),
     }
-    charts = charts_of(document)
+    charts = compose(document).charts
     cloud = charts["artifacts_scatter"]
     assert isinstance(cloud, Cloud)
     assert cloud.series[0].name == "label149"

@@ -17,7 +17,7 @@ from goldassay.data import Dataset
 from goldassay.questions import evidence as module
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.question import CHECK as ARTIFACTS
-from goldassay.questions.artifacts.question import document_of_mining, mine
+from goldassay.questions.artifacts.question import mine, report_of_mining
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.options import LeakageChoice
@@ -108,7 +108,7 @@ def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.M
             type(check), "measure", lambda *a, measure=measure, **k: replace(measure(*a, **k), verdict=said)
         )
     evidence = known(rows(60), rows(30, 100), split=False)
-    document = document_of_mining(evidence, mine(evidence, Bounds(min_count=5)).search)
+    document = report_of_mining(evidence, mine(evidence, Bounds(min_count=5)).search).document
     assert document["verdicts"]["artifacts"]["evidence"] == "The check said so."
     choice = LeakageChoice(cluster=False, map=False)
     report = study_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))

@@ -17,7 +17,7 @@ from goldassay.questions.figures import figures_of
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.run_curves import measure_curve
 from goldassay.runs.curves import Curves
-from tests.gate.test_check import classes, condition, gap, result, shift_of
+from tests.gate.test_check import classes, condition, gap, patterns_of, result, shift_of
 from tests.typed import findings_of
 
 
@@ -48,7 +48,7 @@ def test_ids_name_their_question() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_shares_of_test_examples_have_wilsons_interval(share: float) -> None:
-    (easy,) = found("artifacts.easy_share", artifacts={"difficulty": classes(share)})
+    (easy,) = found("artifacts.easy_share", artifacts=patterns_of(difficulty=classes(share)))
     low, high = proportion_confint(round(400 * share), 400, method="wilson")
     assert (easy.value, easy.n) == (share, 400)
     assert (easy.low, easy.high) == pytest.approx((low, high))
@@ -57,13 +57,13 @@ def test_shares_of_test_examples_have_wilsons_interval(share: float) -> None:
 def test_the_precision_of_classed_examples() -> None:
     sizes = {"easy": 30, "hard": 10, "conflicting": 5, "uncovered": 55}
     difficulty = {name: {"n": n, "share": n / 100} for name, n in sizes.items()}
-    (precision,) = found("artifacts.precision", artifacts={"difficulty": difficulty})
+    (precision,) = found("artifacts.precision", artifacts=patterns_of(difficulty=difficulty))
     low, high = proportion_confint(30, 40, method="wilson")
     assert (precision.value, precision.n) == (0.75, 40)
     assert (precision.low, precision.high) == pytest.approx((low, high))
-    (coverage,) = found("artifacts.coverage", artifacts={"difficulty": difficulty})
+    (coverage,) = found("artifacts.coverage", artifacts=patterns_of(difficulty=difficulty))
     assert coverage.value == pytest.approx(0.45)
-    (none,) = found("artifacts.precision", artifacts={"difficulty": classes(0.0)})
+    (none,) = found("artifacts.precision", artifacts=patterns_of(difficulty=classes(0.0)))
     assert math.isnan(none.value)
     assert none.reason == "the patterns name one label for no test example"
 

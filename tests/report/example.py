@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.finding import RowToRead
+from goldassay.questions.artifacts.result import PatternsResult, TriedPattern
 from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.stats.intervals import wilson_bounds
@@ -72,8 +73,8 @@ def example_document(n_scatter: int = 3000, seed: int = 0) -> dict[str, Any]:
 def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
     document = example_document(n_scatter, seed)
     strongest = [
-        {"label": label, **{k: v for k, v in row.items() if k != "examples"}, "tokens": row["pattern"].split()}
-        for label, rows in document["artifacts"]["strongest"].items()
+        {"label": label, **{k: v for k, v in row.to_dict().items() if k != "examples"}, "tokens": row.pattern.split()}
+        for label, rows in document["artifacts"].strongest.items()
         for row in rows
     ]
     return compose(
@@ -191,8 +192,8 @@ def _example(number: int, text: str, label: str, pattern: str) -> dict[str, Any]
     return {"example_id": f"e{number}", "text": text, "label": label, "marks": marks}
 
 
-def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
-    strongest: dict[str, list[dict[str, Any]]] = {}
+def _artifacts(rng: np.random.Generator, n_scatter: int) -> PatternsResult:
+    strongest: dict[str, tuple[TriedPattern, ...]] = {}
     scatter = []
     for label, patterns in _PATTERNS.items():
         rows = []
@@ -201,30 +202,29 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
             hits = round(support * (0.985 - 0.012 * LABELS.index(label) - 0.031 * rank))
             low, high = wilson_bounds(hits, support)
             probability = hits / support
-            rows.append(
-                {
-                    "pattern": pattern,
-                    "support": support,
-                    "probability": probability,
-                    "wilson_low": float(low),
-                    "wilson_high": float(high),
-                    "lift": probability * 3,
-                    "q_value": 10.0 ** (-3 - 4 * rank),
-                    "test_support": support // 2,
-                    "test_probability": probability - 0.03,
-                    "n_folded": rank,
-                    "variants": [
-                        {"pattern": f"{pattern} # {word}", "support": support // 2, "probability": probability}
-                        for word in ("is", "<i>")[:rank]
-                    ],
-                    "examples": [
-                        _example(0, f"{pattern} is what they said .", label, pattern),
-                        _example(1, "A man & a <b>woman</b> are outside .", LABELS[label == LABELS[0]], "A"),
-                    ],
-                }
-            )
+            row = {
+                "pattern": pattern,
+                "support": support,
+                "probability": probability,
+                "wilson_low": float(low),
+                "wilson_high": float(high),
+                "lift": probability * 3,
+                "q_value": 10.0 ** (-3 - 4 * rank),
+                "test_support": support // 2,
+                "test_probability": probability - 0.03,
+                "n_folded": rank,
+                "variants": [
+                    {"pattern": f"{pattern} # {word}", "support": support // 2, "probability": probability}
+                    for word in ("is", "<i>")[:rank]
+                ],
+                "examples": [
+                    _example(0, f"{pattern} is what they said .", label, pattern),
+                    _example(1, "A man & a <b>woman</b> are outside .", LABELS[label == LABELS[0]], "A"),
+                ],
+            }
+            rows.append(filled(TriedPattern, row))
             scatter.append({"pattern": pattern, "support": support, "probability": probability, "label": label})
-        strongest[label] = rows
+        strongest[label] = tuple(rows)
     supports = np.exp(rng.exponential(1.15, n_scatter) + math.log(18)).astype(int)
     for i, support in enumerate(supports[: max(0, n_scatter - len(scatter))]):
         lean = min(0.98, 1 / 3 + abs(rng.normal(0, 0.13)) + rng.binomial(support, 0.1) / support / 2)
@@ -237,7 +237,7 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
             }
         )
     scatter = [row for row in scatter if row["probability"] > 0.34]
-    return {
+    found = {
         "applies_to": "hypothesis",
         "settings": {
             "max_tokens": 3,
@@ -269,6 +269,7 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
             for t in range(50, 100, 5)
         ],
     }
+    return filled(PatternsResult, found)
 
 
 def _leakage() -> dict[str, Any]:

@@ -110,7 +110,7 @@ def test_policy_allows_its_own_style_and_script_only(parsed: Page) -> None:
 
 def test_points_are_those_of_the_document(parsed: Page, report: Report) -> None:
     points = json.loads(parsed.raw["script"][0])
-    scatter = report.document["artifacts"]["scatter"]
+    scatter = report.to_dict()["artifacts"]["scatter"]
     assert len(points["points"]) == len(scatter)
     support, probability, series, pattern = points["points"][1]
     first = scatter[1]

@@ -99,7 +99,6 @@ VALUES = st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
 
 @settings(max_examples=40)
 @example(path=("verdicts", "shift", "evidence"), value=None)
-@example(path=("artifacts", "prior", "neutral"), value=0.0)
 @given(path=WAYS, value=VALUES)
 def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
     every_form(compose_report(replaced(SMALL, path, value)))

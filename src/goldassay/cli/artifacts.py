@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset as Data
     from goldassay.questions.artifacts.question import MinedArtifacts
     from goldassay.questions.artifacts.streamed import StreamedArtifacts
+    from goldassay.report.report import Report
 
 _HEADS = {
     "probability": "share, %",
@@ -110,7 +111,7 @@ def mine(
             say_settings(used)
             say_dropped(streamed.name, streamed.n_read, streamed.dropped)
             say_dropped_of(streamed.test)
-            _judge(streamed.document)
+            _judge(streamed.report)
             _tell(streamed, test)
             say_paths(streamed.paths)
         return
@@ -119,7 +120,7 @@ def mine(
     with plain_warnings():
         study = study_artifacts(train[0], test, bounds, condition=by, settings=used, steps=steps, **files)
     evidence, result = study.evidence, study.mined
-    paths = result.save(out, study.document)
+    paths = result.save(out, study.report)
     if json is not None:
         write_json(json, as_json(result.to_dict()))
     if not quiet:
@@ -127,7 +128,7 @@ def mine(
         say_dropped_of(evidence.train, evidence.held_out)
         for note in data_notes(evidence.train, evidence.held_out, None):
             say_line(note)
-        _judge(study.document)
+        _judge(study.report)
         _tell(result, test)
         say_paths(paths)
 
@@ -157,7 +158,7 @@ def assign(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.inputs import cut, load, patterns_for
-    from goldassay.questions.artifacts.reports import as_json, document_of_subsets
+    from goldassay.questions.artifacts.reports import as_json, report_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
     from goldassay.questions.example_clusters import check_cluster_columns
 
@@ -173,8 +174,8 @@ def assign(
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
         with steps.step("classing the test set") as progress:
             result = run(evaluation, kept, train=training, by_classifier=by_classifier, progress=progress)
-    document = document_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps, used)
-    paths = result.save(out, document)
+    report = report_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps, used)
+    paths = result.save(out, report)
     if json is not None:
         write_json(json, as_json(result.to_dict()))
     if quiet:
@@ -410,11 +411,10 @@ def downsample(
     say_paths(paths)
 
 
-def _judge(document: dict[str, Any]) -> None:
-    from goldassay.questions.report_frame import compose_report
+def _judge(report: Report) -> None:
     from goldassay.report.terminal import render_verdicts
 
-    typer.echo(render_verdicts(compose_report(document, {})))
+    typer.echo(render_verdicts(report))
 
 
 def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:

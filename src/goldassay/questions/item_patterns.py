@@ -9,7 +9,7 @@ is picked by texts alone hits chance on average, however well patterns were coun
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,11 @@ from goldassay.core.cores import cores
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import percent
 from goldassay.core.progress import silent
-from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
+from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.effect_sentences import skill_limits
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.kinds import ChoiceItems, ItemKind
+    from goldassay.questions.artifacts.search import Described
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.effects import Effects
 
@@ -122,15 +123,10 @@ def find_item_patterns(
     by_lift = picked[BY_LIFT]
     classes = by_lift.classes
     difficulty = {
-        name: {"n": int((classes == name).sum()), "share": float((classes == name).mean())}
+        name: ClassSize(int((classes == name).sum()), float((classes == name).mean()))
         for name in ("easy", "hard", "conflicting", "uncovered")
     }
-    section = {
-        **described.section,
-        **({} if measured is None else {"effects": to_plain(measured)}),
-        "difficulty": difficulty,
-        "of_items": True,
-    }
+    section = replace(described.section, effects=measured, difficulty=difficulty, of_items=True)
     ids = test.ids if test.ids.n_unique() == len(test) else pl.Series(list(map(str, test.rows.tolist())))
     tables = {
         "patterns": described.findings,
@@ -139,8 +135,8 @@ def find_item_patterns(
     return Finding(
         "artifacts",
         _verdict(judged, by_lift, chance, limits, test.kind),
-        section,
         tables=tables,
+        result=section,
         first_rows=items_to_read(test, _given_away(by_lift, test.kind)),
     )
 
@@ -228,7 +224,7 @@ def as_texts(items: ChoiceItems, groups: NDArray[np.integer] | None) -> Dataset:
     return Dataset.from_frame(frame, roles, items.name, (WRONG, RIGHT))
 
 
-def _describe(items: ChoiceItems, groups: NDArray[np.integer] | None, settings: Settings) -> Any:
+def _describe(items: ChoiceItems, groups: NDArray[np.integer] | None, settings: Settings) -> Described:
     kept = settings.artifacts
     bounds = Bounds(kept.max_tokens, kept.max_gap, kept.min_count, kept.tokenizer, _ROLE, "auto")
     texts = as_texts(items, groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,14 +10,16 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
-from goldassay.questions.artifacts.question import document_of_mining
+from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns
-from goldassay.questions.artifacts.sections import sections
 from goldassay.questions.evidence import Evidence
+
+if TYPE_CHECKING:
+    from goldassay.report.report import Report
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
+def report() -> Report:
     """Half of the entailed claims hold a phrase; `alas` is a word of its own that half of the contradictions have."""
     rows = []
     for i in range(300):
@@ -32,11 +34,11 @@ def document() -> dict[str, Any]:
     train = Dataset.from_frame(rows, name="train")
     mined = mine_dataset(train, Bounds(min_count=5, max_tokens=3, max_gap=1))
     evidence = Evidence(train, settings=Settings(), steps=Steps(), split=False)
-    return document_of_mining(evidence, try_patterns(mined, train, None, Settings().artifacts, 0))
+    return report_of_mining(evidence, try_patterns(mined, train, None, Settings().artifacts, 0))
 
 
-def test_a_phrase_is_one_row_with_its_fragments_inside(document: dict[str, Any]) -> None:
-    rows = document["artifacts"]["strongest"]["entailment"]
+def test_a_phrase_is_one_row_with_its_fragments_inside(report: Report) -> None:
+    rows = report.document["artifacts"]["strongest"]["entailment"]
     supports = [row["support"] for row in rows]
     assert supports.count(50) == 1
     (phrase,) = [row for row in rows if row["support"] == 50]
@@ -50,14 +52,14 @@ def test_a_phrase_is_one_row_with_its_fragments_inside(document: dict[str, Any])
     assert set(marked) == {phrase["pattern"].replace("#", "").replace(" ", "")}
 
 
-def test_a_word_of_its_own_stays_what_it_is(document: dict[str, Any]) -> None:
-    (first, *_) = document["artifacts"]["strongest"]["contradiction"]
+def test_a_word_of_its_own_stays_what_it_is(report: Report) -> None:
+    (first, *_) = report.document["artifacts"]["strongest"]["contradiction"]
     assert first["support"] == 50
     assert "alas" in first["pattern"] or "," in first["pattern"]
 
 
-def test_the_page_folds_the_fragments_under_the_phrase(document: dict[str, Any]) -> None:
-    (section,) = sections(document)
+def test_the_page_folds_the_fragments_under_the_phrase(report: Report) -> None:
+    (section,) = [each for each in report.sections if each.key == "artifacts"]
     (table,) = [part.table for part in section.parts if part.table and part.table.name == "strongest"]
     row = next(row for row in table.rows if row["support"] == 50 and row["label"] == "entailment")
     assert row["variants"]

@@ -14,16 +14,17 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, cut, mine_dataset
-from goldassay.questions.artifacts.question import document_of_mining, mine
-from goldassay.questions.artifacts.reports import document_of_subsets
+from goldassay.questions.artifacts.question import mine, report_of_mining
+from goldassay.questions.artifacts.reports import report_of_subsets
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.artifacts.subsets import assign
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.report_frame import compose_report
 from tests.stated import states
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from goldassay.report.report import Report
 
 BOUNDS = Bounds(min_count=5, max_tokens=2, max_gap=1)
 
@@ -51,8 +52,8 @@ def known(train: Dataset, test: Dataset | None = None) -> Evidence:
     return Evidence(train, test, settings=Settings(), steps=Steps(), split=False)
 
 
-def document_of(mined: PatternTable, train: Dataset, test: Dataset | None = None) -> dict[str, Any]:
-    return document_of_mining(known(train, test), try_patterns(mined, train, test, Settings().artifacts, 0))
+def report_of(mined: PatternTable, train: Dataset, test: Dataset | None = None) -> Report:
+    return report_of_mining(known(train, test), try_patterns(mined, train, test, Settings().artifacts, 0))
 
 
 def saved(folder: Path, name: str) -> Any:
@@ -73,12 +74,10 @@ class TestMining:
         assert figures["n_not_folded"] == n_left
         assert 0 < n_standing == result.findings["folded_under"].null_count() - n_left <= 5
         assert result.strongest(1000).height == n_standing
-        document = document_of(result.patterns, train, test)
-        section = document["artifacts"]
+        report = report_of(result.patterns, train, test)
+        section = report.document["artifacts"]
         assert (section["n_standing"], section["n_not_folded"]) == (n_standing, n_left)
-        note = next(
-            note for part in compose_report(document).sections for note in part.notes if "stand for themselves" in note
-        )
+        note = next(note for part in report.sections for note in part.notes if "stand for themselves" in note)
         assert f"{n_standing} of the strongest 5 stand for themselves" in note
         assert states(note, n_left, "weaker ones", "not folded")
         _tell(result, None)
@@ -89,8 +88,8 @@ class TestMining:
         train, test = sets
         evidence = known(train, test)
         result = mine(evidence, BOUNDS, "place")
-        document = document_of_mining(evidence, result.search, "place", result.by_value)
-        paths = result.save(tmp_path, document)
+        report = report_of_mining(evidence, result.search, "place", result.by_value)
+        paths = result.save(tmp_path, report)
         assert all(path.exists() for path in paths)
         assert PatternTable.read(tmp_path / "patterns.parquet").to_frame().equals(result.patterns.to_frame())
         section = saved(tmp_path, "report.json")["artifacts"]
@@ -118,7 +117,7 @@ class TestMining:
 
     def test_without_a_test_set_nothing_is_judged(self, sets: tuple[Dataset, Dataset]) -> None:
         train = sets[0]
-        document = document_of(mine_dataset(train, BOUNDS), train)
+        document = report_of(mine_dataset(train, BOUNDS), train).document
         verdict = document["verdicts"]["artifacts"]
         assert (verdict["verdict"], verdict["headline"]) == ("not measurable", None)
         assert document["artifacts"]["coverage_of"] == "training"
@@ -127,7 +126,7 @@ class TestMining:
     def test_variants_stand_under_their_part(self, sets: tuple[Dataset, Dataset]) -> None:
         train = sets[0]
         mined = mine_dataset(train, BOUNDS)
-        strongest = document_of(mined, train)["artifacts"]["strongest"]
+        strongest = report_of(mined, train).document["artifacts"]["strongest"]
         row = next(row for row in strongest["entailment"] if row["pattern"] == "outdoors")
         shown = [each["pattern"] for each in row["variants"]]
         assert len(shown) == min(row["n_folded"], 8)
@@ -139,8 +138,8 @@ class TestSubsets:
         train, test = sets
         patterns = cut(mine_dataset(train, BOUNDS), 0.7)
         result = assign(test, patterns)
-        document = document_of_subsets(result.to_dict(), result.assignment, patterns, test, train, Steps(), Settings())
-        result.save(tmp_path, document)
+        report = report_of_subsets(result.to_dict(), result.assignment, patterns, test, train, Steps(), Settings())
+        result.save(tmp_path, report)
         section = saved(tmp_path, "report.json")["artifacts"]
         classes = dict(result.table.select("example_id", "class").iter_rows())
         held = dict(result.table.select("example_id", "patterns").iter_rows())
@@ -159,6 +158,7 @@ class TestSubsets:
         mined = mine_dataset(train, BOUNDS)
         patterns = mined.take([])
         result = assign(test, patterns)
-        document = document_of_subsets(result.to_dict(), result.assignment, patterns, test, None, Steps(), Settings())
+        report = report_of_subsets(result.to_dict(), result.assignment, patterns, test, None, Steps(), Settings())
+        document = report.document
         assert document["artifacts"]["sample"] == []
         assert document["verdicts"]["artifacts"]["headline"] is None

@@ -71,11 +71,11 @@ def test_strongest_by_lift_show_what_a_rare_label_gives_away():
     mined = mine_patterns(texts, labels, min_count=8, tokenizer="whitespace", label_names=["common", "rare"])
     short = of_table(mined, 0.01, 0.7)
     rows = strongest_by_lift(short.lifted, short.findings()["pattern"])
-    first = next(row for row in rows if row["label"] == "rare")
-    assert (first["pattern"], first["by_share"]) == ("told", False)
+    first = next(row for row in rows if row.label == "rare")
+    assert (first.pattern, first.by_share) == ("told", False)
     n, k = planted.sum(), (planted & (labels == 1)).sum()
-    assert first["support"] == n
-    assert first["probability"] == pytest.approx(k / n)
+    assert first.support == n
+    assert first.probability == pytest.approx(k / n)
     low = proportion_confint(k, n, method="wilson")[0]
-    assert first["lift"] == pytest.approx(low / labels.mean())
+    assert first.lift == pytest.approx(low / labels.mean())
     assert "told" not in short.findings()["pattern"].to_list()

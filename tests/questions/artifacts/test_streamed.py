@@ -11,7 +11,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import blocks, labelled_blocks
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds
-from goldassay.questions.artifacts.question import document_of_mining, mine
+from goldassay.questions.artifacts.question import mine, report_of_mining
 from goldassay.questions.artifacts.streamed import mine_files
 from goldassay.questions.evidence import Evidence
 from tests.stated import in_order, states
@@ -53,8 +53,8 @@ def assert_same(path, out, bounds=Bounds(), columns=None, condition=None, test=N
     """The tables, the report and the figures of both ways are equal; gives the latter."""
     evidence = Evidence(path, test, columns=columns, settings=Settings(), steps=Steps(), split=False)
     whole = mine(evidence, bounds, condition)
-    document = document_of_mining(evidence, whole.search, condition, whole.by_value)
-    paths = whole.save(out / "whole", document)
+    report = report_of_mining(evidence, whole.search, condition, whole.by_value)
+    paths = whole.save(out / "whole", report)
     streamed = mine_files([path], out / "streamed", bounds, "8GB", columns=columns, condition=condition, test=test)
     assert [p.name for p in paths] == [p.name for p in streamed.paths]
     names = [sorted(p.name for p in (out / way).iterdir()) for way in ("streamed", "whole")]

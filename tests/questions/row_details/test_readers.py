@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from goldassay.questions.artifacts.result import MarkedExample
 from goldassay.questions.row_details.pattern_examples import WIDTH, table_of_examples
 from goldassay.questions.row_details.readers import answers_of_readers
 from goldassay.stats.effects import Reading
@@ -24,7 +25,7 @@ def test_of_choices_it_says_whether_the_pick_is_right() -> None:
 
 def test_a_long_text_is_cut_around_its_marks() -> None:
     text = "x" * 1000 + " nobody is " + "y" * 1000
-    sample = {"example_id": "e", "label": "no", "text": text, "marks": [[1001, 1007], [1008, 1010], [1900, 1901]]}
+    sample = MarkedExample("e", "no", text, ((1001, 1007), (1008, 1010), (1900, 1901)))
     row = table_of_examples(["nobody is"], {0: [sample]}).row(0, named=True)
     marks = row["marks"]
     shown = [row["text"][begin:end] for begin, end in zip(marks[::2], marks[1::2], strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.charts import (
     Axis,
@@ -26,61 +26,53 @@ from goldassay.core.charts import (
     by_name,
     numbered_series,
 )
-from goldassay.core.documents import mapping, records
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points
+from goldassay.questions.artifacts.result import PatternsResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from goldassay.core.sections import Around
+    from goldassay.questions.artifacts.result import ArtifactsResult, StrongPattern
 
 # More labels than these are not named one by one.
 _MOST_NAMED = 12
 _MOST_OF_A_LABEL = 8
-_CLASSES = ("easy", "hard", "conflicting", "uncovered")
 _CURVES = ("coverage", "precision")
 
 
-def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
+def charts(found: ArtifactsResult, around: Around) -> dict[str, Chart]:
     """Charts of the patterns, of the strongest, of difficulty and of coverage."""
-    found = mapping(document, "artifacts")
-    rows, labels = _points_of(document)
+    if not isinstance(found, PatternsResult):
+        return by_name(_difficulty(found))
+    rows, labels = _points_of(found, around.label_names)
     return by_name(_scatter(found, rows, labels), _strongest(found, labels), _difficulty(found), _coverage(found))
 
 
-def _points_of(document: Mapping[str, Any]) -> tuple[list[tuple[float, float, int, str]], list[str]]:
+def _points_of(
+    found: PatternsResult, label_names: tuple[str, ...]
+) -> tuple[list[tuple[float, float, int, str]], list[str]]:
     """(support, probability, number of its label, pattern) of each pattern, and the labels in order.
 
     The order is that of the dataset; of many labels those with most patterns come first, since not all can be named.
     """
-    found = mapping(document, "artifacts")
     # Of items the labels of choices, right and wrong, are none of the dataset's.
-    of_dataset = [] if found.get("of_items") else mapping(document, "dataset").get("label_names")
-    labels = [str(label) for label in of_dataset or mapping(found, "prior")]
-    scatter = records(found.get("scatter"))
+    labels = list((not found.of_items and label_names) or found.prior)
     if len(labels) > _MOST_NAMED:
-        counts = Counter(str(row.get("label")) for row in scatter)
+        counts = Counter(row.label for row in found.scatter)
         labels.sort(key=lambda label: -counts[label])
-    rows = []
-    for row in scatter:
-        label = str(row.get("label"))
-        support, probability = number(row.get("support")), number(row.get("probability"))
-        if support is None or support <= 0 or probability is None:
-            continue
-        if label not in labels:
-            labels.append(label)
-        rows.append((support, probability, labels.index(label), str(row.get("pattern"))))
-    return rows, labels
+    labels += dict.fromkeys(row.label for row in found.scatter if row.label not in labels)
+    numbers = {label: at for at, label in enumerate(labels)}
+    return [(row.support, row.probability, numbers[row.label], row.pattern) for row in found.scatter], labels
 
 
-def _scatter(found: Mapping[str, Any], rows: list[tuple[float, float, int, str]], labels: list[str]) -> Chart | None:
+def _scatter(found: PatternsResult, rows: list[tuple[float, float, int, str]], labels: list[str]) -> Chart | None:
     """A cloud of p(label | pattern) over support, with the threshold and the boundary of significance."""
     if not rows:
         return None
     supports = [row[0] for row in rows]
     low, high = min(supports) / 1.08, max(max(supports), 2 * min(supports)) * 1.1
     least = min(0.8, *(row[1] for row in rows))
-    threshold = number(mapping(found, "settings").get("threshold"))
-    rules = (Rule(threshold, f"selected above {percent(threshold, 0)}", "y"),) if threshold and threshold < 1 else ()
-    strongest = mapping(found, "strongest")
+    threshold = found.settings.threshold
+    rules = (Rule(threshold, f"selected above {percent(threshold, 0)}", "y"),) if 0 < threshold < 1 else ()
     return Cloud(
         name="artifacts_scatter",
         title="Patterns that lean to a label",
@@ -94,11 +86,10 @@ def _scatter(found: Mapping[str, Any], rows: list[tuple[float, float, int, str]]
         n_named=_MOST_NAMED,
         series_are="labels",
         strongest=tuple(
-            Named(support, p, labels.index(label), str(row.get("pattern")))
-            for label in strongest
+            Named(row.support, row.probability, labels.index(label), row.pattern)
+            for label, patterns in found.strongest.items()
             if label in labels
-            for row in records(strongest[label])[:_MOST_OF_A_LABEL]
-            if (support := number(row.get("support"))) is not None and (p := number(row.get("probability"))) is not None
+            for row in patterns[:_MOST_OF_A_LABEL]
         ),
         bounds=_boundaries(found, low, high),
         rules=rules,
@@ -106,7 +97,7 @@ def _scatter(found: Mapping[str, Any], rows: list[tuple[float, float, int, str]]
     )
 
 
-def _boundaries(found: Mapping[str, Any], low: float, high: float) -> tuple[tuple[tuple[float, float], ...], ...]:
+def _boundaries(found: PatternsResult, low: float, high: float) -> tuple[tuple[tuple[float, float], ...], ...]:
     """For each distinct prior, the smallest share that is significant at a support.
 
     p0 + z sqrt(p0 (1 - p0) / n), z the one-sided normal quantile of the largest p-value that Benjamini-Hochberg
@@ -114,12 +105,11 @@ def _boundaries(found: Mapping[str, Any], low: float, high: float) -> tuple[tupl
     """
     from scipy.special import ndtri
 
-    q = number(mapping(found, "settings").get("q"))
-    n_mined, n_significant = number(found.get("n_mined")), number(found.get("n_significant"))
-    if not q or not n_mined or n_significant is None:
+    q, n_mined = found.settings.q, found.n_mined
+    if not q or not n_mined:
         return ()
-    shares = [p for p in map(number, mapping(found, "prior").values()) if p is not None]
-    z = -float(ndtri(q * max(n_significant, 1.0) / n_mined / max(sum(p != 0 for p in shares), 1)))
+    shares = list(found.prior.values())
+    z = -float(ndtri(q * max(found.n_significant, 1.0) / n_mined / max(sum(p != 0 for p in shares), 1)))
     steps = [low * (high / low) ** (i / 60) for i in range(61)]
     # Labels of nearly the same share have one curve: two could not be told from each other.
     priors = {round(p / 0.04): p for p in shares if 0 < p < 1}
@@ -127,19 +117,14 @@ def _boundaries(found: Mapping[str, Any], low: float, high: float) -> tuple[tupl
     return tuple(tuple((n, p) for n, p in curve if p <= 1) for curve in curves)
 
 
-def _strongest(found: Mapping[str, Any], labels: list[str]) -> Chart | None:
+def _strongest(found: PatternsResult, labels: list[str]) -> Chart | None:
     """A bar with an interval a pattern, a group a label."""
-    strongest = mapping(found, "strongest")
     groups = []
-    for position, label in enumerate(strongest):
+    for position, (label, patterns) in enumerate(found.strongest.items()):
         series = labels.index(label) if label in labels else position
-        bars = tuple(
-            _pattern_bar(row, p, label, series)
-            for row in records(strongest[label])
-            if (p := number(row.get("probability"))) is not None
-        )[:_MOST_OF_A_LABEL]
+        bars = tuple(_pattern_bar(row, label, series) for row in patterns[:_MOST_OF_A_LABEL])
         if bars:
-            groups.append(BarGroup(label, bars, number(mapping(found, "prior").get(label))))
+            groups.append(BarGroup(label, bars, found.prior.get(label)))
     if not groups:
         return None
     most = 1 + max(bar.series for group in groups for bar in group.bars)
@@ -157,25 +142,25 @@ def _strongest(found: Mapping[str, Any], labels: list[str]) -> Chart | None:
     )
 
 
-def _pattern_bar(row: Mapping[str, Any], p: float, label: str, series: int) -> Bar:
-    low, high, pattern = number(row.get("wilson_low")), number(row.get("wilson_high")), str(row.get("pattern"))
-    hover = f"{pattern} → {label}: {percent(p)} {bounds(low, high)} of {count(row.get('support'))} examples"
-    return Bar(pattern, p, hover, points(p), series=series, low=low, high=high)
+def _pattern_bar(row: StrongPattern, label: str, series: int) -> Bar:
+    p, low, high = row.probability, row.wilson_low, row.wilson_high
+    hover = f"{row.pattern} → {label}: {percent(p)} {bounds(low, high)} of {count(row.support)} examples"
+    return Bar(row.pattern, p, hover, points(p), series=series, low=low, high=high)
 
 
-def _difficulty(found: Mapping[str, Any]) -> Chart | None:
+def _difficulty(found: ArtifactsResult) -> Chart | None:
     """One stack over the whole test set."""
-    difficulty = mapping(found, "difficulty")
-    shares = {name: number(mapping(difficulty, name).get("share")) or 0.0 for name in _CLASSES}
+    classes = found.difficulty or {}
+    shares = {name: number(each.share) or 0.0 for name, each in classes.items()}
     if not any(shares.values()):
         return None
-    texts = {name: f"{percent(share)} ({count(mapping(difficulty, name).get('n'))})" for name, share in shares.items()}
+    texts = {name: f"{percent(share)} ({count(classes[name].n)})" for name, share in shares.items()}
     return Stacks(
         name="artifacts_difficulty",
         title="Easy and hard test examples",
         caption="Easy: the strongest patterns pick the right choice. Hard: they pick wrong ones. "
         "Conflicting: both alike. Uncovered: none tells the choices apart."
-        if found.get("of_items")
+        if isinstance(found, PatternsResult) and found.of_items
         else "Easy: every pattern in the example points to its label. Hard: every one points to another label. "
         "Conflicting: both kinds. Uncovered: no pattern in it.",
         stacks=(
@@ -186,38 +171,34 @@ def _difficulty(found: Mapping[str, Any]) -> Chart | None:
                 )
             ),
         ),
-        series=tuple(Series(f"{name} {texts[name]}", name) for name in _CLASSES),
+        series=tuple(Series(f"{name} {texts[name]}", name) for name in classes),
     )
 
 
-def _coverage(found: Mapping[str, Any]) -> Chart | None:
+def _coverage(found: PatternsResult) -> Chart | None:
     """Coverage and precision over the threshold."""
-    rows = [row for row in records(found.get("coverage_curve")) if number(row.get("threshold")) is not None]
-    if len(rows) < 2 or not any(number(row.get("coverage")) for row in rows):
+    rows = found.coverage_curve
+    if len(rows) < 2 or not any(row.coverage for row in rows):
         return None
+    curves = ([row.coverage for row in rows], [row.precision for row in rows])
     traces = tuple(
         Trace(
             tuple(
-                Point(
-                    float(row["threshold"]),
-                    float(row[name]),
-                    f"threshold {decimal(row['threshold'])}: {name} {percent(row[name])}",
-                )
-                for row in rows
-                if number(row.get(name)) is not None
+                Point(row.threshold, value, f"threshold {decimal(row.threshold)}: {name} {percent(value)}")
+                for row, value in zip(rows, curve, strict=True)
+                if value is not None
             ),
             series,
             "curve",
         )
-        for series, name in enumerate(_CURVES)
+        for series, (name, curve) in enumerate(zip(_CURVES, curves, strict=True))
     )
-    chosen = number(mapping(found, "settings").get("threshold"))
     panel = Panel(
         "",
         traces,
         Axis("threshold on p(label | pattern)", "number", 2),
         Axis("", "percent", 0, low=0.0, high=1.0),
-        () if chosen is None else (Rule(chosen, "used here"),),
+        (Rule(found.settings.threshold, "used here"),),
     )
     return Plot(
         name="artifacts_coverage",

@@ -87,8 +87,7 @@ def measure_artifacts(
     """
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.question import study_artifacts
-    from goldassay.questions.report_frame import compose_report
 
     found, bounds, files = of_reading(settings, seed, reading)
     study = study_artifacts(train, test, bounds, condition=by, settings=found, steps=Steps(quiet), **files)
-    return compose_report(study.document, study.mined.tables(), findings=[study.finding])
+    return study.report

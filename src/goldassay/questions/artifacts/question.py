@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,15 +14,17 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.numbers import count, percent
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, mine_dataset
+from goldassay.questions.artifacts.page import PAGE
 from goldassay.questions.artifacts.reports import (
     MAX_VALUES,
     STRONGEST,
-    document_of_finding,
     figures_of,
+    report_of_finding,
     rows_of_value,
     strongest,
     write_report,
 )
+from goldassay.questions.artifacts.result import ControlCounts, PatternsResult
 from goldassay.questions.artifacts.search import answer, search_patterns
 from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.data_notes import data_notes
@@ -43,13 +46,15 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.questions.artifacts.result import ValueRow
     from goldassay.questions.artifacts.search import Described, PatternSearch
+    from goldassay.report.report import Report
 
 
 class _Artifacts:
     question = "artifacts"
-    title = "Artifacts"
-    asks = "Which surface patterns give the label away?"
+    title = PAGE.title
+    asks = str(PAGE.lead)
     needs = ()
 
     def run(self, evidence: Evidence) -> Finding:
@@ -60,13 +65,10 @@ class _Artifacts:
         assert assignment is not None
         difficulty = assignment.to_frame().with_columns(evidence.test.examples["example_id"])
         words = _words(evidence)
+        assert isinstance(finding.result, PatternsResult)
         return replace(
             finding,
-            results={
-                **finding.results,
-                "tokenizer_reason": _tokenizer_reason(evidence),
-                "control": _control(evidence),
-            },
+            result=replace(finding.result, tokenizer_reason=_tokenizer_reason(evidence), control=_control(evidence)),
             tables={
                 **finding.tables,
                 "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id")),
@@ -146,17 +148,13 @@ def _tokenizer_reason(evidence: Evidence) -> str | None:
     return "The texts have no spaces between words, so they are cut into characters."
 
 
-def _control(evidence: Evidence) -> dict[str, Any] | None:
+def _control(evidence: Evidence) -> ControlCounts | None:
     """Patterns of the other text of a pair: in a sound construction it tells nothing."""
     control = evidence.control_patterns
     if control is None:
         return None
-    return {
-        "applies_to": evidence.train.text_columns[0],
-        "n_mined": control.n_mined,
-        "n_significant": control.n_significant,
-        "n_selected": control.n_selected,
-    }
+    role = evidence.train.text_columns[0]
+    return ControlCounts(role, control.n_mined, control.n_significant, control.n_selected)
 
 
 @dataclass(frozen=True)
@@ -166,14 +164,12 @@ class ArtifactStudy:
     Attributes:
         evidence: What it was mined from and tried on.
         mined: Patterns and findings.
-        finding: The verdict on them.
-        document: What report.json has.
+        report: On them.
     """
 
     evidence: Evidence
     mined: MinedArtifacts
-    finding: Finding
-    document: dict[str, Any]
+    report: Report
 
 
 def study_artifacts(
@@ -208,17 +204,18 @@ def study_artifacts(
     mined = mine(evidence, bounds, condition)
     with steps.step("writing the report"):
         finding = CHECK.measure(evidence, mined.search.described)
-        document = document_of_mining(evidence, mined.search, condition, mined.by_value, finding)
-    return ArtifactStudy(evidence, mined, finding, document)
+        report = report_of_mining(evidence, mined.search, condition, mined.by_value, finding, mined.tables())
+    return ArtifactStudy(evidence, mined, report)
 
 
-def document_of_mining(
+def report_of_mining(
     evidence: Evidence,
     search: PatternSearch,
     condition: str | None = None,
     by_value: Mapping[str, PatternTable] | None = None,
     finding: Finding | None = None,
-) -> dict[str, Any]:
+    tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+) -> Report:
     """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
 
     Args:
@@ -227,12 +224,13 @@ def document_of_mining(
         condition: The column that the rows were also parted by, or None.
         by_value: Patterns of each of its values.
         finding: What the check found of them; None lets it be asked now.
+        tables: That the report holds.
     """
     keeping, test = evidence.settings.artifacts, evidence.held_out
-    rows: list[dict[str, Any]] = []
+    rows: list[ValueRow] = []
     for value, table in (by_value or {}).items():
         rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
-    return document_of_finding(
+    return report_of_finding(
         finding or CHECK.measure(evidence, search.described),
         {
             "name": evidence.train.name,
@@ -246,6 +244,7 @@ def document_of_mining(
         condition,
         rows,
         data_notes(evidence.train, test, None),
+        tables,
     )
 
 
@@ -283,7 +282,7 @@ class MinedArtifacts:
         """The figures, and the strongest findings."""
         return {
             **figures_of(self.patterns, self.findings, self.confirmation),
-            "by_lift": self.search.described.section["by_lift"],
+            "by_lift": [each.to_dict() for each in self.search.described.section.by_lift],
             "condition": self.condition,
             "by_value": {
                 value: {
@@ -306,10 +305,10 @@ class MinedArtifacts:
             )
         return tables
 
-    def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
+    def save(self, directory: str | os.PathLike[str], report: Report | None = None) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
 
-        With a report if its document is given (`document_of_mining` makes it).
+        With a report if there is one (`report_of_mining` makes it).
 
         Raises:
             OutputError: The folder cannot be written to.
@@ -318,10 +317,10 @@ class MinedArtifacts:
         with written_together(directory) as folder:
             write_tables(tables, folder)
             self.patterns.write(folder / "patterns.parquet")
-            if document is not None:
-                write_report(document, list(tables), folder)
+            if report is not None:
+                write_report(report, list(tables), folder)
         paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
-        return paths if document is None else [*paths, Path(directory) / "report.html"]
+        return paths if report is None else [*paths, Path(directory) / "report.html"]
 
 
 def mine(evidence: Evidence, bounds: Bounds = DEFAULT, condition: str | None = None) -> MinedArtifacts:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.finding import Finding
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.artifacts.inputs import SEPARATOR, texts_for
 from goldassay.questions.artifacts.measures.matching import mark_pattern
+from goldassay.questions.artifacts.result import (
+    ClassedExamples,
+    ClassedWith,
+    ClassSize,
+    PatternsResult,
+    ValueRow,
+)
 from goldassay.questions.artifacts.shortlist import STANDING, ranked_by_gain, shares
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
@@ -31,14 +40,14 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.report.report import Report
 
 
-def write_report(document: Mapping[str, Any], table_names: Sequence[str], folder: Path) -> None:
+def write_report(report: Report, table_names: Sequence[str], folder: Path) -> None:
     """Write report.html, report.json, timing.json, report.md and figures/NAME.svg next to the tables of a folder.
 
     The tables stay next to the page and not in a folder of their own: their paths are what other commands are given.
     """
-    report = compose_report(document)
     texts = {
         "report.html": render_html(report, tuple(table_names), ""),
         FILE_NAME: report.to_json(),
@@ -64,7 +73,7 @@ MAX_VALUES = 100
 TESTED = ("test_support", "test_probability")
 
 
-def document_of_finding(
+def report_of_finding(
     finding: Finding,
     dataset: Mapping[str, Any],
     inputs: Sequence[Mapping[str, Any]],
@@ -72,9 +81,10 @@ def document_of_finding(
     steps: Steps,
     settings: Settings,
     condition: str | None = None,
-    by_value: Sequence[dict[str, Any]] = (),
+    by_value: Sequence[ValueRow] = (),
     notes: Sequence[str] = (),
-) -> dict[str, Any]:
+    tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+) -> Report:
     """The report on mined patterns, wherever they and what they were mined from are.
 
     Args:
@@ -87,39 +97,38 @@ def document_of_finding(
         condition: The column that the rows were also parted by, or None.
         by_value: The rows of each of its values, as `rows_of_value` gives them.
         notes: What a reader has to know of the data, from `data_notes`.
+        tables: That the report holds.
     """
+    found = finding.result
     assert finding.verdict is not None
-    section = {**finding.results, "table": "findings"}
-    if by_value:
-        section |= {"condition": condition, "by_value": list(by_value)}
+    assert isinstance(found, PatternsResult)
+    found = replace(
+        found, table="findings", condition=condition if by_value else None, by_value=tuple(by_value)
+    )  # fmt: skip
     document = {
         "questions": ["artifacts"],
         "verdicts": {"artifacts": finding.verdict.to_dict()},
         "dataset": dict(dataset),
         "inputs": list(inputs),
         **({"data_notes": list(notes)} if notes else {}),
-        "artifacts": section,
+        "artifacts": found,
         "settings": {
-            **finding.results["settings"],
+            **found.settings.to_dict(),
             "seed": settings.seed,
             "verdicts": settings.verdicts.artifacts.model_dump(mode="json"),
         },
     }
     title = f"Artifacts of {dataset['name']}" + ("" if test is None else f", tried on {test}")
-    return frame_findings(title, document, steps, settings)
+    framed = frame_findings(title, document, steps, settings)
+    return compose_report(framed, tables, findings=[replace(finding, result=found)])
 
 
-def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl.DataFrame) -> list[dict[str, Any]]:
+def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl.DataFrame) -> list[ValueRow]:
     """The sizes of one value's patterns, and a row for each of its strongest folded findings."""
-    sizes = {
-        "value": value,
-        "n_examples": patterns.settings["n_sentences"],
-        "n_patterns": len(patterns),
-        "n_findings": findings.height,
-    }
+    sizes = ValueRow(value, patterns.settings["n_sentences"], len(patterns), findings.height)
     strongest = ranked_by_gain(findings, shares(patterns)).head(STRONGEST_PER_VALUE)
-    rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high").to_dicts()
-    return [{**sizes, **row} for row in rows] or [sizes]
+    rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high")
+    return [replace(sizes, **row) for row in rows.iter_rows(named=True)] or [sizes]
 
 
 def figures_of(
@@ -147,7 +156,7 @@ def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: i
     )
 
 
-def document_of_subsets(
+def report_of_subsets(
     figures: Mapping[str, Any],
     assignment: DifficultyAssignment,
     patterns: PatternTable,
@@ -155,7 +164,7 @@ def document_of_subsets(
     train: Dataset | None,
     steps: Steps,
     settings: Settings,
-) -> dict[str, Any]:
+) -> Report:
     """The report on the classes of a test set: their sizes, and a sample of each with what decided.
 
     Args:
@@ -169,25 +178,26 @@ def document_of_subsets(
     """
     mined_with = patterns.settings
     n = len(assignment)
-    overlap = figures["overlap"]
-    section = {
-        "applies_to": mined_with.get("text", test.text_columns[-1]),
-        "difficulty": {name: {"n": count, "share": count / n} for name, count in assignment.summary.items()},
-        "sizes": figures["sizes"],
-        "overlap": overlap,
-        "judged": figures["judged"],
-        "sample": _sample(assignment, patterns, test, settings.seed),
-        "settings": {"threshold": mined_with.get("threshold"), "min_count": mined_with["min_count"]},
-    }
+    found = ClassedExamples(
+        applies_to=mined_with.get("text", test.text_columns[-1]),
+        difficulty={name: ClassSize(size, size / n) for name, size in assignment.summary.items()},
+        sizes=tuple(figures["sizes"]),
+        overlap=figures["overlap"],
+        judged=figures["judged"],
+        sample=_sample(assignment, patterns, test, settings.seed),
+        settings=ClassedWith(mined_with.get("threshold"), mined_with["min_count"]),
+    )
+    verdict = _classed(figures)
     findings = {
         "questions": ["artifacts"],
-        "verdicts": {"artifacts": _classed(figures).to_dict()},
+        "verdicts": {"artifacts": verdict.to_dict()},
         "dataset": _dataset(test),
         "inputs": [*([] if train is None else [describe_input("train", train)]), describe_input("test", test)],
-        "artifacts": section,
+        "artifacts": found,
         "settings": {"patterns": {**mined_with, "label_counts": dict(_counted(patterns))}},
     }
-    return frame_findings(f"Easy and hard examples of {test.name}", findings, steps, settings)
+    framed = frame_findings(f"Easy and hard examples of {test.name}", findings, steps, settings)
+    return compose_report(framed, findings=[Finding("artifacts", verdict, result=found)])
 
 
 def _classed(figures: Mapping[str, Any]) -> Verdict:
@@ -206,7 +216,9 @@ def _classed(figures: Mapping[str, Any]) -> Verdict:
     return Verdict("not measurable", evidence, headline, next_step, "")
 
 
-def _sample(assignment: DifficultyAssignment, patterns: PatternTable, test: Dataset, seed: int) -> list[dict[str, Any]]:
+def _sample(
+    assignment: DifficultyAssignment, patterns: PatternTable, test: Dataset, seed: int
+) -> tuple[dict[str, Any], ...]:
     """Some examples of each class that hold a pattern, drawn at random, with the pattern of highest probability."""
     texts = texts_for(test, patterns)
     frame = patterns.to_frame()
@@ -236,7 +248,7 @@ def _sample(assignment: DifficultyAssignment, patterns: PatternTable, test: Data
                     "n_patterns": len(held),
                 }
             )
-    return rows
+    return tuple(rows)
 
 
 def _dataset(dataset: Dataset) -> dict[str, Any]:

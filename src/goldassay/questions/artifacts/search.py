@@ -6,14 +6,13 @@ The audit, `artifacts mine` in memory and `artifacts mine --memory` all end here
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.finding import Finding
-from goldassay.core.results import to_plain
 from goldassay.core.verdicts import not_measurable
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds, column_for, mine_corpus
 from goldassay.questions.artifacts.measures.clusters import Confirmation, confirm_patterns
@@ -25,6 +24,18 @@ from goldassay.questions.artifacts.measures.difficulty import (
 )
 from goldassay.questions.artifacts.measures.presence import CoverageCount
 from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
+from goldassay.questions.artifacts.result import (
+    ClassSize,
+    CurvePoint,
+    Estimated,
+    LiftedPattern,
+    MinedWith,
+    PatternPoint,
+    PatternsResult,
+    StrongPattern,
+    TriedPattern,
+    Variant,
+)
 from goldassay.questions.artifacts.shortlist import (
     STANDING,
     Shortlist,
@@ -52,6 +63,7 @@ if TYPE_CHECKING:
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.presence import LiftedPatterns
+    from goldassay.questions.artifacts.result import MarkedExample
     from goldassay.questions.artifacts.shortlist import Phrase
     from goldassay.questions.artifacts.training import SharedTexts, Training
     from goldassay.stats.clusters import Clusters
@@ -165,7 +177,7 @@ def answer(
             "The patterns were tried on no other data, so that nothing is known of what they give away there.",
             "Name an evaluation set with --test FILE.",
         )
-        return Finding("artifacts", verdict, described.section, tables=tables)
+        return Finding("artifacts", verdict, tables=tables, result=described.section)
     clusters = None if grouping is None else grouping.codes_if_any
     effects = measure_patterns(described.readings, clusters, limits, seed)
     verdict = judge_artifacts(
@@ -174,12 +186,12 @@ def answer(
         described.given,
         clusters=clusters,
         doubts=[*cluster_doubts(grouping), *doubts],
-        n_selected=described.section["n_selected"],
-        threshold=described.section["settings"]["threshold"],
-        is_part=len(text_columns) > 1 and described.section["applies_to"] != "all",
+        n_selected=described.section.n_selected,
+        threshold=described.section.settings.threshold,
+        is_part=len(text_columns) > 1 and described.section.applies_to != "all",
         limits=limits,
     )
-    return Finding("artifacts", verdict, {**described.section, "effects": to_plain(effects)}, tables=tables)
+    return Finding("artifacts", verdict, tables=tables, result=replace(described.section, effects=effects))
 
 
 @dataclass(frozen=True)
@@ -239,7 +251,7 @@ class Described:
     """The section of the report on mined patterns, and what it was made from.
 
     Attributes:
-        section: Plain data.
+        section: What is shown.
         findings: The selected patterns, folded; with a test set also how each does there.
         confirmation: The findings on the test set, or None.
         assignment: The classes of the test examples, or None.
@@ -248,7 +260,7 @@ class Described:
         pattern_examples: A few training examples of the patterns that test examples hold, or None.
     """
 
-    section: dict[str, Any]
+    section: PatternsResult
     findings: pl.DataFrame
     confirmation: Confirmation | None
     assignment: DifficultyAssignment | None
@@ -299,40 +311,47 @@ def describe_patterns(
     held = [] if assignment is None else patterns_of_rows(assignment)
     # One pass over the training part for both.
     samples = sample_examples(selected, sorted({*heads, *held}), train, seed)
-    shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
-    section = {
-        "applies_to": short.settings.get("text", train.text_columns[-1]),
-        "settings": {
-            **{key: short.settings[key] for key in shown},
-            "q": short.q,
-            "threshold": short.threshold,
-        },
-        "counted_together": short.settings.get(CLUSTERS),
-        "prior": shares(selected),
-        "n_mined": short.n_mined,
-        "n_significant": short.n_significant,
-        "n_selected": len(selected),
-        "n_standing": int(findings.select(STANDING.sum()).item()),
-        "n_not_folded": findings["n_folded"].null_count(),
-        "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
-        "strongest": _strongest(findings, chosen, samples),
-        "by_lift": strongest_by_lift(short.lifted, findings["pattern"]),
-        "scatter": short.scatter,
-        "coverage_of": "training" if test is None else "test",
-        "coverage_curve": _curve(short, test or train),
-    }
+    settings = short.settings
+    section = PatternsResult(
+        applies_to=settings.get("text", train.text_columns[-1]),
+        settings=MinedWith(
+            settings["max_tokens"],
+            settings["max_gap"],
+            settings["min_count"],
+            settings["tokenizer"],
+            short.q,
+            short.threshold,
+        ),
+        counted_together=settings.get(CLUSTERS),
+        prior=shares(selected),
+        n_mined=short.n_mined,
+        n_significant=short.n_significant,
+        n_selected=len(selected),
+        n_standing=int(findings.select(STANDING.sum()).item()),
+        n_not_folded=findings["n_folded"].null_count(),
+        n_confirmed=None if confirmation is None else confirmation.n_confirmed,
+        strongest=_strongest(findings, chosen, samples),
+        by_lift=strongest_by_lift(short.lifted, findings["pattern"]),
+        scatter=tuple(PatternPoint(**row) for row in short.scatter),
+        coverage_of="training" if test is None else "test",
+        coverage_curve=_curve(short, test or train),
+        tokenizer_reason=None,
+        control=None,
+    )
     if assignment is not None and given is not None:
-        section |= {
-            "difficulty": {name: {"n": n, "share": n / len(assignment)} for name, n in assignment.summary.items()},
-            "coverage": given.coverage,
-            "precision": given.precision,
-            "giveaway": given.giveaway,
-        }
+        n = len(assignment)
+        section = replace(
+            section,
+            difficulty={name: ClassSize(size, size / n) for name, size in assignment.summary.items()},
+            coverage=given.coverage,
+            precision=Estimated(**vars(given.precision)),
+            giveaway=Estimated(**vars(given.giveaway)),
+        )
     examples = table_of_examples(selected.to_frame()["pattern"].to_list(), {at: samples[at] for at in held})
-    return Described(to_plain(section), findings, confirmation, assignment, given, readings, examples)
+    return Described(section, findings, confirmation, assignment, given, readings, examples)
 
 
-def strongest_by_lift(lifted: LiftedPatterns, selected: pl.Series) -> list[dict[str, Any]]:
+def strongest_by_lift(lifted: LiftedPatterns, selected: pl.Series) -> tuple[LiftedPattern, ...]:
     """Of each label the patterns with the largest lift, which a share above the threshold need not show.
 
     Args:
@@ -347,31 +366,24 @@ def strongest_by_lift(lifted: LiftedPatterns, selected: pl.Series) -> list[dict[
     rows = np.concatenate(best)
     frame, (counts, _) = lifted.patterns.take(rows).to_frame(), lifted.patterns.take(rows).counts_and_q()
     own = counts[np.arange(rows.size), codes[rows]]
-    return (
-        frame.select("pattern", "support")
-        .with_columns(
-            label=pl.Series([names[code] for code in codes[rows]], dtype=pl.String),
-            probability=pl.Series(own / np.maximum(counts.sum(axis=1), 1)),
-            lift=pl.Series(lifts[rows]),
-            by_share=frame["pattern"].is_in(selected.implode()),
-        )
-        .to_dicts()
+    probability = own / np.maximum(counts.sum(axis=1), 1)
+    by_share = frame["pattern"].is_in(selected.implode())
+    columns = (frame["pattern"], frame["support"], codes[rows].tolist(), probability.tolist(), lifts[rows].tolist())
+    return tuple(
+        LiftedPattern(pattern, support, names[code], share, lift, listed)
+        for pattern, support, code, share, lift, listed in zip(*columns, by_share, strict=True)
     )
 
 
 def _strongest(
-    findings: pl.DataFrame, chosen: Mapping[str, Sequence[Phrase]], samples: Mapping[int, list[dict[str, Any]]]
-) -> dict[str, list[dict[str, Any]]]:
-    keys = (
-        "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
-        "test_support", "test_probability", "confirmed", "n_folded",
-    )  # fmt: skip
+    findings: pl.DataFrame, chosen: Mapping[str, Sequence[Phrase]], samples: Mapping[int, tuple[MarkedExample, ...]]
+) -> dict[str, tuple[StrongPattern, ...]]:
     standing = pl.Series(
         [name for phrases in chosen.values() for phrase in phrases for name in phrase.standing], dtype=pl.String
     )
     folded = findings.filter(pl.col("folded_under").is_in(standing.implode()))
 
-    def variants(phrase: Phrase, label: str) -> list[dict[str, Any]]:
+    def variants(phrase: Phrase, label: str) -> tuple[Variant, ...]:
         """Its fragments, then what is folded under it or them."""
         under = folded.filter(
             pl.col("folded_under").is_in(phrase.standing)
@@ -379,31 +391,43 @@ def _strongest(
             & (pl.col("pattern") != phrase.head["pattern"])
         )
         rows = [*phrase.fragments, *under.head(VARIANTS_PER_PATTERN).iter_rows(named=True)][:VARIANTS_PER_PATTERN]
-        return [{key: row[key] for key in ("pattern", "support", "probability")} for row in rows]
+        return tuple(Variant(row["pattern"], row["support"], row["probability"]) for row in rows)
 
-    return {
-        label: [
-            {
-                **{key: phrase.head[key] for key in keys if key in phrase.head},
-                "n_folded": phrase.n_folded,
-                "variants": variants(phrase, label),
-                "examples": samples[phrase.head["at"]],
-            }
-            for phrase in phrases
-        ]
-        for label, phrases in chosen.items()
-    }
+    def strong(phrase: Phrase, label: str) -> StrongPattern:
+        head = phrase.head
+        found = StrongPattern(
+            pattern=head["pattern"],
+            support=head["support"],
+            probability=head["probability"],
+            wilson_low=head["wilson_low"],
+            wilson_high=head["wilson_high"],
+            lift=head["lift"],
+            q_value=head["q_value"],
+            n_folded=phrase.n_folded,
+            variants=variants(phrase, label),
+            examples=samples[head["at"]],
+        )
+        if "test_support" not in head:
+            return found
+        return TriedPattern(
+            **vars(found),
+            test_support=head["test_support"],
+            test_probability=head["test_probability"],
+            confirmed=head["confirmed"],
+        )
+
+    return {label: tuple(strong(phrase, label) for phrase in phrases) for label, phrases in chosen.items()}
 
 
-def _curve(short: Shortlist, searched: Training) -> list[dict[str, Any]]:
+def _curve(short: Shortlist, searched: Training) -> tuple[CurvePoint, ...]:
     """Coverage and precision at a row of thresholds."""
     counted = count_coverage(short.for_curve, short.thresholds, searched)
     n = int(counted.label_counts.sum())
     rows = zip(short.thresholds, counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist(), strict=True)
-    return [
-        {"threshold": t, "coverage": covered / n if n else None, "precision": easy / decided if decided else None}
+    return tuple(
+        CurvePoint(t, covered / n if n else None, easy / decided if decided else None)
         for t, covered, decided, easy in rows
-    ]
+    )
 
 
 def count_coverage(patterns: PatternTable, thresholds: tuple[float, ...], searched: Training) -> CoverageCount:

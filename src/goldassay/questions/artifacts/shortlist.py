@@ -18,6 +18,7 @@ from goldassay.questions.artifacts.measures.presence import (
     RowSignatures,
     lifted_patterns,
 )
+from goldassay.questions.artifacts.result import MarkedExample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -307,7 +308,7 @@ SAMPLE = 5
 
 def sample_examples(
     patterns: PatternTable, rows: Sequence[int], train: Training, seed: int, size: int = SAMPLE
-) -> dict[int, list[dict[str, Any]]]:
+) -> dict[int, tuple[MarkedExample, ...]]:
     """For each row of a table, a few examples that hold its pattern, drawn at random among different texts.
 
     Drawn and not the first of the file, so that the labels are those a reader may expect: examples that speak against
@@ -321,8 +322,8 @@ def sample_examples(
         size: Most examples a pattern.
 
     Returns:
-        Row to its sample, in the order of the dataset: example_id, label, text, and marks, the characters [begin, end)
-        of the pattern's tokens where it first is in the text; those of the tokens skipped are not among them.
+        Row to its sample, in the order of the dataset. Marked are the tokens of the pattern where it first is in the
+        text; those that it skips are not.
     """
     if not rows:
         return {}
@@ -334,20 +335,13 @@ def sample_examples(
     every = sorted({position for part in positions for position in part})
     shown = dict(zip(every, train.examples(every), strict=True))
     frame = wanted.to_frame()
-    found: dict[int, list[dict[str, Any]]] = {}
+    found: dict[int, tuple[MarkedExample, ...]] = {}
     for i, row in enumerate(rows):
-        found[row] = []
-        for position in positions[i]:
-            example = shown[position]
-            marked = mark_pattern(
-                example.text, example.tokens, frame["tokens"][i].to_list(), frame["gaps"][i].to_list()
-            )
-            found[row].append(
-                {
-                    "example_id": example.example_id,
-                    "label": example.label,
-                    "text": marked.text.replace(SEPARATOR, "\n"),
-                    "marks": [list(span) for span in marked.spans],
-                }
-            )
+        tokens, gaps = frame["tokens"][i].to_list(), frame["gaps"][i].to_list()
+        drawn_here = []
+        for example in (shown[position] for position in positions[i]):
+            marked = mark_pattern(example.text, example.tokens, tokens, gaps)
+            text = marked.text.replace(SEPARATOR, "\n")
+            drawn_here.append(MarkedExample(example.example_id, example.label, text, marked.spans))
+        found[row] = tuple(drawn_here)
     return found

@@ -39,8 +39,8 @@ from goldassay.questions.artifacts.measures.streaming import mine_spool, scratch
 from goldassay.questions.artifacts.reports import (
     MAX_VALUES,
     STRONGEST,
-    document_of_finding,
     figures_of,
+    report_of_finding,
     rows_of_value,
     strongest,
     write_report,
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.questions.artifacts.result import ValueRow
+    from goldassay.report.report import Report
 
 # Bytes that a finding takes while findings are folded and looked for in a test set.
 _PER_FINDING = 2200
@@ -91,7 +93,7 @@ class StreamedArtifacts:
         dropped: Rows left out, counted by reason.
         test: What the findings were tried on, or None.
         paths: The files written.
-        document: What report.json has.
+        report: On them.
     """
 
     patterns: PatternFile
@@ -106,7 +108,7 @@ class StreamedArtifacts:
     dropped: Mapping[str, int]
     test: Dataset | None
     paths: list[Path]
-    document: dict[str, Any]
+    report: Report
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, and the strongest findings."""
@@ -176,7 +178,7 @@ def mine_files(
         names = ["patterns", "findings"]
         by_value: dict[str, dict[str, Any]] = {}
         skipped: dict[str, str] = {}
-        rows_by_value: list[dict[str, Any]] = []
+        rows_by_value: list[ValueRow] = []
         if condition is not None:
             with steps.step(f"mining by {condition}") as progress:
                 tables = _mined_by_value(corpus, values, bounds, bound, scratch, skipped, progress)
@@ -201,7 +203,7 @@ def mine_files(
                 "label_names": list(short.label_names),
                 "text_columns": list(train.text_columns),
             }
-            document = document_of_finding(
+            report = report_of_finding(
                 answer(described, train.text_columns, clusters, settings.verdicts.artifacts, settings.seed, doubts),
                 about,
                 [corpus.about_input(), *([] if tried is None else [describe_input("test", tried)])],
@@ -211,13 +213,13 @@ def mine_files(
                 condition,
                 rows_by_value,
             )
-            write_report(document, names, folder)
+            write_report(report, names, folder)
     written = [Path(out) / f"{name}.{kind}" for name in names for kind in ("parquet", "csv")]
     return StreamedArtifacts(
         replace(patterns, path=written[0]),
         described.findings,
         described.confirmation,
-        described.section["by_lift"],
+        [each.to_dict() for each in described.section.by_lift],
         condition,
         by_value,
         skipped,
@@ -226,7 +228,7 @@ def mine_files(
         corpus.resolved.dropped,
         None if held_out is None else held_out.dataset,
         [*written, Path(out) / "report.html"],
-        document,
+        report,
     )
 
 

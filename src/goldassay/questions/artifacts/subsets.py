@@ -41,12 +41,13 @@ from goldassay.stats.clusters import cluster_codes
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.report.report import Report
 
 N_FOLDS = 5
 
@@ -188,8 +189,8 @@ class Subsets:
             "overlap": None if self.overlap is None else self.overlap.to_dict(),
         }
 
-    def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
-        """Write subsets and the patterns that decided, as Parquet and CSV, and a report if its document is given.
+    def save(self, directory: str | os.PathLike[str], report: Report | None = None) -> list[Path]:
+        """Write subsets and the patterns that decided, as Parquet and CSV, and a report if there is one.
 
         Raises:
             OutputError: The folder cannot be written to.
@@ -200,10 +201,10 @@ class Subsets:
         with written_together(directory) as folder:
             write_tables(tables, folder)
             self.patterns.write(folder / "patterns.parquet")
-            if document is not None:
-                write_report(document, list(tables), folder)
+            if report is not None:
+                write_report(report, list(tables), folder)
         paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
-        return paths if document is None else [*paths, Path(directory) / "report.html"]
+        return paths if report is None else [*paths, Path(directory) / "report.html"]
 
 
 def assign(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
+    from goldassay.questions.artifacts.result import MarkedExample
 
 # Patterns that a page may ask for, the most frequent among the test rows first, and examples of each.
 MOST_PATTERNS, MOST_EXAMPLES = 1000, 3
@@ -28,7 +29,7 @@ def patterns_of_rows(assignment: DifficultyAssignment) -> list[int]:
     return sorted(ids[np.lexsort((ids, -counts))][:MOST_PATTERNS].tolist())
 
 
-def table_of_examples(names: Sequence[str], samples: Mapping[int, Sequence[Mapping[str, Any]]]) -> pl.DataFrame:
+def table_of_examples(names: Sequence[str], samples: Mapping[int, Sequence[MarkedExample]]) -> pl.DataFrame:
     """A row a pattern and example; `marks` are begin and end of each marked part, one after the other.
 
     Args:
@@ -36,7 +37,7 @@ def table_of_examples(names: Sequence[str], samples: Mapping[int, Sequence[Mappi
         samples: {position of a pattern: its examples, as `sample_examples` gives them}.
     """
     rows = [
-        (names[at], str(each["example_id"]), str(each["label"]), *_cut(str(each["text"]), each["marks"]))
+        (names[at], each.example_id, each.label, *_cut(each.text, each.marks))
         for at, examples in sorted(samples.items())
         for each in examples[:MOST_EXAMPLES]
     ]

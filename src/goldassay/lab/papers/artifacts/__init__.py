@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.settings import Settings
 from goldassay.lab.papers.artifacts.conclusions import conclude
@@ -10,10 +10,9 @@ from goldassay.lab.papers.artifacts.evidence import gap_rows, gather, mine_corpu
 from goldassay.lab.papers.artifacts.protocol import Corpus, Protocol, variants
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.recipe import PRETRAINED, Findings, Scale, Shown
-from goldassay.questions.artifacts.question import document_of_mining
+from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.lab.papers.artifacts.evidence import Evidence as CorpusEvidence
     from goldassay.lab.papers.recipe import ScaleName, Workplace
+    from goldassay.report.report import Report
 
 NEEDED: tuple[str, ...] = ()
 
@@ -169,11 +169,11 @@ def has_released(_work: Workplace) -> bool:
     return False
 
 
-def _document(each: CorpusEvidence, work: Workplace) -> dict[str, Any]:
+def _report(each: CorpusEvidence, work: Workplace) -> Report:
     settings = Settings(seed=work.seed)
     evidence = Evidence(each.train, each.test, settings=settings, steps=work.steps, split=False)
     search = try_patterns(each.patterns, each.train, each.test, settings.artifacts, settings.seed)
-    return document_of_mining(evidence, search)
+    return report_of_mining(evidence, search)
 
 
 def measure(work: Workplace) -> Findings:
@@ -186,7 +186,7 @@ def measure(work: Workplace) -> Findings:
         if corpus.train in work.sets and corpus.test in tested
     }
     unmeasured = [each for corpus in protocol.corpora if corpus.name not in found for each in unmeasured_tables(corpus)]
-    reports = {name: compose_report(_document(each, work)) for name, each in found.items()}
+    reports = {name: _report(each, work) for name, each in found.items()}
     pretrained = work.scale_name != "desk" or work.pretrained is not None
     return Findings(
         conclusions=conclude(list(found.values())),
