@@ -16,22 +16,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.questions.item_audit import audit_items
-
 from benchmarks.verdicts.items import SETS as CHOICES
 from benchmarks.verdicts.items import read_set, words_of
 from benchmarks.verdicts.preferences import SETS as PREFERENCES
 from goldassay.core.numbers import count, decimal
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
+from goldassay.questions.audit import report_on
+from goldassay.questions.kind_evidence import ItemEvidence
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed
+from goldassay.questions.overlap.in_audit import CorpusChoice
 
 if TYPE_CHECKING:
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 HEAD = ("set", "items", "guessing", "longest", "choices alone", "question alone", "whole", "strongest rule",
         "artifacts", "leakage")  # fmt: skip
+
+NO_CORPUS = CorpusChoice.of(None, "text")
 
 
 def longest_right(items: ChoiceItems) -> float:
@@ -53,7 +56,7 @@ def measured(name: str, items: ChoiceItems) -> list[str]:
     Raises:
         AssertionError: The longest text is right in another share of the items than a plain loop finds.
     """
-    report = audit_items(Posed(None, items, ()), Settings(), Steps(quiet=True))
+    report = report_on(ItemEvidence(Posed(None, items, ()), NO_CORPUS, Settings(), Steps(quiet=True)), None)
     accuracy: dict[str, Any] = {}
     rules: dict[str, Any] = {}
     for row in report.figures.iter_rows(named=True):

@@ -28,8 +28,9 @@ from goldassay.readers.quick_probe import QuickProbe
 
 if TYPE_CHECKING:
     import polars as pl
-    from goldassay.data.items import ChoiceItems
     from numpy.typing import NDArray
+
+    from goldassay.data.kinds import ChoiceItems
 
 
 def told(what: str, began: tuple[float, float], **measured: Any) -> None:

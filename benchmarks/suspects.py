@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from goldassay.data.items.choices import read_choices
 from scipy.special import softmax
 
 from goldassay.data import Dataset
+from goldassay.data.kinds.choices import read_choices
 from goldassay.data.reading import read_table
 from goldassay.questions.suspect.measures import contradict_gold, self_confidence
 from goldassay.questions.suspect.question import family_of

@@ -24,19 +24,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from goldassay.questions.item_audit import audit_items
 
 import goldassay
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
+from goldassay.questions.audit import report_on
+from goldassay.questions.kind_evidence import ItemEvidence
 from goldassay.questions.leakage.posed_items import ItemReading, Posed, load_items
+from goldassay.questions.overlap.in_audit import CorpusChoice
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from goldassay.data.items import ChoiceItems
-
+    from goldassay.data.kinds import ChoiceItems
     from goldassay.report.report import Report
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -69,6 +70,8 @@ SETS = {
     "MMLU psychology": f"{_MMLU}:test/professional_psychology_test.csv",
     "MMLU prehistory": f"{_MMLU}:test/prehistory_test.csv",
 }
+
+NO_CORPUS = CorpusChoice.of(None, "text")
 
 
 def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:
@@ -134,7 +137,7 @@ def shuffled_cells(draws: range, rows: int | None, names: Collection[str]) -> li
     for seed in draws:
         for name, items in sets.items():
             posed = Posed(None, shuffled(items, seed, rows), ())
-            found = words_of(audit_items(posed, Settings(seed=seed), Steps(quiet=True)))
+            found = words_of(report_on(ItemEvidence(posed, NO_CORPUS, Settings(seed=seed), Steps(quiet=True)), None))
             for question, word in found.items():
                 words[name, question][word] += 1
             print(f"{name}, draw {seed}: {found}", flush=True)

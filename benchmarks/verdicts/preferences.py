@@ -23,17 +23,19 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from goldassay.data.items import ChoiceItems, read_preferences
-from goldassay.questions.item_audit import audit_items
 
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from benchmarks.verdicts.items import N_TOLD, N_WORDS, QUESTIONS, UNSOUND, WORDS, read_set, shuffled, words_of
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
+from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.table import Table
+from goldassay.questions.audit import report_on
+from goldassay.questions.kind_evidence import ItemEvidence
 from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.stats.effects import Limits, Reading, measure_effects
 from goldassay.stats.verdicts import judge_effects
 
@@ -53,6 +55,8 @@ SETS = {
     },
 }  # fmt: skip
 _LIMITS = {"accuracy skill": Limits(0.03, UNSOUND)}
+
+NO_CORPUS = CorpusChoice.of(None, "text")
 
 
 def made_pairs(n: int, flaw: str, skill: float, seed: int) -> ChoiceItems:
@@ -96,7 +100,12 @@ def rule_word(items: ChoiceItems, seed: int) -> str:
 
 def audited(items: ChoiceItems, seed: int) -> dict[str, str]:
     """The verdicts of a whole audit."""
-    return words_of(audit_items(Posed(None, items, ()), Settings(seed=seed), Steps(quiet=True)))
+    return words_of(
+        report_on(
+            ItemEvidence(Posed(None, items, ()), NO_CORPUS, Settings(seed=seed), Steps(quiet=True)),
+            None,
+        )
+    )
 
 
 def _counted(items: ChoiceItems, seed: int, *, whole: bool) -> dict[str, str]:

@@ -30,7 +30,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.kinds import ChoiceItems
 
 LETTERS = "ABCD"
 WORDS = ["red", "blue", "stone", "river", "lamp", "code", "idea", "horse", "field", "wave", "cloud", "paper"]

@@ -39,14 +39,14 @@ TEXT = "\n\n".join(ITEMS).encode()
         ("out.jsonl/part-00000", LINES),
         ("part-00000", TEXT),
         ("part-00000", b"\xef\xbb\xbf" + TEXT),
-        ("a.gz", gzip.compress(LINES)),
-        ("a.gz", gzip.compress(TEXT)),
+        ("a.gz", gzip.compress(LINES, mtime=0)),
+        ("a.gz", gzip.compress(TEXT, mtime=0)),
         ("a.zst", zstandard.compress(LINES)),
         ("a.zst", skipped(4) + zstandard.compress(LINES)),
         ("a.jsonl.zst", skipped(4) + zstandard.compress(LINES)),
         ("a.jsonl.zst", in_window(LINES, 28)),
         ("a.jsonlines", LINES),
-        ("a.JSONLINES.gz", gzip.compress(LINES)),
+        ("a.JSONLINES.gz", gzip.compress(LINES, mtime=0)),
         ("README", TEXT),
     ],
 )
@@ -58,7 +58,7 @@ def test_what_is_clearly_readable_is_read(name: str, content: bytes, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "content", [TEXT.decode().encode("utf-16"), b"\x7fELF\0\0" + TEXT, gzip.compress(b"\0\xff" * 99)]
+    "content", [TEXT.decode().encode("utf-16"), b"\x7fELF\0\0" + TEXT, gzip.compress(b"\0\xff" * 99, mtime=0)]
 )
 def test_what_has_no_name_and_is_no_text_is_not_read(content: bytes, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", rows(3))
@@ -127,7 +127,7 @@ OBJECTS = [json.dumps({"text": text}).encode() for text in ITEMS]
         (json.dumps({"text": ITEMS[0]}, indent=1).encode(), "written over several lines: jq -c .", None),
         (LINES.decode().encode("utf-16"), "no UTF-8 but UTF-16", ["iconv", "-f", "UTF-16", "-t", "UTF-8"]),
         (LINES.decode().encode("utf-32"), "no UTF-8 but UTF-32", ["iconv", "-f", "UTF-32", "-t", "UTF-8"]),
-        (gzip.compress(LINES)[:-30], "damaged or cut short: copy or download", None),
+        (gzip.compress(LINES, mtime=0)[:-30], "damaged or cut short: copy or download", None),
         (zstandard.compress(LINES)[:-30], "cut short: copy or download", None),
     ],
 )

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.report.report import Report
 
-__all__ = ["study_audit"]
-
 
 def study_audit(
     train: Any,
@@ -96,16 +94,16 @@ def study_audit(
             if kind == TEXTS:
                 evidence.load()
         if kind == TEXTS:
-            return replace(_report(evidence, out), places=_places(train, test))
+            return replace(report_on(evidence, out), places=_places(train, test))
         besides = {"runs": paths, "elsewhere": elsewhere, "model": model, "corpus": corpus.places}
         if kind in (CHOICES, PREFERENCES):
             _refuse(kind, {**besides, "corpus": None})
             posed = pose_items(evidence.source, evidence.opened.match, test, reading)
-            return replace(_report(ItemEvidence(posed, corpus, settings, steps), out), places=_places(train, test))
+            return replace(report_on(ItemEvidence(posed, corpus, settings, steps), out), places=_places(train, test))
         _refuse(kind, besides)
         if kind == JUDGMENTS:
             judged = load_judgments(evidence.source, test, reading)
-            return _report(JudgmentEvidence(judged, settings, steps), out)
+            return report_on(JudgmentEvidence(judged, settings, steps), out)
     reading_runs = RunChoice.of(
         columns=reading.columns,
         pool_configurations=choice.pool_configurations,
@@ -133,7 +131,7 @@ def _audit_runs(
             "corpus",
         )
     with run_paths(given, named=False) as paths:
-        return _report(RunEvidence(given, kind, paths, choice, settings, steps), out)
+        return report_on(RunEvidence(given, kind, paths, choice, settings, steps), out)
 
 
 def _refuse(kind: str, besides: Mapping[str, Any]) -> None:
@@ -173,8 +171,13 @@ def _checks_of(kind: str) -> Sequence[Any]:
     )
 
 
-def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
-    """Ask every question that there is evidence for, and compose the report."""
+def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
+    """Ask every question that there is evidence for, and compose the report.
+
+    Args:
+        evidence: Of one input.
+        out: Where its runs are kept, as for `goldassay.audit`.
+    """
     settings, steps = evidence.settings, evidence.steps
     started = time.time()
     # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.

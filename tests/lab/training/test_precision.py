@@ -128,7 +128,7 @@ def test_slow_products_are_warned_of(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    from goldassay.training.progress import warn_of_precision
+    from goldassay.lab.training.progress import warn_of_precision
 
     has(monkeypatch, *instructions)
     warn_of_precision([Job("dam", UNHELD, (), "", precision=asked)])
