@@ -38,12 +38,14 @@ import goldassay
 from benchmarks.overlap_peers import Searched, compare
 from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
 from goldassay.kernels import json_lines
+from goldassay.kernels.words import words_of
 from goldassay.questions.overlap.measures import DIRTY_FROM
-from goldassay.scanning import Sought, SoughtText, find_corpus, scan_corpus, words_of
-from goldassay.scanning.confirmation import Confirmation
-from goldassay.scanning.fields import Wanted
-from goldassay.scanning.scan import scan_shard
-from goldassay.scanning.shards import Shard
+from goldassay.questions.overlap.search.confirmation import Confirmation
+from goldassay.questions.overlap.search.corpus import Shard, find_corpus
+from goldassay.questions.overlap.search.reading import Wanted
+from goldassay.questions.overlap.search.scan import scan_corpus
+from goldassay.questions.overlap.search.shard import scan_shard
+from goldassay.questions.overlap.search.sought import Sought, SoughtText
 
 N = 13
 _PART = 20_000_000

@@ -26,7 +26,6 @@ LEVELS = {
     "data": 2,
     "runs": 3,
     "readers": 4,
-    "scanning": 4,
     "report": 5,
     "gate": 5,
     "questions": 6,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import goldassay
 from goldassay.cli.main import run
-from goldassay.scanning import find_corpus
+from goldassay.questions.overlap.search.corpus import find_corpus
 from tests.questions.test_overlap import other_texts, questions, written
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def test_a_second_run_takes_what_was_kept_and_writes_the_same(tmp_path: Path) ->
 KILLED = """
 import os, signal, sys
 from goldassay.cli.main import run
-from goldassay.scanning import kept_shards, scan
+from goldassay.questions.overlap.search import scan
 scan.SHARD = scan.scan_corpus.__kwdefaults__["shard_size"] = 4000
-write, n = kept_shards.write_parquet, []
+write, n = scan.write_parquet, []
 def stopping(frame, path, **options):
     n.append(path)
     if len(n) == 3:
@@ -69,7 +69,7 @@ def stopping(frame, path, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     write(frame, path, **options)
 if sys.argv[1] == "kill":
-    kept_shards.write_parquet = stopping
+    scan.write_parquet = stopping
 sys.exit(run(sys.argv[2:]))
 """
 

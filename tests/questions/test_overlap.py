@@ -18,7 +18,7 @@ from goldassay.core.settings import Settings, parse_settings
 from goldassay.kernels import ngram_search
 from goldassay.questions.overlap.items import read_items
 from tests.conftest import DATA
-from tests.scanning.corpora import sentence
+from tests.overlap.search.corpora import sentence
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import parse_settings
+from tests.overlap.search.corpora import sentence
 from tests.questions.test_overlap import other_texts, written
-from tests.scanning.corpora import sentence
 from tests.stated import states
 
 if TYPE_CHECKING:

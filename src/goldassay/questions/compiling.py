@@ -65,8 +65,9 @@ def compile_late_loops() -> None:
     from goldassay.questions.artifacts.measures.mining import mine_patterns
     from goldassay.questions.artifacts.measures.presence import CoverageCount
     from goldassay.questions.example_clusters import NONE
-    from goldassay.questions.overlap.in_audit import CorpusChoice, search_for
     from goldassay.questions.overlap.items import items_of_dataset
+    from goldassay.questions.overlap.question import search_for
+    from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.readers.naive_bayes import word_evidence
     from goldassay.readers.probes import train_probes
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.search import Control, Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.networks import Plan
-    from goldassay.questions.overlap.in_audit import CorpusChoice
+    from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.kinds.opening import Opened
     from goldassay.runs.slices import Slice

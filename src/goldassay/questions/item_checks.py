@@ -16,8 +16,8 @@ from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
-from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_choices
+from goldassay.questions.overlap.question import search_for
 from goldassay.questions.row_details.words import words_of_texts
 from goldassay.questions.suspect.result import SuspectResult
 

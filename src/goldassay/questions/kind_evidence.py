@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.posed_items import Posed
-    from goldassay.questions.overlap.in_audit import CorpusChoice
+    from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_choice import RunChoice
 
 # More models than these are ranked, and not compared two by two.

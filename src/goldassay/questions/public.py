@@ -124,7 +124,7 @@ def audit(
     from goldassay.core.settings import chosen
     from goldassay.questions.audit import study_audit
     from goldassay.questions.leakage.posed_items import ItemReading
-    from goldassay.questions.overlap.in_audit import CorpusChoice
+    from goldassay.questions.overlap.search.scan import CorpusChoice
 
     if isinstance(train, list) and len(train) == 1 and isinstance(train[0], str):
         train = train[0]

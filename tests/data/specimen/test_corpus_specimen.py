@@ -18,7 +18,7 @@ from goldassay.data.specimen.corpus_specimen import (
     make_corpus_specimen,
     write_corpus_specimen,
 )
-from goldassay.scanning import words_of
+from goldassay.kernels.words import words_of
 
 if TYPE_CHECKING:
     from pathlib import Path

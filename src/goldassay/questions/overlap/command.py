@@ -78,7 +78,7 @@ def measure_overlap(
     from pathlib import Path
 
     from goldassay.core.settings import chosen
-    from goldassay.questions.overlap.study import SearchChoice, refuse_broken, study_overlap
+    from goldassay.questions.overlap.question import SearchChoice, refuse_broken, study_overlap
 
     settings = chosen(settings, seed, clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"

@@ -18,11 +18,12 @@ from goldassay.data.column_names import normalized
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
 from goldassay.data.row_values import normalized_texts, value_codes
+from goldassay.kernels.words import readings_of
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items
-from goldassay.scanning import SoughtText, readings_of
-from goldassay.scanning.fields import texts_of_column
+from goldassay.questions.overlap.search.reading import texts_of_column
+from goldassay.questions.overlap.search.sought import SoughtText
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:

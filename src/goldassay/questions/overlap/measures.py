@@ -25,6 +25,8 @@ KINDS = (
     "question and answer", "whole item", "near copy", "question only", "answer only", "one part", "some words", "none",
 )  # fmt: skip
 COUNTED = KINDS[:3]
+# What reports call the training part, where it is searched.
+TRAINING = "training part"
 
 
 def classify(coverage: ArrayLike) -> NDArray[np.str_]:

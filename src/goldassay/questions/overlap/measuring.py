@@ -1,7 +1,8 @@
-"""What was found of each item, put together: classes, kinds, the share that counts, and what is doubted."""
+"""What was found of each item, put together: classes, kinds, the share that counts, and the worst items."""
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -9,42 +10,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count, percent
-from goldassay.core.results import Result
+from goldassay.core.numbers import count
+from goldassay.core.results import Result, to_plain
 from goldassay.questions.instability.measures.scores import score_one_run
-from goldassay.questions.overlap.measures import COUNTED, KINDS, classify, kinds_of, worst_kinds
-from goldassay.questions.overlap.scored_runs import compare_scores
+from goldassay.questions.overlap.doubts import corpus_counts, find_doubts, notes_on, say_found
+from goldassay.questions.overlap.measures import CLASSES, COUNTED, KINDS, TRAINING, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.scored_runs import compare_scores, say_scores
+from goldassay.questions.overlap.search.confirmation import KEPT
 from goldassay.questions.overlap.verdict import judge_overlap
-from goldassay.scanning.confirmation import KEPT, WHOLE, Confirmation
-from goldassay.scanning.fields import TEXT_FIELD, USUAL_FIELDS
-from goldassay.scanning.scan import notices
-from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
     from goldassay.core.verdicts import Verdict
     from goldassay.questions.overlap.items import TestItems
-    from goldassay.scanning import Corpus, ScanResult, Sought
-    from goldassay.scanning.near_copies import NearTable
+    from goldassay.questions.overlap.search.corpus import Corpus
+    from goldassay.questions.overlap.search.scan import ScanResult
+    from goldassay.questions.overlap.search.sought import Sought
     from goldassay.stats.intervals import Interval
 
-# From this share of the items or documents on, those that cannot be searched leave the rest no sample.
-_MOST_UNSEARCHED = 0.05
-# Items that are looked for in themselves, to see that the search finds what is there.
-_MOST_CONTROLS = 100
 _QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY = map(
     KINDS.index, ("question only", "near copy", "one part", "answer only")
 )
-# Fields that are named beside one that is not there.
-_MOST_NAMED = 12
-# What reports call the training part, where it is searched.
-TRAINING = "training part"
 
 
 @dataclass(frozen=True)
@@ -141,8 +132,8 @@ def measure_items(
     counts = worst < len(COUNTED)
     searched = np.flatnonzero(is_searched)
     share, interval = _share(counts[searched], codes[searched])
-    doubts = _doubts(items, sought, scanned, corpus, is_searched)
-    said = _said(items, counts, worst, is_searched, scanned, share, interval, corpus)
+    doubts = find_doubts(items, sought, scanned, corpus, is_searched)
+    said = say_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
@@ -161,7 +152,7 @@ def measure_items(
     compared = tuple(
         compare_scores(model, own, is_dirty, is_clean, codes, difficulty.get(model)) for model, own in scores.items()
     )
-    return Overlap(rows, named, share, interval, verdict, scanned, corpus, _notes(corpus, scanned), compared)
+    return Overlap(rows, named, share, interval, verdict, scanned, corpus, notes_on(corpus, scanned), compared)
 
 
 def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[float, Interval | None]:
@@ -172,233 +163,164 @@ def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[floa
     return scored.mean, scored.interval
 
 
-def _said(
-    items: TestItems,
-    counts: NDArray[np.bool_],
-    worst: NDArray[np.int64],
-    is_searched: NDArray[np.bool_],
-    scanned: ScanResult,
-    share: float,
-    interval: Interval | None,
-    corpus: Corpus,
-) -> list[str]:
-    n, n_searched = int(counts.sum()), int(is_searched.sum())
-    between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
-    answers = " with their answers" if any(item.answer for item in items.items) else ""
-    is_training = _is_training(corpus)
-    has_training = any(file.name == TRAINING for file in corpus.files)
-    before = f"the {TRAINING} and " if has_training else ""
-    where = f"the {TRAINING}" if is_training else f"{before}the corpus"
-    n_documents = corpus_counts(corpus, scanned)[0]
-    documents = "the only document" if n_documents == 1 else f"the {count(n_documents)} documents"
-    rows = where if is_training else f"{before}{documents} of the corpus"
-    found = [
-        f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
-        f"{percent(share)}{between}."
-        if n
-        else f"None of {count(n_searched)} items stands in {rows}{answers}: {percent(share)}{between}."
-    ]
-    near = int((worst[is_searched] == _NEAR_COPY).sum())
-    if near:
-        what = "is a near copy" if near == 1 else "are near copies"
-        found.append(f"{count(near)} of these {what}, with some letters or words changed.")
-    only = int((worst[is_searched] == _QUESTION_ONLY).sum())
-    if only:
-        found.append(f"Of {count(only)} more the question stands there without its answer.")
-    return found
+# Items that the page shows beside the place where they stand, and files that it names.
+MOST_SHOWN, _MOST_FILES = 30, 20
+
+# Fewer words in a row that two texts share may stand in any two.
+_LEAST_RUN = 3
+
+# Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
+_STEPS = 5
+
+_TABLE_COLUMNS = (
+    "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
+    "near", "near_asked", "near_answer",
+)  # fmt: skip
 
 
-def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
-    """Documents with text, those without, and bytes scanned: of the corpus without the training part searched with it.
-
-    Where nothing else was searched, of the training part.
-    """
-    is_training = np.array([file.name == TRAINING for file in corpus.files])
-    n_documents, n_without, n_bytes = scanned.by_file[~is_training if not is_training.all() else is_training].sum(0)
-    return int(n_documents), int(n_without), int(n_bytes)
+def tables_of(found: Overlap) -> dict[str, pl.DataFrame]:
+    """Full tables by name."""
+    tables = {"overlap_items": found.rows, "overlap_places": found.places.select(_TABLE_COLUMNS)}
+    if found.scores:
+        tables["overlap_scores"] = pl.DataFrame(found.scores, infer_schema_length=None)
+    return tables
 
 
-def say_lacking(scanned: ScanResult, corpus: Corpus) -> str:
-    """That no document has a field that was named, with those that are there; "" where some have each."""
-    n_rows, shares = _shares_with(scanned, corpus)
-    lacking = [name for name, share in shares.items() if share == 0]
-    if not n_rows or not lacking or scanned.fields == USUAL_FIELDS:
-        return ""
-    own = [names for names, file in zip(scanned.names, corpus.files, strict=True) if file.name != TRAINING]
-    there = list(dict.fromkeys(name for names in own for name in names))[:_MOST_NAMED]
-    return f"no document has {' or '.join(map(repr, lacking))}; the fields are {', '.join(map(repr, there))}"
+def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[str, Any]:
+    """The findings as plain data."""
+    searched = found.rows.filter(pl.col("class") != "not searched")
+    n = searched.height
+    shares = {name: float((searched["class"] == name).sum()) / n if n else None for name in CLASSES}
+    corpus = found.corpus
+    names = corpus.files
+    kinds = dict(searched["kind"].value_counts().iter_rows())
+    n_question = kinds.get("question only", 0)
+    interval = found.interval
+    n_documents, _, n_bytes = corpus_counts(corpus, found.scanned)
+    return to_plain(
+        {
+            "corpus": _called([file.name for file in names]),
+            "share": found.share,
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+            "reason": "" if n else "no item is long enough to be searched",
+            "n_items": len(items.items),
+            "n_searched": n,
+            "n_found": int(searched["kind"].is_in(COUNTED).sum()),
+            "n": sought.n,
+            **shares,
+            "question_only": n_question / n if n else None,
+            "coverage": float(searched["coverage"].to_numpy().mean()) if n else None,
+            "union": float(searched["union"].to_numpy().mean()) if n else None,
+            "kinds": [{"kind": kind, "n": kinds.get(kind, 0), "share": kinds.get(kind, 0) / n if n else None}
+                      for kind in KINDS],
+            "histogram": _histogram(searched["coverage"].to_numpy()),
+            "files": _files(found),
+            "worst": _worst(found, sought),
+            "scores": list(found.scores),
+            "sentences": say_scores(found.scores),
+            "n_documents": n_documents,
+            "with_training": 0 < sum(file.name == TRAINING for file in names) < len(names),
+            "n_bytes": n_bytes,
+            "n_broken_lines": found.scanned.n_broken_lines,
+            "n_broken": len(found.scanned.broken),
+            "n_boilerplate": int(sought.is_common.sum()),
+            "near_copies": sought.near is not None,
+            "notes": [*items.decisions, *found.notes],
+        }
+    )  # fmt: skip
 
 
-def _shares_with(scanned: ScanResult, corpus: Corpus) -> tuple[int, dict[str, float]]:
-    """Lines of JSON and rows of the corpus, and the share of them that has each field."""
-    own = [file.name != TRAINING and file.form != "text" for file in corpus.files]
-    n_rows = int(scanned.by_file[own, :2].sum())
-    return n_rows, dict(zip(scanned.fields, (scanned.n_with[own].sum(0) / max(n_rows, 1)).tolist(), strict=True))
-
-
-def _say_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
-    """Which fields were read, where not each document has them, or where none was named."""
-    n_rows, shares = _shares_with(scanned, corpus)
-    if scanned.fields == USUAL_FIELDS:
-        shares = {name: share for name, share in shares.items() if share > 0 and name != TEXT_FIELD}
-    elif len(shares) == 1 or min(shares.values()) == 1:
-        return []
-    if not n_rows or not shares:
-        return []
-    said = ", ".join(f"{name!r} {percent(share)}" for name, share in shares.items())
-    return [f"The share of documents that have a field: {said}."]
-
-
-def _is_training(corpus: Corpus) -> bool:
-    return {file.name for file in corpus.files} == {TRAINING}
-
-
-def _doubts(
-    items: TestItems, sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]
-) -> list[Doubt]:
-    found = []
-    # Rows of the training part are compared as a whole, documents of a corpus are longer than an item.
-    alone = _is_training(corpus)
-    short = int((~(is_searched if alone else sought.has_ngrams)).sum())
-    if short > _MOST_UNSEARCHED * is_searched.size:
-        has = "has" if short == 1 else "have"
-        why = f"{has} no words" if alone else f"{has} fewer than 8 words"
-        found.append(
-            Doubt(
-                f"{count(short)} of {count(is_searched.size)} items {why} and cannot be searched"
-                + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
-                "Ask the question of a test set with longer items.",
-            )
-        )
-    whole = 0 if alone else int((sought.only_whole & sought.has_ngrams).sum())
-    if whole > _MOST_UNSEARCHED * is_searched.size:
-        found.append(
-            Doubt(
-                f"{count(whole)} of {count(is_searched.size)} items have so short a question and answer that they are "
-                "found only where all of the item stands without other words in between.",
-                "Ask the question of a test set with longer items.",
-            )
-        )
-    framed = 0 if alone else int((sought.own_share() < WHOLE).sum())
-    if framed > _MOST_UNSEARCHED * is_searched.size:
-        found.append(
-            Doubt(
-                f"Of {count(framed)} of {count(is_searched.size)} questions a fifth of the words or more stand in many "
-                "items, as an instruction or examples do: a document that has the rest alone may not be found.",
-                "Give the items without what they share.",
-            )
-        )
-    if lacking := say_lacking(scanned, corpus):
-        found.append(
-            Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
-        )
-    if scanned.broken:
-        found.append(
-            Doubt(
-                f"A part of the corpus could not be read: {scanned.broken[0][0]} ({scanned.broken[0][1]})"
-                + (f", and {len(scanned.broken) - 1} more." if len(scanned.broken) > 1 else "."),
-                "Mend it, and search again.",
-            )
-        )
-    n_bytes = corpus.n_other + sum(file.size for file in corpus.files if file.name != TRAINING)
-    if corpus.n_other > _MOST_UNSEARCHED * n_bytes:
-        found.append(
-            Doubt(
-                f"{percent(corpus.n_other / n_bytes)} of the folders' bytes lie in files of other kinds, which are "
-                "not searched.",
-                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
-            )
-        )
-    elif sum(held for _, held in corpus.unread) >= _MOST_UNSEARCHED * items.n_bytes:
-        # As large as the items that would not be sound: a copy of the test set as a table is a small file of a corpus.
-        n = len(corpus.unread)
-        found.append(
-            Doubt(
-                f"{corpus.unread[0][0]} {'is' if n == 1 else f'and {count(n - 1)} more are'} not searched, and may "
-                f"hold {percent(_MOST_UNSEARCHED)} of the items.",
-                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
-            )
-        )
-    n_documents, n_without, _ = corpus_counts(corpus, scanned)
-    total = n_documents + n_without
-    if n_without > _MOST_UNSEARCHED * total:
-        found.append(
-            Doubt(
-                f"{count(n_without)} of {count(total)} documents "
-                f"{'has' if n_without == 1 else 'have'} no text in the field that is read.",
-                f"Name the fields with {option('field', 'NAME+NAME')}.",
-            )
-        )
-    elif scanned.n_unread_bytes >= _MOST_UNSEARCHED * items.n_bytes:
-        n = scanned.n_unread
-        found.append(
-            Doubt(
-                f"{count(n)} document{' has' if n == 1 else 's have'} no text in the fields that are read, but in "
-                f"others, and may hold {percent(_MOST_UNSEARCHED)} of the items.",
-                f"Name the fields with {option('field', 'NAME+NAME')}.",
-            )
-        )
-    missed = _missed(sought)
-    if missed:
-        found.append(
-            Doubt(f"The search does not find {count(missed)} of the items in themselves.", "Report it as an error.")
-        )
-    return found
-
-
-def _missed(sought: Sought) -> int:
-    """Of up to 100 items, those that are not found in a document that is the item: the positive control.
-
-    Both looks are tried: the one at bytes, which passes over all that has no n-gram, and the exact one.
-    """
-    confirmation = Confirmation(sought)
-    wholes = [text for text in sought.texts if text.is_whole]
-    tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
-    said = [" ".join(text.words) for text in tried]
-    missed = 0
-    for text, document, is_noticed in zip(tried, said, notices(sought, said), strict=True):
-        confirmed = confirmation.confirm(document)
-        found = () if confirmed is None else confirmed.matches
-        missed += not (is_noticed and any(match.item == text.item and match.coverage == 1 for match in found))
-    if sought.near is not None:
-        missed += _missed_near(sought.near)
-    return missed
-
-
-def _missed_near(near: NearTable) -> int:
-    """The same of the search for near copies."""
-    tried = near.texts[:: max(1, len(near.texts) // _MOST_CONTROLS)]
-    said = [" ".join(text.words) for text in tried]
-    ends = np.cumsum([len(text.encode()) for text in said])
-    data = np.frombuffer("".join(said).encode() + b"\0", np.uint8)
-    found = near.search(data, np.append(0, ends[:-1]), ends, said.__getitem__)
-    return sum(
-        not any(copy.item == text.item and copy.counts for copy in found.get(at, ())) for at, text in enumerate(tried)
-    )
-
-
-def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
-    found = []
-    own = [name for name, why in corpus.left_out if why == "it is the test set itself"]
-    if own:
-        found.append(f"{own[0]} is the test set itself, and is left out of the corpus.")
-    others = [name for name, why in corpus.left_out if why != "it is the test set itself"]
+def _called(names: list[str]) -> str:
+    others = [name for name in names if name != TRAINING]
+    said = [TRAINING] if len(others) < len(names) else []
     if others:
-        found.append(
-            f"{others[0]} is no part of the corpus."
-            if len(others) == 1
-            else f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}."
+        said.append(others[0] if len(others) == 1 else f"{count(len(others))} files")
+    return " and ".join(said)
+
+
+def _histogram(coverage: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+    fifth = np.minimum((coverage * _STEPS + 1e-9).astype(int), _STEPS - 1)
+    counts = np.bincount(fifth, minlength=_STEPS)
+    rows = [{"of": "nothing", "n": int((coverage == 0).sum())}]
+    counts[0] -= rows[0]["n"]
+    width = 100 // _STEPS
+    return rows + [
+        {"of": f"{width * at} to {width * (at + 1)} %" if at else f"up to {width} %", "n": int(n)}
+        for at, n in enumerate(counts)
+    ]
+
+
+def _files(found: Overlap) -> list[dict[str, Any]]:
+    """Files with most items that count, by the best places of each."""
+    counted = (
+        found.places.filter(pl.col("kind").is_in(COUNTED))
+        .unique(["item", "place"], maintain_order=True)
+        .group_by("place", maintain_order=True)
+        .agg(n=pl.len())
+        .sort(["n", "place"], descending=[True, False])
+    )
+    return counted.head(_MOST_FILES).to_dicts()
+
+
+def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
+    """The worst items, each beside its best place, with the matched words marked in both."""
+    order = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)}, return_dtype=pl.Int64)
+    first = found.places.unique("item", keep="first", maintain_order=True)
+    worst = first.sort([order, -pl.col("rank"), pl.col("item")]).head(MOST_SHOWN)
+    shown = []
+    for row in worst.iter_rows(named=True):
+        text = max(
+            (each for each in sought.texts if each.item == row["item"] and each.is_whole),
+            key=lambda each: len(each.words),
+            default=None,
         )
-    if corpus.again:
-        n = len(corpus.again) - 1
-        found.append(
-            f"{corpus.again[0]} leads to what is read under another name, and is not read again."
-            if not n
-            else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
+        if text is None:
+            continue
+        least = 1 if row["near"] > row["coverage"] else _LEAST_RUN
+        is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "), least)
+        at = row["row"]
+        shown.append(
+            {
+                "item": row["id"],
+                "kind": row["kind"],
+                "coverage": row["coverage"],
+                "near": row["near"] or None,
+                "longest": row["longest"],
+                "place": f"{row['place']}, row {at}" if at > 0 else f"{row['place']}, byte {row['offset']}",
+                "text": " ".join(text.words),
+                "marks": _spans(text.words, is_marked),
+                "excerpt": row["excerpt"],
+                "excerpt_marks": _spans(tuple(row["excerpt"].split(" ")), in_excerpt),
+            }
         )
-    found += _say_shares(scanned, corpus)
-    found += [f"{name}: {why}." for name, why in scanned.broken]
-    n = corpus_counts(corpus, scanned)[1]
-    if n:
-        found.append(f"{count(n)} document{' has no text, and is' if n == 1 else 's have no text, and are'} left out.")
-    return tuple(found)
+    return shown
+
+
+def _alike(
+    words: Sequence[str], others: Sequence[str], least: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Which words of two texts stand in both in the same order, in runs of so many at least."""
+    found = np.zeros(len(words), bool), np.zeros(len(others), bool)
+    for begin, other, size in difflib.SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
+        if size < least:
+            continue
+        found[0][begin : begin + size] = True
+        found[1][other : other + size] = True
+    return found
+
+
+def _spans(words: tuple[str, ...], is_marked: np.ndarray[Any, Any]) -> list[list[int]]:
+    """Characters of marked words in their text joined by spaces; neighbours make one span."""
+    found: list[list[int]] = []
+    place = 0
+    before = False
+    for at, word in enumerate(words):
+        marked = at < len(is_marked) and bool(is_marked[at])
+        if marked and before:
+            found[-1][1] = place + len(word)
+        elif marked:
+            found.append([place, place + len(word)])
+        before = marked
+        place += len(word) + 1
+    return found

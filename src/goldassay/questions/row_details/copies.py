@@ -9,8 +9,7 @@ import polars as pl
 
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
-from goldassay.questions.overlap.measures import COUNTED
-from goldassay.questions.overlap.measuring import TRAINING
+from goldassay.questions.overlap.measures import COUNTED, TRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

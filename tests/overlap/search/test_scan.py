@@ -13,17 +13,19 @@ import pytest
 import zstandard
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import find_corpus, kept_shards, reading, scan, scan_corpus, shards
-from goldassay.scanning.confirmation import Confirmation
-from tests.scanning.corpora import sentence, sought
+from goldassay.questions.overlap.search import reading, scan, shard
+from goldassay.questions.overlap.search.confirmation import Confirmation
+from goldassay.questions.overlap.search.corpus import PIECE, Shard, find_corpus
+from goldassay.questions.overlap.search.scan import scan_corpus
+from tests.overlap.search.corpora import sentence, sought
 from tests.stated import in_order, says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goldassay.scanning import Sought
-    from goldassay.scanning.scan import ScanResult
+    from goldassay.questions.overlap.search.scan import ScanResult
+    from goldassay.questions.overlap.search.sought import Sought
 
 ITEMS = [sentence(random.Random(seed), 30) for seed in range(8)]
 
@@ -94,7 +96,7 @@ def test_any_number_of_documents_may_wait_for_the_exact_look(
 ) -> None:
     known, path = sought(ITEMS), write_jsonl(tmp_path / "corpus.jsonl", rows())
     whole = found_by(known, path)
-    monkeypatch.setattr(scan, "_MOST_WAITING", most)
+    monkeypatch.setattr(shard, "_MOST_WAITING", most)
     assert same(found_by(known, path), whole)
 
 
@@ -145,8 +147,8 @@ def test_several_fields_are_one_text(tmp_path: Path) -> None:
 def test_a_long_text_is_read_in_pieces_that_overlap(size: int, lines: bool, tmp_path: Path) -> None:
     rng = random.Random(1)
     piece = ("\n" if lines else " ").join(sentence(rng, 12) for _ in range(900)).replace("a", "á").encode()
-    raw = bytearray(piece * (7 * shards.PIECE // (2 * len(piece))))
-    for number, place in enumerate((0, shards.PIECE - 100, 2 * shards.PIECE, 3 * shards.PIECE - 20, len(raw) - 300)):
+    raw = bytearray(piece * (7 * PIECE // (2 * len(piece))))
+    for number, place in enumerate((0, PIECE - 100, 2 * PIECE, 3 * PIECE - 20, len(raw) - 300)):
         item = ITEMS[number].encode()
         while raw[place] & 0xC0 == 0x80:
             place += 1
@@ -293,7 +295,7 @@ class TestKept:
         found_by(sought(ITEMS), path, keep_in=keep)
         found_by(sought(ITEMS), path, keep_in=keep)
         assert len(list(keep.iterdir())) == 1
-        monkeypatch.setattr(kept_shards, "RULES", "others")
+        monkeypatch.setattr(scan, "RULES", "others")
         found_by(sought(ITEMS), path, keep_in=keep)
         assert len(list(keep.iterdir())) == 2
 
@@ -333,7 +335,7 @@ def test_items_that_are_cut_into_rows_are_in_the_union(
     pl.DataFrame({"text": cut(texts, size)}).write_parquet(tmp_path / "corpus.parquet")
     assert same(found_by(known, tmp_path / "corpus.parquet"), whole, without=["offset"])
     monkeypatch.setattr(reading, "BLOCK", 100)
-    monkeypatch.setattr(scan, "_AHEAD", 40)
+    monkeypatch.setattr(shard, "_AHEAD", 40)
     assert same(found_by(known, path, shard_size=700), whole)
     path.write_bytes(gzip.compress(path.read_bytes()))
     assert same(found_by(known, path), whole)
@@ -359,14 +361,14 @@ def test_little_is_read_beyond_a_range_where_no_line_has_the_field(
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one two"}\n' + f'{{"other": "{"x" * 1000}"}}\n' * 4000)
     begins: list[int] = []
-    read = scan.read_documents
+    read = shard.read_documents
 
     def watched(file: Any, shard: Any, fields: Any) -> Any:
         begins.append(shard.begin)
         return read(file, shard, fields)
 
-    monkeypatch.setattr(scan, "read_documents", watched)
+    monkeypatch.setattr(shard, "read_documents", watched)
     corpus = find_corpus([path])
-    scan.scan_shard(Confirmation(sought(ITEMS)), corpus.files[0], shards.Shard(0, 0, 1000), ("text",))
+    shard.scan_shard(Confirmation(sought(ITEMS)), corpus.files[0], Shard(0, 0, 1000), ("text",))
     assert len(begins) > 1
     assert max(begins) < 1000 + (1 << 20)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.kernels import json_lines, ngram_search
-from goldassay.scanning.scan import notices
-from tests.scanning.corpora import no_rows, sentence, sought
+from goldassay.questions.overlap.search.shard import notices
+from tests.overlap.search.corpora import no_rows, sentence, sought
 
 
 @pytest.mark.parametrize("n", [5, 6, 8, 13, 30])

@@ -16,9 +16,16 @@ from numba import njit
 from goldassay.core.errors import InputError
 from goldassay.kernels import json_lines
 from goldassay.kernels.ngram_search import NOTHING
-from goldassay.scanning.fields import USUAL_FIELDS, Pairs, Wanted, text_of, texts_below, texts_of_column
-from tests.scanning.corpora import sought
-from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
+from goldassay.questions.overlap.search.reading import (
+    USUAL_FIELDS,
+    Pairs,
+    Wanted,
+    text_of,
+    texts_below,
+    texts_of_column,
+)
+from tests.overlap.search.corpora import sought
+from tests.overlap.search.test_scan import ITEMS, found_by, rows, same, write_jsonl
 from tests.stated import in_order
 
 if TYPE_CHECKING:

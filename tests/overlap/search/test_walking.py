@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import find_corpus
-from tests.scanning.corpora import sought
-from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
+from goldassay.questions.overlap.search.corpus import find_corpus
+from tests.overlap.search.corpora import sought
+from tests.overlap.search.test_scan import ITEMS, found_by, rows, same, write_jsonl
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.scanning import SoughtText, words_of
-from goldassay.scanning.near_copies import SIMILARITY, NearCopy, NearTable, joined
-from tests.scanning.corpora import sentence
+from goldassay.kernels.words import words_of
+from goldassay.questions.overlap.search.sought import SIMILARITY, NearCopy, NearTable, SoughtText, joined
+from tests.overlap.search.corpora import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

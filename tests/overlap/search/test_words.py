@@ -11,11 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.kernels import json_lines, ngram_search
-from goldassay.kernels.words import ALONE, DEPENDS, DROPPED, END, N_POINTS, SEPARATES, SEVERAL, point_table
-from goldassay.scanning import Sought, SoughtText, readings_of, words_of
-from goldassay.scanning.fields import Wanted
-from goldassay.scanning.sought import MOST_N
-from tests.scanning.corpora import no_rows, sought
+from goldassay.kernels.words import (
+    ALONE,
+    DEPENDS,
+    DROPPED,
+    END,
+    N_POINTS,
+    SEPARATES,
+    SEVERAL,
+    point_table,
+    readings_of,
+    words_of,
+)
+from goldassay.questions.overlap.search.reading import Wanted
+from goldassay.questions.overlap.search.sought import MOST_N, Sought, SoughtText
+from tests.overlap.search.corpora import no_rows, sought
 
 
 @pytest.mark.parametrize(

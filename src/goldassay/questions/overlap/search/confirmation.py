@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.kernels.words import readings_of, words_of
-from goldassay.scanning.confirmation_kernels import (
+from goldassay.kernels.ngram_matches import (
     cover,
     densest,
     match_words,
@@ -18,14 +17,14 @@ from goldassay.scanning.confirmation_kernels import (
     run_edges,
     stands_within,
 )
+from goldassay.kernels.words import readings_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.scanning.near_copies import NearCopy
-    from goldassay.scanning.sought import Sought, SoughtText
+    from goldassay.questions.overlap.search.sought import NearCopy, Sought, SoughtText
 
 # From this share of an item's words on a document is kept, and from this on it holds the item by itself.
 KEPT, WHOLE = 0.2, 0.8

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from goldassay.kernels import json_lines
 from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
 from goldassay.kernels.ngram_search import BY_HAND, INVALID, NOTHING
-from goldassay.scanning.fields import Wanted, texts_below
+from goldassay.questions.overlap.search.reading import Wanted, texts_below
 
 WANTED = Wanted.of(["text", "title"])
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.scanning import words_of
-from goldassay.scanning.confirmation import Confirmation
-from goldassay.scanning.confirmation_kernels import densest, run_edges, stands_within
-from tests.scanning.corpora import sentence, sought
+from goldassay.kernels.ngram_matches import densest, run_edges, stands_within
+from goldassay.kernels.words import words_of
+from goldassay.questions.overlap.search.confirmation import Confirmation
+from tests.overlap.search.corpora import sentence, sought
 
 
 def plain_coverage(item: list[str], document: list[str], n: int) -> float:

@@ -17,11 +17,11 @@ import zstandard
 from pyarrow import parquet
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import find_corpus
-from goldassay.scanning.fields import USUAL_FIELDS
+from goldassay.questions.overlap.search.corpus import find_corpus
+from goldassay.questions.overlap.search.reading import USUAL_FIELDS
 from tests.data.test_blocks import in_window, skipped
-from tests.scanning.corpora import sought
-from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
+from tests.overlap.search.corpora import sought
+from tests.overlap.search.test_scan import ITEMS, found_by, rows, same, write_jsonl
 from tests.stated import in_order
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.kernels.ngram_search import N_STATES, RING
-from goldassay.scanning import Sought, SoughtText, words_of
+from goldassay.kernels.words import words_of
+from goldassay.questions.overlap.search.sought import Sought, SoughtText
 
 if TYPE_CHECKING:
     import random

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import find_corpus, on_cluster, scan_corpus
-from tests.scanning.corpora import sought
-from tests.scanning.test_scan import ITEMS, found_by, rows, same, write_jsonl
+from goldassay.questions.overlap.search import scan
+from goldassay.questions.overlap.search.corpus import find_corpus
+from goldassay.questions.overlap.search.scan import scan_corpus
+from tests.overlap.search.corpora import sought
+from tests.overlap.search.test_scan import ITEMS, found_by, rows, same, write_jsonl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +102,7 @@ def test_what_a_killed_worker_had_is_done_by_the_other(tmp_path: Path, cluster: 
 def test_all_workers_are_lost(tmp_path: Path, cluster: tuple[str, Workers], monkeypatch: pytest.MonkeyPatch) -> None:
     address, workers = cluster
     path = write_jsonl(tmp_path / "corpus.jsonl", rows(20_000))
-    monkeypatch.setattr(on_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(scan, "PATIENCE", 1.0)
     kept = tmp_path / "kept"
 
     def kill() -> None:

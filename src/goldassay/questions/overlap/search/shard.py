@@ -1,9 +1,8 @@
-"""One pass over a corpus: shards are scanned by themselves, kept, and merged to the same result in any order."""
+"""One shard of a corpus: the look at bytes, the exact look where it finds something, and what is kept of both."""
 
 from __future__ import annotations
 
 import json
-from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,49 +10,45 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.compiled import workers
-from goldassay.core.cores import cores
-from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count
-from goldassay.core.progress import Progress, silent
 from goldassay.kernels import json_lines, ngram_search
 from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
 from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
 from goldassay.kernels.words import words_of
-from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
-from goldassay.scanning.fields import Pairs, Wanted, say_fields, text_of
-from goldassay.scanning.forms import said_of
-from goldassay.scanning.kept_shards import KeptShards
-from goldassay.scanning.on_cluster import scan_on_cluster
-from goldassay.scanning.reading import Documents, read_documents
-from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
+from goldassay.questions.overlap.search.confirmation import Confirmation, with_near_copies
+from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, said_of
+from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from goldassay.scanning.confirmation import ItemMatch
-    from goldassay.scanning.near_copies import NearCopy
-    from goldassay.scanning.sought import Sought
+    from goldassay.questions.overlap.search.confirmation import ItemMatch
+    from goldassay.questions.overlap.search.sought import NearCopy, Sought
 
 # Places that are kept of each item.
 MOST_PLACES = 5
+
 # Broken lines that are named by their number.
-_MOST_NAMED = 3
+MOST_NAMED = 3
+
 # Fields of a document that are named.
 _MOST_FIELDS = 8
+
 # Characters of documents that wait for the exact look: one after the other they find its tables in the cache, which are
 # not there in the midst of the look at bytes.
 _MOST_WAITING = 1 << 22
+
 # Bytes of the next range that are read at a time for what runs across its border.
 _AHEAD = 1 << 14
+
 # Bytes of it that are read at most: lines without the field have no words, and a file of them would be read to its end.
 _MOST_AHEAD = 1 << 20
+
 # What a document may be whose text can be read.
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
+
 MATCHES: dict[str, Any] = {
     "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
     "asked": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
@@ -101,110 +96,6 @@ class ShardResult:
     matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MATCHES))
     windows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     error: str = ""
-
-
-@dataclass(frozen=True)
-class ScanResult:
-    """What a corpus has.
-
-    Attributes:
-        matches: The best places of each item, the best first; `row` from 1, -1 where a text has no rows.
-        n_found: Of each item the documents with 20 % of it, (N,).
-        n_holding: Those with 80 %, (N,).
-        union: Share of each item that n-grams of any documents cover, or of rows that follow each other, (N,).
-        n_documents: Documents with text.
-        n_without_text: Documents without any of the fields, or with empty ones.
-        n_unread: Documents without any of the fields: their text is elsewhere.
-        n_unread_bytes: Bytes of these.
-        n_bytes: Bytes that were scanned, unpacked.
-        n_broken_lines: Lines that are no JSON objects.
-        broken: Files that were not read to their end, and lines that are no JSON, with the reason.
-        by_file: Of each file documents with text, those without, and bytes that were scanned, (F, 3).
-        fields: Those that hold the text.
-        n_with: Of each file the lines or rows that have each of them, (F, K).
-        names: Of each file the fields of its first line or row.
-    """
-
-    matches: pl.DataFrame
-    n_found: NDArray[np.int64]
-    n_holding: NDArray[np.int64]
-    union: NDArray[np.float64]
-    n_documents: int
-    n_without_text: int
-    n_unread: int
-    n_unread_bytes: int
-    n_bytes: int
-    n_broken_lines: int
-    broken: tuple[tuple[str, str], ...]
-    by_file: NDArray[np.int64]
-    fields: tuple[str, ...]
-    n_with: NDArray[np.int64]
-    names: tuple[tuple[str, ...], ...]
-
-
-def scan_corpus(
-    sought: Sought,
-    corpus: Corpus,
-    fields: Sequence[str] = ("text",),
-    *,
-    keep_in: Path | None = None,
-    n_workers: int | None = None,
-    scheduler: str | None = None,
-    progress: Progress = silent,
-    shard_size: int = SHARD,
-) -> ScanResult:
-    """Search every document of a corpus, on all cores, or on the workers of a scheduler.
-
-    Args:
-        sought: What is sought.
-        corpus: The files.
-        fields: Of JSON and Parquet, those that hold the text.
-        keep_in: Where the results of shards are kept, so that a scan that was killed goes on there.
-        n_workers: Threads; by default one a core.
-        scheduler: Address of a dask scheduler, whose workers then search; the result is the same.
-        progress: Told of bytes as they lie.
-        shard_size: Bytes of a shard; the result does not depend on it.
-
-    Raises:
-        InputError: Nothing of the corpus can be read.
-    """
-    shards = corpus.shards(shard_size)
-    kept = KeptShards(keep_in, "" if keep_in is None else sought.digest, fields)
-    total = sum(file.size for file in corpus.files)
-    done: dict[int, int] = {}
-
-    def told(number: int, place: int) -> None:
-        done[number] = place - shards[number].begin
-        progress(sum(done.values()), total)
-
-    results: dict[int, ShardResult] = {}
-
-    def finished(number: int, found: ShardResult) -> None:
-        kept.save(corpus.files[shards[number].file], shards[number], found)
-        results[number] = found
-        told(number, shards[number].end)
-
-    for number, shard in enumerate(shards):
-        found = kept.load(corpus.files[shard.file], shard)
-        if found is not None:
-            results[number] = found
-            told(number, shard.end)
-    missing = [
-        (number, corpus.files[shard.file], shard) for number, shard in enumerate(shards) if number not in results
-    ]
-    if missing and scheduler is not None:
-        scan_on_cluster(sought, missing, fields, scheduler, finished)
-    elif missing:
-        confirmation = Confirmation(sought)
-        _ = sought.tables
-        with workers(n_workers or cores()) as pool:
-            tasks = {
-                pool.submit(scan_shard, confirmation, file, shard, fields, partial(told, number)): number
-                for number, file, shard in missing
-            }
-            for task in as_completed(tasks):
-                finished(tasks[task], task.result())
-    return merge(sought, corpus, fields, [results[number] for number in range(len(shards))])
 
 
 def scan_shard(
@@ -382,7 +273,7 @@ def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> N
     broken = np.flatnonzero(status == INVALID)
     is_unread = status == NO_FIELD
     lacking = np.flatnonzero(is_unread | (status == EMPTY))
-    found.broken += (found.n_lines + broken[: max(0, _MOST_NAMED - len(found.broken))]).tolist()
+    found.broken += (found.n_lines + broken[: max(0, MOST_NAMED - len(found.broken))]).tolist()
     found.n_broken += broken.size
     found.n_without_text += lacking.size
     found.n_unread += int(is_unread.sum())
@@ -465,83 +356,3 @@ class _Collected:
             for place, match, file in sorted(best, key=lambda each: each[0])
         ]  # fmt: skip
         found.matches = pl.DataFrame(rows, schema=MATCHES)
-
-
-def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> ScanResult:
-    """Put the results of all shards together, in the order of the shards.
-
-    Raises:
-        InputError: Nothing of the corpus could be read.
-    """
-    n_found, n_holding = np.zeros((2, sought.n_items), np.int64)
-    is_found = np.zeros(sought.window_text.size, bool)
-    lines = [0] * len(corpus.files)
-    by_file, n_with = np.zeros((len(corpus.files), 3), np.int64), np.zeros((len(corpus.files), len(fields)), np.int64)
-    names: list[list[str]] = [[] for _ in corpus.files]
-    matches = []
-    for each in results:
-        for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
-            for item, n in of.items():
-                counts[item] += n
-        is_found[each.windows] = True
-        # Rows count from 1 in the whole file.
-        row = pl.when(pl.col("row") >= 0).then(pl.col("row") + lines[each.file] + 1).otherwise(-1)
-        matches.append(each.matches.with_columns(row=row))
-        lines[each.file] += each.n_lines
-        by_file[each.file] += (each.n_documents, each.n_without_text, each.n_bytes)
-        n_with[each.file] += each.n_with or [0]
-        names[each.file] = names[each.file] or each.fields
-    broken = [*corpus.broken, *_broken(corpus, fields, results)]
-    n_documents, n_without_text, n_bytes = by_file.sum(axis=0).tolist()
-    if not n_documents:
-        name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
-        mend = None if ": " in why else "give files that can be read"
-        if " text in " in why:
-            mend = f"name its text with {option('field', 'NAME')}"
-        raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
-    union = np.zeros(sought.n_items)
-    for item, share in union_of(sought, np.flatnonzero(is_found)).items():
-        union[item] = share
-    together = pl.concat([pl.DataFrame(schema=MATCHES), *matches]).sort(
-        ["item", "rank", "file", "row", "offset"], descending=[False, True, False, False, False]
-    )
-    return ScanResult(
-        matches=together.group_by("item", maintain_order=True).head(MOST_PLACES),
-        n_found=n_found,
-        n_holding=n_holding,
-        union=union,
-        n_documents=n_documents,
-        n_without_text=n_without_text,
-        n_unread=sum(each.n_unread for each in results),
-        n_unread_bytes=sum(each.n_unread_bytes for each in results),
-        n_bytes=n_bytes,
-        n_broken_lines=sum(each.n_broken for each in results),
-        broken=tuple(broken),
-        by_file=by_file,
-        fields=tuple(fields),
-        n_with=n_with,
-        names=tuple(map(tuple, names)),
-    )
-
-
-def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> list[tuple[str, str]]:
-    """What of the files could not be read, in sentences' parts."""
-    found = []
-    for number, file in enumerate(corpus.files):
-        own = [each for each in results if each.file == number]
-        if error := next((each.error for each in own if each.error), ""):
-            found.append((file.name, error))
-        n_broken, lines, before = sum(each.n_broken for each in own), [], 0
-        for each in own:
-            lines += [before + line + 1 for line in each.broken]
-            before += each.n_lines
-        if n_broken:
-            named = ", ".join(map(str, lines[:_MOST_NAMED])) + (", ..." if n_broken > _MOST_NAMED else "")
-            said = "1 line is no JSON object" if n_broken == 1 else f"{count(n_broken)} lines are no JSON objects"
-            found.append((file.name, f"{said} (line {named})"))
-        without = sum(each.n_without_text for each in own)
-        if without and not sum(each.n_documents for each in own):
-            names = next((each.fields for each in own if each.fields), [])
-            there = f"; the fields are {', '.join(map(repr, names))}" if names else ""
-            found.append((file.name, f"no line has text in {say_fields(fields)}{there}"))
-    return found

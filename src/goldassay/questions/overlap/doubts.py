@@ -1,0 +1,269 @@
+"""What a search leaves open, and what is said of it: doubts, notes, and the control that it finds what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.doors import option
+from goldassay.core.numbers import count, percent
+from goldassay.questions.overlap.measures import KINDS, TRAINING
+from goldassay.questions.overlap.search.confirmation import WHOLE, Confirmation
+from goldassay.questions.overlap.search.reading import TEXT_FIELD, USUAL_FIELDS
+from goldassay.questions.overlap.search.shard import notices
+from goldassay.stats.verdicts import Doubt
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.questions.overlap.items import TestItems
+    from goldassay.questions.overlap.search.corpus import Corpus
+    from goldassay.questions.overlap.search.scan import ScanResult
+    from goldassay.questions.overlap.search.sought import NearTable, Sought
+    from goldassay.stats.intervals import Interval
+_QUESTION_ONLY, _NEAR_COPY = map(KINDS.index, ("question only", "near copy"))
+
+# From this share of the items or documents on, those that cannot be searched leave the rest no sample.
+_MOST_UNSEARCHED = 0.05
+
+# Items that are looked for in themselves, to see that the search finds what is there.
+_MOST_CONTROLS = 100
+
+# Fields that are named beside one that is not there.
+_MOST_NAMED = 12
+
+
+def say_found(
+    items: TestItems,
+    counts: NDArray[np.bool_],
+    worst: NDArray[np.int64],
+    is_searched: NDArray[np.bool_],
+    scanned: ScanResult,
+    share: float,
+    interval: Interval | None,
+    corpus: Corpus,
+) -> list[str]:
+    """How many items stand in the corpus, the share that decides first."""
+    n, n_searched = int(counts.sum()), int(is_searched.sum())
+    between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
+    answers = " with their answers" if any(item.answer for item in items.items) else ""
+    is_training = _is_training(corpus)
+    has_training = any(file.name == TRAINING for file in corpus.files)
+    before = f"the {TRAINING} and " if has_training else ""
+    where = f"the {TRAINING}" if is_training else f"{before}the corpus"
+    n_documents = corpus_counts(corpus, scanned)[0]
+    documents = "the only document" if n_documents == 1 else f"the {count(n_documents)} documents"
+    rows = where if is_training else f"{before}{documents} of the corpus"
+    found = [
+        f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
+        f"{percent(share)}{between}."
+        if n
+        else f"None of {count(n_searched)} items stands in {rows}{answers}: {percent(share)}{between}."
+    ]
+    near = int((worst[is_searched] == _NEAR_COPY).sum())
+    if near:
+        what = "is a near copy" if near == 1 else "are near copies"
+        found.append(f"{count(near)} of these {what}, with some letters or words changed.")
+    only = int((worst[is_searched] == _QUESTION_ONLY).sum())
+    if only:
+        found.append(f"Of {count(only)} more the question stands there without its answer.")
+    return found
+
+
+def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
+    """Documents with text, those without, and bytes scanned: of the corpus without the training part searched with it.
+
+    Where nothing else was searched, of the training part.
+    """
+    is_training = np.array([file.name == TRAINING for file in corpus.files])
+    n_documents, n_without, n_bytes = scanned.by_file[~is_training if not is_training.all() else is_training].sum(0)
+    return int(n_documents), int(n_without), int(n_bytes)
+
+
+def say_lacking(scanned: ScanResult, corpus: Corpus) -> str:
+    """That no document has a field that was named, with those that are there; "" where some have each."""
+    n_rows, shares = _shares_with(scanned, corpus)
+    lacking = [name for name, share in shares.items() if share == 0]
+    if not n_rows or not lacking or scanned.fields == USUAL_FIELDS:
+        return ""
+    own = [names for names, file in zip(scanned.names, corpus.files, strict=True) if file.name != TRAINING]
+    there = list(dict.fromkeys(name for names in own for name in names))[:_MOST_NAMED]
+    return f"no document has {' or '.join(map(repr, lacking))}; the fields are {', '.join(map(repr, there))}"
+
+
+def _shares_with(scanned: ScanResult, corpus: Corpus) -> tuple[int, dict[str, float]]:
+    """Lines of JSON and rows of the corpus, and the share of them that has each field."""
+    own = [file.name != TRAINING and file.form != "text" for file in corpus.files]
+    n_rows = int(scanned.by_file[own, :2].sum())
+    return n_rows, dict(zip(scanned.fields, (scanned.n_with[own].sum(0) / max(n_rows, 1)).tolist(), strict=True))
+
+
+def _say_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
+    """Which fields were read, where not each document has them, or where none was named."""
+    n_rows, shares = _shares_with(scanned, corpus)
+    if scanned.fields == USUAL_FIELDS:
+        shares = {name: share for name, share in shares.items() if share > 0 and name != TEXT_FIELD}
+    elif len(shares) == 1 or min(shares.values()) == 1:
+        return []
+    if not n_rows or not shares:
+        return []
+    said = ", ".join(f"{name!r} {percent(share)}" for name, share in shares.items())
+    return [f"The share of documents that have a field: {said}."]
+
+
+def _is_training(corpus: Corpus) -> bool:
+    return {file.name for file in corpus.files} == {TRAINING}
+
+
+def find_doubts(
+    items: TestItems, sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]
+) -> list[Doubt]:
+    """What of the items or of the corpus could not be searched, so that little that was found shows nothing."""
+    found = []
+    # Rows of the training part are compared as a whole, documents of a corpus are longer than an item.
+    alone = _is_training(corpus)
+    short = int((~(is_searched if alone else sought.has_ngrams)).sum())
+    if short > _MOST_UNSEARCHED * is_searched.size:
+        has = "has" if short == 1 else "have"
+        why = f"{has} no words" if alone else f"{has} fewer than 8 words"
+        found.append(
+            Doubt(
+                f"{count(short)} of {count(is_searched.size)} items {why} and cannot be searched"
+                + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
+                "Ask the question of a test set with longer items.",
+            )
+        )
+    whole = 0 if alone else int((sought.only_whole & sought.has_ngrams).sum())
+    if whole > _MOST_UNSEARCHED * is_searched.size:
+        found.append(
+            Doubt(
+                f"{count(whole)} of {count(is_searched.size)} items have so short a question and answer that they are "
+                "found only where all of the item stands without other words in between.",
+                "Ask the question of a test set with longer items.",
+            )
+        )
+    framed = 0 if alone else int((sought.own_share() < WHOLE).sum())
+    if framed > _MOST_UNSEARCHED * is_searched.size:
+        found.append(
+            Doubt(
+                f"Of {count(framed)} of {count(is_searched.size)} questions a fifth of the words or more stand in many "
+                "items, as an instruction or examples do: a document that has the rest alone may not be found.",
+                "Give the items without what they share.",
+            )
+        )
+    if lacking := say_lacking(scanned, corpus):
+        found.append(
+            Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
+        )
+    if scanned.broken:
+        found.append(
+            Doubt(
+                f"A part of the corpus could not be read: {scanned.broken[0][0]} ({scanned.broken[0][1]})"
+                + (f", and {len(scanned.broken) - 1} more." if len(scanned.broken) > 1 else "."),
+                "Mend it, and search again.",
+            )
+        )
+    n_bytes = corpus.n_other + sum(file.size for file in corpus.files if file.name != TRAINING)
+    if corpus.n_other > _MOST_UNSEARCHED * n_bytes:
+        found.append(
+            Doubt(
+                f"{percent(corpus.n_other / n_bytes)} of the folders' bytes lie in files of other kinds, which are "
+                "not searched.",
+                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
+            )
+        )
+    elif sum(held for _, held in corpus.unread) >= _MOST_UNSEARCHED * items.n_bytes:
+        # As large as the items that would not be sound: a copy of the test set as a table is a small file of a corpus.
+        n = len(corpus.unread)
+        found.append(
+            Doubt(
+                f"{corpus.unread[0][0]} {'is' if n == 1 else f'and {count(n - 1)} more are'} not searched, and may "
+                f"hold {percent(_MOST_UNSEARCHED)} of the items.",
+                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
+            )
+        )
+    n_documents, n_without, _ = corpus_counts(corpus, scanned)
+    total = n_documents + n_without
+    if n_without > _MOST_UNSEARCHED * total:
+        found.append(
+            Doubt(
+                f"{count(n_without)} of {count(total)} documents "
+                f"{'has' if n_without == 1 else 'have'} no text in the field that is read.",
+                f"Name the fields with {option('field', 'NAME+NAME')}.",
+            )
+        )
+    elif scanned.n_unread_bytes >= _MOST_UNSEARCHED * items.n_bytes:
+        n = scanned.n_unread
+        found.append(
+            Doubt(
+                f"{count(n)} document{' has' if n == 1 else 's have'} no text in the fields that are read, but in "
+                f"others, and may hold {percent(_MOST_UNSEARCHED)} of the items.",
+                f"Name the fields with {option('field', 'NAME+NAME')}.",
+            )
+        )
+    missed = _missed(sought)
+    if missed:
+        found.append(
+            Doubt(f"The search does not find {count(missed)} of the items in themselves.", "Report it as an error.")
+        )
+    return found
+
+
+def _missed(sought: Sought) -> int:
+    """Of up to 100 items, those that are not found in a document that is the item: the positive control.
+
+    Both looks are tried: the one at bytes, which passes over all that has no n-gram, and the exact one.
+    """
+    confirmation = Confirmation(sought)
+    wholes = [text for text in sought.texts if text.is_whole]
+    tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
+    said = [" ".join(text.words) for text in tried]
+    missed = 0
+    for text, document, is_noticed in zip(tried, said, notices(sought, said), strict=True):
+        confirmed = confirmation.confirm(document)
+        found = () if confirmed is None else confirmed.matches
+        missed += not (is_noticed and any(match.item == text.item and match.coverage == 1 for match in found))
+    if sought.near is not None:
+        missed += _missed_near(sought.near)
+    return missed
+
+
+def _missed_near(near: NearTable) -> int:
+    """The same of the search for near copies."""
+    tried = near.texts[:: max(1, len(near.texts) // _MOST_CONTROLS)]
+    said = [" ".join(text.words) for text in tried]
+    ends = np.cumsum([len(text.encode()) for text in said])
+    data = np.frombuffer("".join(said).encode() + b"\0", np.uint8)
+    found = near.search(data, np.append(0, ends[:-1]), ends, said.__getitem__)
+    return sum(
+        not any(copy.item == text.item and copy.counts for copy in found.get(at, ())) for at, text in enumerate(tried)
+    )
+
+
+def notes_on(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
+    """What of the corpus was left out, and which fields were read."""
+    found = []
+    own = [name for name, why in corpus.left_out if why == "it is the test set itself"]
+    if own:
+        found.append(f"{own[0]} is the test set itself, and is left out of the corpus.")
+    others = [name for name, why in corpus.left_out if why != "it is the test set itself"]
+    if others:
+        found.append(
+            f"{others[0]} is no part of the corpus."
+            if len(others) == 1
+            else f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}."
+        )
+    if corpus.again:
+        n = len(corpus.again) - 1
+        found.append(
+            f"{corpus.again[0]} leads to what is read under another name, and is not read again."
+            if not n
+            else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
+        )
+    found += _say_shares(scanned, corpus)
+    found += [f"{name}: {why}." for name, why in scanned.broken]
+    n = corpus_counts(corpus, scanned)[1]
+    if n:
+        found.append(f"{count(n)} document{' has no text, and is' if n == 1 else 's have no text, and are'} left out.")
+    return tuple(found)
