@@ -140,7 +140,10 @@ OVERLAP = stored(
     verdicts={"overlap": verdict("caution")},
     overlap={
         "corpus": "c.jsonl", "n_items": 100, "n_searched": 100, "reason": "", "share": 0.02, "low": 0.01, "high": 0.07,
-        "dirty": 0.03, "partial": 0.1, "question_only": 0.01, "coverage": 0.05, "union": 0.06,
+        "dirty": 0.03, "partial": 0.1, "question_only": 0.01, "coverage": 0.05, "union": 0.06, "clean": 0.87,
+        "n_found": 2, "n": 13, "kinds": [], "histogram": [], "files": [], "worst": [], "scores": [], "sentences": [],
+        "n_documents": 500, "with_training": False, "n_bytes": 9000, "n_broken_lines": 0, "n_broken": 0,
+        "n_boilerplate": 0, "near_copies": False, "notes": [],
     },
 )  # fmt: skip
 LEAKAGE = stored(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import TotalComparison
     from goldassay.questions.look import Look
+    from goldassay.questions.overlap.result import OverlapResult
     from goldassay.questions.report_diff import ReportDiff
     from goldassay.questions.run_scores import ScoredRuns
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
@@ -72,9 +73,13 @@ def show_board(report: Report, output: Output) -> None:
 
 def show_overlap(report: Report, output: Output) -> None:
     """Write overlap, and print how many items stand in the corpus."""
-    document = report.to_dict()
-    lines = [*settings_lines(output.settings), *_overlap(document)]
-    output.show_report(report, lines, as_text(document["overlap"]))
+    from goldassay.questions.overlap.page import PAGE
+    from goldassay.questions.overlap.result import OverlapResult
+
+    found = report.answer(OverlapResult)
+    assert found is not None
+    lines = [*settings_lines(output.settings), *_overlap(found, report.verdicts["overlap"])]
+    output.show_report(report, lines, as_text(PAGE.plain(found)))
 
 
 def show_look(found: Look, output: Output) -> None:
@@ -468,12 +473,11 @@ def _points(share: float) -> str:
     return f"{100 * share:.2f}"
 
 
-def _overlap(document: dict[str, Any]) -> Iterator[str]:
-    found, verdict = document["overlap"], document["verdicts"]["overlap"]
+def _overlap(found: OverlapResult, verdict: Mapping[str, Any]) -> Iterator[str]:
     yield f"overlap: {verdict['verdict']}"
     yield f"- {verdict['evidence']}"
-    for row in found["kinds"]:
-        if row["n"]:
-            yield f"{row['n']:>8,}  {row['kind']}"
-    for said in (*found["sentences"], *found["notes"]):
+    for each in found.kinds:
+        if each.n:
+            yield f"{each.n:>8,}  {each.kind}"
+    for said in (*found.sentences, *found.notes):
         yield f"- {said}"

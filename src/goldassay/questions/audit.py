@@ -24,7 +24,6 @@ from goldassay.questions.judgments.loading import load_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
 from goldassay.questions.leakage.posed_items import ItemReading, pose_items
 from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS
-from goldassay.questions.overlap.search.scan import CorpusChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_checks import BOARD_CHECKS, JUDGMENT_CHECKS, RUN_CHECKS
 from goldassay.questions.run_choice import RunChoice

@@ -22,14 +22,12 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.questions.overlap.search.sought import NearTable, Sought
     from goldassay.stats.intervals import Interval
-_QUESTION_ONLY, _NEAR_COPY = map(KINDS.index, ("question only", "near copy"))
 
+_QUESTION_ONLY, _NEAR_COPY = map(KINDS.index, ("question only", "near copy"))
 # From this share of the items or documents on, those that cannot be searched leave the rest no sample.
 _MOST_UNSEARCHED = 0.05
-
 # Items that are looked for in themselves, to see that the search finds what is there.
 _MOST_CONTROLS = 100
-
 # Fields that are named beside one that is not there.
 _MOST_NAMED = 12
 

@@ -5,29 +5,32 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.core.results import Result, to_plain
+from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.overlap.doubts import corpus_counts, find_doubts, notes_on, say_found
-from goldassay.questions.overlap.measures import CLASSES, COUNTED, KINDS, TRAINING, classify, kinds_of, worst_kinds
-from goldassay.questions.overlap.scored_runs import compare_scores, say_scores
+from goldassay.questions.overlap.measures import COUNTED, KINDS, TRAINING, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.page import say_scores
+from goldassay.questions.overlap.result import CoverageStep, FileCount, FoundItem, KindCount, OverlapResult
+from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.search.confirmation import KEPT
 from goldassay.questions.overlap.verdict import judge_overlap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
     from goldassay.core.verdicts import Verdict
     from goldassay.questions.overlap.items import TestItems
+    from goldassay.questions.overlap.result import ModelScore
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.questions.overlap.search.sought import Sought
@@ -62,7 +65,7 @@ class Overlap(Result):
     scanned: ScanResult
     corpus: Corpus
     notes: tuple[str, ...]
-    scores: tuple[dict[str, Any], ...] = ()
+    scores: tuple[ModelScore, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """One row an item."""
@@ -165,13 +168,10 @@ def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[floa
 
 # Items that the page shows beside the place where they stand, and files that it names.
 MOST_SHOWN, _MOST_FILES = 30, 20
-
 # Fewer words in a row that two texts share may stand in any two.
 _LEAST_RUN = 3
-
 # Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
 _STEPS = 5
-
 _TABLE_COLUMNS = (
     "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
     "near", "near_asked", "near_answer",
@@ -182,53 +182,54 @@ def tables_of(found: Overlap) -> dict[str, pl.DataFrame]:
     """Full tables by name."""
     tables = {"overlap_items": found.rows, "overlap_places": found.places.select(_TABLE_COLUMNS)}
     if found.scores:
-        tables["overlap_scores"] = pl.DataFrame(found.scores, infer_schema_length=None)
+        tables["overlap_scores"] = frame_of_records(found.scores)
     return tables
 
 
-def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[str, Any]:
-    """The findings as plain data."""
+def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> OverlapResult:
+    """What was found, as reports have it."""
     searched = found.rows.filter(pl.col("class") != "not searched")
     n = searched.height
-    shares = {name: float((searched["class"] == name).sum()) / n if n else None for name in CLASSES}
-    corpus = found.corpus
-    names = corpus.files
+    classes = dict(searched["class"].value_counts().iter_rows())
     kinds = dict(searched["kind"].value_counts().iter_rows())
-    n_question = kinds.get("question only", 0)
-    interval = found.interval
-    n_documents, _, n_bytes = corpus_counts(corpus, found.scanned)
-    return to_plain(
-        {
-            "corpus": _called([file.name for file in names]),
-            "share": found.share,
-            "low": None if interval is None else interval.low,
-            "high": None if interval is None else interval.high,
-            "reason": "" if n else "no item is long enough to be searched",
-            "n_items": len(items.items),
-            "n_searched": n,
-            "n_found": int(searched["kind"].is_in(COUNTED).sum()),
-            "n": sought.n,
-            **shares,
-            "question_only": n_question / n if n else None,
-            "coverage": float(searched["coverage"].to_numpy().mean()) if n else None,
-            "union": float(searched["union"].to_numpy().mean()) if n else None,
-            "kinds": [{"kind": kind, "n": kinds.get(kind, 0), "share": kinds.get(kind, 0) / n if n else None}
-                      for kind in KINDS],
-            "histogram": _histogram(searched["coverage"].to_numpy()),
-            "files": _files(found),
-            "worst": _worst(found, sought),
-            "scores": list(found.scores),
-            "sentences": say_scores(found.scores),
-            "n_documents": n_documents,
-            "with_training": 0 < sum(file.name == TRAINING for file in names) < len(names),
-            "n_bytes": n_bytes,
-            "n_broken_lines": found.scanned.n_broken_lines,
-            "n_broken": len(found.scanned.broken),
-            "n_boilerplate": int(sought.is_common.sum()),
-            "near_copies": sought.near is not None,
-            "notes": [*items.decisions, *found.notes],
-        }
-    )  # fmt: skip
+    coverage = searched["coverage"].to_numpy()
+
+    def share(n_found: int) -> float | None:
+        return n_found / n if n else None
+
+    names = [file.name for file in found.corpus.files]
+    n_documents, _, n_bytes = corpus_counts(found.corpus, found.scanned)
+    return OverlapResult(
+        corpus=_called(names),
+        share=found.share,
+        low=None if found.interval is None else found.interval.low,
+        high=None if found.interval is None else found.interval.high,
+        reason="" if n else "no item is long enough to be searched",
+        n_items=len(items.items),
+        n_searched=n,
+        n_found=sum(kinds.get(kind, 0) for kind in COUNTED),
+        n=sought.n,
+        clean=share(classes.get("clean", 0)),
+        partial=share(classes.get("partial", 0)),
+        dirty=share(classes.get("dirty", 0)),
+        question_only=share(kinds.get("question only", 0)),
+        coverage=float(coverage.mean()) if n else None,
+        union=float(searched["union"].to_numpy().mean()) if n else None,
+        kinds=tuple(KindCount(kind, kinds.get(kind, 0), share(kinds.get(kind, 0))) for kind in KINDS),
+        histogram=_histogram(coverage),
+        files=_files(found),
+        worst=tuple(_worst(found, sought)),
+        scores=found.scores,
+        sentences=tuple(say_scores(found.scores)),
+        n_documents=n_documents,
+        with_training=0 < names.count(TRAINING) < len(names),
+        n_bytes=n_bytes,
+        n_broken_lines=found.scanned.n_broken_lines,
+        n_broken=len(found.scanned.broken),
+        n_boilerplate=int(sought.is_common.sum()),
+        near_copies=sought.near is not None,
+        notes=(*items.decisions, *found.notes),
+    )
 
 
 def _called(names: list[str]) -> str:
@@ -239,19 +240,17 @@ def _called(names: list[str]) -> str:
     return " and ".join(said)
 
 
-def _histogram(coverage: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+def _histogram(coverage: NDArray[np.float64]) -> tuple[CoverageStep, ...]:
     fifth = np.minimum((coverage * _STEPS + 1e-9).astype(int), _STEPS - 1)
     counts = np.bincount(fifth, minlength=_STEPS)
-    rows = [{"of": "nothing", "n": int((coverage == 0).sum())}]
-    counts[0] -= rows[0]["n"]
+    nothing = int((coverage == 0).sum())
+    counts[0] -= nothing
     width = 100 // _STEPS
-    return rows + [
-        {"of": f"{width * at} to {width * (at + 1)} %" if at else f"up to {width} %", "n": int(n)}
-        for at, n in enumerate(counts)
-    ]
+    names = [f"up to {width} %", *(f"{width * at} to {width * (at + 1)} %" for at in range(1, _STEPS))]
+    return (CoverageStep("nothing", nothing), *map(CoverageStep, names, counts.tolist()))
 
 
-def _files(found: Overlap) -> list[dict[str, Any]]:
+def _files(found: Overlap) -> tuple[FileCount, ...]:
     """Files with most items that count, by the best places of each."""
     counted = (
         found.places.filter(pl.col("kind").is_in(COUNTED))
@@ -260,15 +259,14 @@ def _files(found: Overlap) -> list[dict[str, Any]]:
         .agg(n=pl.len())
         .sort(["n", "place"], descending=[True, False])
     )
-    return counted.head(_MOST_FILES).to_dicts()
+    return tuple(FileCount(place, n) for place, n in counted.head(_MOST_FILES).iter_rows())
 
 
-def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
+def _worst(found: Overlap, sought: Sought) -> Iterator[FoundItem]:
     """The worst items, each beside its best place, with the matched words marked in both."""
     order = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)}, return_dtype=pl.Int64)
     first = found.places.unique("item", keep="first", maintain_order=True)
     worst = first.sort([order, -pl.col("rank"), pl.col("item")]).head(MOST_SHOWN)
-    shown = []
     for row in worst.iter_rows(named=True):
         text = max(
             (each for each in sought.texts if each.item == row["item"] and each.is_whole),
@@ -280,26 +278,21 @@ def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
         least = 1 if row["near"] > row["coverage"] else _LEAST_RUN
         is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "), least)
         at = row["row"]
-        shown.append(
-            {
-                "item": row["id"],
-                "kind": row["kind"],
-                "coverage": row["coverage"],
-                "near": row["near"] or None,
-                "longest": row["longest"],
-                "place": f"{row['place']}, row {at}" if at > 0 else f"{row['place']}, byte {row['offset']}",
-                "text": " ".join(text.words),
-                "marks": _spans(text.words, is_marked),
-                "excerpt": row["excerpt"],
-                "excerpt_marks": _spans(tuple(row["excerpt"].split(" ")), in_excerpt),
-            }
+        yield FoundItem(
+            item=row["id"],
+            kind=row["kind"],
+            coverage=row["coverage"],
+            near=row["near"] or None,
+            longest=row["longest"],
+            place=f"{row['place']}, row {at}" if at > 0 else f"{row['place']}, byte {row['offset']}",
+            text=" ".join(text.words),
+            marks=_spans(text.words, is_marked),
+            excerpt=row["excerpt"],
+            excerpt_marks=_spans(tuple(row["excerpt"].split(" ")), in_excerpt),
         )
-    return shown
 
 
-def _alike(
-    words: Sequence[str], others: Sequence[str], least: int
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _alike(words: Sequence[str], others: Sequence[str], least: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which words of two texts stand in both in the same order, in runs of so many at least."""
     found = np.zeros(len(words), bool), np.zeros(len(others), bool)
     for begin, other, size in difflib.SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
@@ -310,17 +303,15 @@ def _alike(
     return found
 
 
-def _spans(words: tuple[str, ...], is_marked: np.ndarray[Any, Any]) -> list[list[int]]:
-    """Characters of marked words in their text joined by spaces; neighbours make one span."""
-    found: list[list[int]] = []
+def _spans(words: Sequence[str], is_marked: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Characters of marked words in their text joined by spaces; neighbors make one span."""
+    found: list[tuple[int, int]] = []
     place = 0
     before = False
-    for at, word in enumerate(words):
-        marked = at < len(is_marked) and bool(is_marked[at])
-        if marked and before:
-            found[-1][1] = place + len(word)
-        elif marked:
-            found.append([place, place + len(word)])
+    for word, marked in zip(words, is_marked.tolist(), strict=True):
+        end = place + len(word)
+        if marked:
+            found.append((found.pop()[0] if before else place, end))
         before = marked
-        place += len(word) + 1
-    return found
+        place = end + 1
+    return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,17 +23,17 @@ from goldassay.questions.overlap.doubts import say_lacking
 from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_items
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 from goldassay.questions.overlap.measuring import Overlap, describe_overlap, measure_items, tables_of
+from goldassay.questions.overlap.page import LEAD, PAGE
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of
 from goldassay.questions.overlap.search.scan import CorpusChoice, scan_corpus
 from goldassay.questions.overlap.search.sought import Sought
-from goldassay.questions.overlap.sections import LEAD, TITLE
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice, by_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
@@ -156,8 +157,7 @@ def report_overlap(
     found: Overlap, items: TestItems, sought: Sought, choice: SearchChoice, settings: Settings, steps: Steps
 ) -> Report:
     """Write up what was found."""
-    section = describe_overlap(found, items, sought)
-    corpus = found.corpus
+    result = describe_overlap(found, items, sought)
     findings: dict[str, Any] = {
         "questions": ["overlap"],
         "verdicts": {"overlap": found.verdict.to_dict()},
@@ -166,16 +166,16 @@ def report_overlap(
             items.described,
             {
                 "role": "corpus",
-                "name": section["corpus"],
-                "files": [file.name for file in corpus.files],
+                "name": result.corpus,
+                "files": [file.name for file in found.corpus.files],
                 "sha256": [],
-                "n_rows": section["n_documents"],
+                "n_rows": result.n_documents,
             },
             *(describe_runs(path) for path in _paths(choice.runs)),
             *({**describe_runs(path), "role": "board"} for path in _paths(choice.board)),
         ],
         "clusters": describe_clusters(items.clusters),
-        "overlap": section,
+        "overlap": result,
         "settings": {
             "seed": settings.seed,
             "clusters": settings.data.clusters,
@@ -185,8 +185,8 @@ def report_overlap(
             "near_copies": choice.near_copies,
         },
     }
-    document = frame_findings(f"Overlap of {items.name} with {section['corpus']}", findings, steps, settings)
-    return compose_report(document, tables_of(found))
+    document = frame_findings(f"Overlap of {items.name} with {result.corpus}", findings, steps, settings)
+    return compose_report(document, tables_of(found), findings=[Finding("overlap", None, result=result)])
 
 
 def _paths(runs: Any) -> list[str]:
@@ -195,7 +195,12 @@ def _paths(runs: Any) -> list[str]:
 
 
 def search_for(
-    items: TestItems, training: Sequence[pl.Series], corpus: CorpusChoice, settings: Settings, steps: Steps
+    items: TestItems,
+    training: Sequence[pl.Series],
+    corpus: CorpusChoice,
+    settings: Settings,
+    steps: Steps,
+    say: Callable[[pl.DataFrame], Sequence[str]] = lambda _: (),
 ) -> Finding:
     """Search training rows and a corpus for the items of a test set; what cannot be read leaves a doubt.
 
@@ -207,6 +212,7 @@ def search_for(
         corpus: The corpus.
         settings: Hold the limits.
         steps: Progress.
+        say: More sentences, from the places where items stand.
 
     Raises:
         InputError: There is no such corpus, nothing of it can be read, or no item is long enough.
@@ -227,20 +233,20 @@ def search_for(
         searched = replace(files, files=(*parts, *files.files))
         scanned = scan_corpus(sought, searched, fields, progress=progress)
     found = measure_items(items, sought, scanned, searched, settings)
-    tables = tables_of(found)
+    result = describe_overlap(found, items, sought)
     return Finding(
         "overlap",
         found.verdict,
-        describe_overlap(found, items, sought),
-        tables=tables,
+        tables=tables_of(found),
         examples={f"overlap_{name}": found.rows[name] for name in ("class", "kind", "coverage")},
-        rows=pl.DataFrame(found.rows),
+        rows=found.rows,
+        result=replace(result, sentences=(*result.sentences, *say(found.places))),
     )
 
 
 class _Overlap:
     question = "overlap"
-    title = TITLE
+    title = PAGE.title
     asks = LEAD
     needs = ("test",)
 
@@ -249,17 +255,13 @@ class _Overlap:
         items = items_of_dataset(evidence.test, evidence.settings.data.clusters, evidence.test_place)
         texts = [pl.col(role).cast(pl.String).fill_null("") for role in evidence.train.text_columns]
         rows = evidence.train.examples.select(pl.concat_str(texts, separator="\n")).to_series()
-        finding = search_for(items, (rows,), evidence.corpus, evidence.settings, evidence.steps)
-        said = _say_labels(finding, evidence.train, evidence.test)
-        results = {**finding.results, "sentences": [*finding.results["sentences"], *said]}
-        return replace(finding, results=results)
+        say = partial(_say_labels, train=evidence.train, test=evidence.test)
+        return search_for(items, (rows,), evidence.corpus, evidence.settings, evidence.steps, say)
 
 
-def _say_labels(finding: Finding, train: Dataset, test: Dataset) -> list[str]:
+def _say_labels(places: pl.DataFrame, train: Dataset, test: Dataset) -> list[str]:
     """How many of the items that were found have the same label in the training part: minimal edits have another."""
-    places = finding.tables["overlap_places"].filter(
-        pl.col("kind").is_in(COUNTED) & (pl.col("place") == TRAINING) & (pl.col("row") > 0)
-    )
+    places = places.filter(pl.col("kind").is_in(COUNTED) & (pl.col("place") == TRAINING) & (pl.col("row") > 0))
     if not places.height or not train.label_names or not test.label_names:
         return []
     labels = train.examples["label"].cast(pl.String)[(places["row"] - 1).to_list()]

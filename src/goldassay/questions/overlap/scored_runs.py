@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count, points, signed_points
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.overlap.measures import adjusted_difference
+from goldassay.questions.overlap.result import ModelScore
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CAUTION = (
-    "Items that stand in a corpus may be easier by themselves, such as well-known ones: a difference does not prove "
-    "that a model knows them by heart. A model that was not trained on the corpus shows what it is without that."
-)
-OTHERS = (
-    "Difficulty is what the other systems of the board score on an item on average. Where these have seen the items, "
-    "too, it hides the difference."
-)
 _FEW = 2
 
 
@@ -111,7 +104,7 @@ def compare_scores(
     is_clean: NDArray[np.bool_],
     clusters: NDArray[np.int64],
     difficulty: tuple[NDArray[np.float64], int] | None = None,
-) -> dict[str, Any]:
+) -> ModelScore:
     """One model's score on all, dirty and clean items, and the difference of the last two, with intervals.
 
     The difference has the interval that follows from those of the two (Newcombe 1998; Zou and Donner 2008), as if no
@@ -126,78 +119,79 @@ def compare_scores(
         difficulty: What others score on each item, NaN where that is not known, and how many they are.
     """
     answered = np.isfinite(scores)
-    row: dict[str, Any] = {"model": model, "n_answered": int(answered.sum()), "n_lacking": int((~answered).sum())}
-    of: dict[str, tuple[float, Interval]] = {}
-    for name, chosen in (("all", answered), ("dirty", answered & is_dirty), ("clean", answered & is_clean)):
-        row |= {f"n_{name}": int(chosen.sum()), name: None, f"{name}_low": None, f"{name}_high": None}
-        if chosen.sum() and chosen.sum() >= _FEW and np.unique(clusters[chosen]).size >= _FEW:
-            scored = score_one_run(scores[chosen], clusters[chosen])
-            of[name] = scored.mean, scored.interval
-            row |= {name: scored.mean, f"{name}_low": scored.interval.low, f"{name}_high": scored.interval.high}
-    row |= {"difference": None, "difference_low": None, "difference_high": None, "reason": ""}
-    if "dirty" in of and "clean" in of:
-        between = difference_interval(*of["dirty"], *of["clean"])
-        row |= {
-            "difference": of["dirty"][0] - of["clean"][0],
-            "difference_low": between.low,
-            "difference_high": between.high,
-        }
-    else:
-        lacking = "dirty" if "dirty" not in of else "clean"
-        row["reason"] = f"fewer than {_FEW} clusters of {lacking} items were answered"
-    if difficulty is not None:
-        chosen = answered & (is_dirty | is_clean) & np.isfinite(difficulty[0])
-        row |= _at_equal_difficulty(scores[chosen], is_dirty[chosen], difficulty[0][chosen], clusters[chosen])
-        row["n_systems"] = difficulty[1]
-    return row
-
-
-def _at_equal_difficulty(
-    scores: NDArray[np.float64],
-    is_dirty: NDArray[np.bool_],
-    difficulty: NDArray[np.float64],
-    clusters: NDArray[np.int64],
-) -> dict[str, Any]:
-    found = adjusted_difference(scores, is_dirty, difficulty, clusters)
-    is_defined = found.interval is not None
+    all_, dirty, clean = (
+        _Part.of(scores, clusters, answered & chosen) for chosen in (np.ones_like(answered), is_dirty, is_clean)
+    )
+    value = between = None
+    lacking = "dirty" if dirty.interval is None else "clean"
+    if dirty.interval is not None and clean.interval is not None:
+        value, lacking = dirty.mean - clean.mean, ""
+        between = difference_interval(dirty.mean, dirty.interval, clean.mean, clean.interval)
+    score = ModelScore(
+        model=model,
+        n_answered=all_.n,
+        n_lacking=answered.size - all_.n,
+        n_all=all_.n,
+        all=all_.score,
+        all_low=_low(all_.interval),
+        all_high=_high(all_.interval),
+        n_dirty=dirty.n,
+        dirty=dirty.score,
+        dirty_low=_low(dirty.interval),
+        dirty_high=_high(dirty.interval),
+        n_clean=clean.n,
+        clean=clean.score,
+        clean_low=_low(clean.interval),
+        clean_high=_high(clean.interval),
+        difference=value,
+        difference_low=_low(between),
+        difference_high=_high(between),
+        reason=f"fewer than {_FEW} clusters of {lacking} items were answered" if lacking else "",
+    )
+    if difficulty is None:
+        return score
+    chosen = answered & (is_dirty | is_clean) & np.isfinite(difficulty[0])
+    found = adjusted_difference(scores[chosen], is_dirty[chosen], difficulty[0][chosen], clusters[chosen])
     reason = ""
     if not found.n_strata:
         reason = "no items of both kinds are equally hard for the other systems"
-    elif not is_defined:
+    elif found.interval is None:
         reason = "the items of both kinds that are equally hard for the other systems are one cluster, or too few"
-    return {
-        "adjusted": found.value if is_defined else None,
-        "adjusted_low": None if found.interval is None else found.interval.low,
-        "adjusted_high": None if found.interval is None else found.interval.high,
-        "n_strata": found.n_strata,
-        "n_adjusted": found.n_items,
-        "adjusted_reason": reason,
-    }
+    return replace(
+        score,
+        adjusted=math.nan if found.interval is None else found.value,
+        adjusted_low=math.nan if found.interval is None else found.interval.low,
+        adjusted_high=math.nan if found.interval is None else found.interval.high,
+        n_strata=found.n_strata,
+        n_adjusted=found.n_items,
+        adjusted_reason=reason,
+        n_systems=difficulty[1],
+    )
 
 
-def say_scores(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What the scores say, a sentence a model, and the caution."""
-    found = []
-    for row in rows:
-        if row["difference"] is None:
-            found.append(f"{row['model']}: {row['reason']}, so that nothing can be compared.")
-            continue
-        low, high = (signed_points(row[f"difference_{end}"]) for end in ("low", "high"))
-        found.append(
-            f"{row['model']} scores {points(row['dirty'])} on {count(row['n_dirty'])} items in the corpus and "
-            f"{points(row['clean'])} on {count(row['n_clean'])} outside: "
-            f"{signed_points(row['difference'])} points ({low} to {high}). On all it scores {points(row['all'])}."
-        )
-        if row.get("adjusted") is not None:
-            low, high = (signed_points(row[f"adjusted_{end}"]) for end in ("low", "high"))
-            found.append(
-                f"Among items that are equally hard for {count(row['n_systems'])} other systems: "
-                f"{signed_points(row['adjusted'])} points ({low} to {high}; {count(row['n_adjusted'])} items in "
-                f"{count(row['n_strata'])} steps of difficulty)."
-            )
-        elif row.get("adjusted_reason"):
-            found.append(f"{row['model']} at equal difficulty: {row['adjusted_reason']}.")
-        if row["n_lacking"]:
-            found.append(f"{row['model']} has no answer to {count(row['n_lacking'])} items.")
-    has_board = any("n_systems" in row for row in rows)
-    return [*found, CAUTION, *([OTHERS] if has_board else [])] if found else []
+class _Part(NamedTuple):
+    """Some of the items: how many, and the mean score on them with its interval where they are enough."""
+
+    n: int
+    mean: float = math.nan
+    interval: Interval | None = None
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64], clusters: NDArray[np.int64], chosen: NDArray[np.bool_]) -> _Part:
+        n = int(chosen.sum())
+        if np.unique(clusters[chosen]).size < _FEW:
+            return cls(n)
+        scored = score_one_run(scores[chosen], clusters[chosen])
+        return cls(n, scored.mean, scored.interval)
+
+    @property
+    def score(self) -> float | None:
+        return None if self.interval is None else self.mean
+
+
+def _low(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.low
+
+
+def _high(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.high

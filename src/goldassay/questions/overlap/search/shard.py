@@ -29,26 +29,19 @@ if TYPE_CHECKING:
 
 # Places that are kept of each item.
 MOST_PLACES = 5
-
 # Broken lines that are named by their number.
 MOST_NAMED = 3
-
 # Fields of a document that are named.
 _MOST_FIELDS = 8
-
 # Characters of documents that wait for the exact look: one after the other they find its tables in the cache, which are
 # not there in the midst of the look at bytes.
 _MOST_WAITING = 1 << 22
-
 # Bytes of the next range that are read at a time for what runs across its border.
 _AHEAD = 1 << 14
-
 # Bytes of it that are read at most: lines without the field have no words, and a file of them would be read to its end.
 _MOST_AHEAD = 1 << 20
-
 # What a document may be whose text can be read.
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
-
 MATCHES: dict[str, Any] = {
     "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
     "asked": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
