@@ -98,7 +98,17 @@ def test_figures_are_read_without_any_measure(
     """A gate runs in every push: it needs what a report says, and nothing of what computed it."""
     policy(tmp_path, "max_easy_share = 0.3")
     monkeypatch.chdir(tmp_path)
-    rooms = ("artifacts", "leakage", "instability", "shift", "data", "runs", "readers", "lab")
+    rooms = (
+        "artifacts",
+        "leakage",
+        "instability",
+        "shift",
+        "data",
+        "runs",
+        "readers",
+        "lab.models",
+        "lab.training.many_seeds",
+    )
     code = (
         "import sys\nfrom goldassay.cli.main import run\n"
         f"assert run({list(command)!r}) == 0\nprint(' '.join(sys.modules))"
