@@ -19,9 +19,9 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.question import CHECK as ARTIFACTS
 from goldassay.questions.artifacts.question import mine, report_of_mining
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.leakage.check import CHECK as LEAKAGE
-from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import study_leakage
+from goldassay.questions.leakage.partial_input import LeakageChoice
+from goldassay.questions.leakage.question import CHECK as LEAKAGE
+from goldassay.questions.leakage.question import study_leakage
 from goldassay.runs import Runs, write_runs
 
 if TYPE_CHECKING:

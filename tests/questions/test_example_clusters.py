@@ -18,7 +18,7 @@ from goldassay.data.row_values import text_codes
 from goldassay.questions.artifacts import subsets
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of, example_clusters
-from goldassay.questions.leakage import condition_sources
+from goldassay.questions.leakage import question
 from goldassay.questions.shift.answers import Answers
 from goldassay.questions.shift.gaps import measure_gaps
 from goldassay.questions.shift.groups import Group
@@ -151,7 +151,7 @@ def test_a_column_that_no_set_has_is_refused_before_anything_is_trained(monkeypa
         raise AssertionError("something was trained")
 
     monkeypatch.setattr(subsets, "train_probes", training)
-    monkeypatch.setattr(condition_sources, "probe_evidence", training)
+    monkeypatch.setattr(question, "probe_evidence", training)
     train, test = spread(["a", "b"]), spread(["c", "d"])
     message = in_order("pairs:", "no column 'nothing'", "premise, hypothesis, label, or none")
     with pytest.raises(InputError, match=message):

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.data.reading import Source
     from goldassay.questions.artifacts.search import Control, Described
-    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_sets import RunSet
@@ -107,7 +107,7 @@ class Evidence:
         steps: Steps,
         corpus: CorpusChoice | None = None,
         split: bool = True,
-        make_readers: Callable[[Evidence], ConditionEvidence] | None = None,
+        make_readers: Callable[[Evidence], PartialInputRuns] | None = None,
         broken_runs: list[InputError] | None = None,
     ) -> None:
         self.broken_runs = broken_runs
@@ -476,7 +476,7 @@ class Evidence:
             return read_control(self.train, self.test, role, settings, self._shared_texts)
 
     @cached_property
-    def readers(self) -> ConditionEvidence:
+    def readers(self) -> PartialInputRuns:
         """What readers of each part of the input predict: quick readers, or the network of the settings."""
         if self._make_readers is not None:
             made = self._make_readers(self)

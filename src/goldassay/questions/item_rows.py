@@ -8,7 +8,7 @@ import numpy as np
 
 from goldassay.core.finding import RowToRead
 from goldassay.data.kinds import CHOICES
-from goldassay.questions.leakage.check import told
+from goldassay.questions.leakage.question import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -18,10 +18,10 @@ from goldassay.questions.data_notes import data_notes, describe_clusters, unread
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import MOST_ROWS, first_rows
 from goldassay.questions.item_rows import defects, items_to_read
-from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
-from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.partial_input import LeakageChoice
+from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_inputs import describe_inputs
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems, Judgments
     from goldassay.questions.board.scores import BoardScores
-    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.leakage.posed_items import Posed
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_choice import RunChoice
@@ -62,7 +62,7 @@ class ItemEvidence(Evidence):
         self.posed = posed
         self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
 
-    def _read(self, _: Evidence) -> ConditionEvidence:
+    def _read(self, _: Evidence) -> PartialInputRuns:
         seeds = range(self.settings.seed, self.settings.seed + self.settings.leakage.seeds)
         with self.steps.step("training quick probes") as progress:
             return choice_evidence(self.posed, seeds, self.settings, progress, lambda: self.untrained)

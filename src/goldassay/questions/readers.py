@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
 
 
@@ -31,7 +31,7 @@ def train_readers(
     progress: Progress,
     plan: Plan | None = None,
     elsewhere: Sequence[Dataset] = (),
-) -> ConditionEvidence:
+) -> PartialInputRuns:
     """Train under every condition with every seed, store each run as it is done, and read them back.
 
     The quick readers are trained, or what `plan_readers` planned; those of the whole input answer sets of other

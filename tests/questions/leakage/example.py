@@ -11,9 +11,8 @@ import polars as pl
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.condition_evidence import ConditionEvidence, gold_probabilities
 from goldassay.questions.leakage.measuring import measure
-from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns, gold_probabilities
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.runs import Runs
 from goldassay.runs.beside import Origin, Relevances, RoleRelevance
@@ -32,7 +31,7 @@ ACTS = ("is outside in the yard", "is happy with a friend", "is fast asleep", f"
 
 
 @cache
-def example_evidence(n_train: int = N) -> ConditionEvidence:
+def example_evidence(n_train: int = N) -> PartialInputRuns:
     """Two runs a condition, embeddings of both roles, relevances of one, a training part."""
     rng = np.random.default_rng(0)
     group = np.arange(N) % 4
@@ -49,7 +48,7 @@ def example_evidence(n_train: int = N) -> ConditionEvidence:
     test = Dataset.from_frame(frame, name="toy & <i>test</i>", label_names=LABELS)
     conditions = {name: _runs(gold, share, ids, name) for name, share in _SHARES.items()}
     points = np.eye(4)[group] * 3 + rng.standard_normal((N, 4))
-    return ConditionEvidence(
+    return PartialInputRuns(
         name=test.name, model="net", source="training", label_names=LABELS, gold=gold, example_ids=ids,
         conditions=conditions,
         probabilities={

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
+from goldassay.runs.array_files import read_distribution, read_probabilities, read_vectors
 from tests.stated import Fact, in_order, states
 
 if TYPE_CHECKING:

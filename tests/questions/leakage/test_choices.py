@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
-from goldassay.questions.leakage.choice_verdict import judge_choices
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 from goldassay.questions.leakage.item_readers import by_item, choice_hits, masked
-from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
-from goldassay.questions.leakage.report import study_leakage
-from goldassay.questions.leakage.verdict import limits_of
+from goldassay.questions.leakage.question import study_leakage
+from goldassay.questions.leakage.verdict import judge_choices, limits_of
 from goldassay.runs import Runs
 from goldassay.stats.effects import Reading, measure_effects
 from tests.stated import in_order, says, states
@@ -143,7 +141,7 @@ def test_what_only_a_trained_reader_finds_is_a_caution_at_most() -> None:
         readings = [reading("rule: longest", rule), reading("quick probe", reader)]
         effects = measure_effects(readings, np.zeros(2000, np.int64), 4, limits_of(limits))
         runs = Runs.from_arrays(scores=np.asarray(readings[1].correct), condition="choices_only")
-        evidence = ConditionEvidence(
+        evidence = PartialInputRuns(
             "made", "quick_probe", "probes", tuple("ABCD"), np.zeros(2000, np.int64), np.arange(2000).astype(str),
             {"choices_only": runs}, {}, chance=chance, rules=(readings[0],),
         )  # fmt: skip

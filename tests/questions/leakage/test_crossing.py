@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
 from goldassay.instability import decompose_by_group
 from goldassay.leakage import score_clusters
-from goldassay.questions.leakage.crossing import KnownOfExamples, cross_clusters, typical_examples
+from goldassay.questions.leakage.cluster_overlap import KnownOfExamples, overlap_clusters, typical_examples
 
 NAMES = ("entailment", "neutral", "contradiction")
 
@@ -43,7 +43,7 @@ def crossed(case: dict[str, Any]) -> Any:
         gold_probabilities=case["probabilities"], confidence="3 epochs", correct={"paired": case["scores"]},
         patterns=patterns,
     )  # fmt: skip
-    return cross_clusters(score_clusters(case["clusters"], case["gold"]), case["points"], NAMES, known)
+    return overlap_clusters(score_clusters(case["clusters"], case["gold"]), case["points"], NAMES, known)
 
 
 def test_clusters_say_what_they_are_about(crossed: Any) -> None:
@@ -95,7 +95,7 @@ def test_typical_examples_are_nearest_and_distinct(case: dict[str, Any], crossed
 
 def test_what_was_not_asked_is_left_out(case: dict[str, Any]) -> None:
     scored = score_clusters(case["clusters"], case["gold"])
-    found = cross_clusters(scored, case["points"], NAMES, KnownOfExamples())
+    found = overlap_clusters(scored, case["points"], NAMES, KnownOfExamples())
     assert found.words == found.patterns == found.examples == {}
     assert np.isnan(found.confidence_correlation)
     assert "easy" not in found.table.columns
@@ -104,7 +104,7 @@ def test_what_was_not_asked_is_left_out(case: dict[str, Any]) -> None:
 def test_one_run_and_equal_runs_have_no_share_of_variance(case: dict[str, Any]) -> None:
     scored = score_clusters(case["clusters"], case["gold"])
     for scores, expected in ((case["scores"][:1], None), (np.repeat(case["scores"][:1], 2, axis=0), True)):
-        table = cross_clusters(scored, case["points"], NAMES, KnownOfExamples(correct={"paired": scores})).table
+        table = overlap_clusters(scored, case["points"], NAMES, KnownOfExamples(correct={"paired": scores})).table
         assert ("variance_share" in table.columns) is (expected is not None)
         if expected:
             assert table["variance_share"].is_nan().all()
@@ -112,6 +112,6 @@ def test_one_run_and_equal_runs_have_no_share_of_variance(case: dict[str, Any]) 
 
 def test_other_examples_are_refused(case: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="3 texts and 240"):
-        cross_clusters(
+        overlap_clusters(
             score_clusters(case["clusters"], case["gold"]), case["points"], NAMES, KnownOfExamples(texts=["a"] * 3)
         )

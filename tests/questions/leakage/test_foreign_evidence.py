@@ -8,7 +8,7 @@ import pytest
 
 from goldassay import Dataset
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.foreign_evidence import GivenEvidence, _check_roles
+from goldassay.questions.leakage.given import GivenEvidence, _check_roles
 from goldassay.questions.run_choice import RunChoice
 from tests.stated import Fact, in_order
 

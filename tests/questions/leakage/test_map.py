@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goldassay.questions.leakage.map import _whole_numbers, lay_out, outline
+from goldassay.questions.leakage.clusters import _whole_numbers, lay_out, outline
 
 
 def test_groups_stay_together() -> None:

@@ -12,9 +12,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.leakage import agreement_report, peco, score_clusters, usable_information
-from goldassay.questions.leakage.measuring import Measured, measure
-from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.relevance import OTHER_TOKENS
+from goldassay.questions.leakage.measuring import OTHER_TOKENS, Measured, measure
+from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.report_frame import compose_report
 from goldassay.runs import Runs

@@ -12,9 +12,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.leakage.choices import choice_evidence
-from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
-from goldassay.questions.leakage.report import study_leakage
+from goldassay.questions.leakage.question import study_leakage
 from tests.stated import states
 
 LABELS = ("no", "maybe", "yes")

@@ -6,7 +6,7 @@ import goldassay
 from goldassay.core.charts import Dots
 from goldassay.core.numbers import bounds, percent, points
 from goldassay.questions.charts import charts_of
-from goldassay.questions.leakage.rule_charts import rule_chart
+from goldassay.questions.leakage.charts import rule_chart
 from tests.judgments.made import judged
 from tests.questions.test_preferences import made
 

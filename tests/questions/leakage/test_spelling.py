@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.data import Dataset
 from goldassay.questions.artifacts.readings import read_form_by_lift
-from goldassay.questions.leakage.readings import word_readings
+from goldassay.questions.leakage.partial_input import word_readings
 from goldassay.questions.public import audit
 
 if TYPE_CHECKING:

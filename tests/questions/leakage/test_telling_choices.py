@@ -13,9 +13,9 @@ import pytest
 
 from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
+from goldassay.questions.leakage.choices import telling_choices
 from goldassay.questions.leakage.measures.choice_rules import chance_of
-from goldassay.questions.leakage.readings import LEANINGS
-from goldassay.questions.leakage.telling_choices import telling_choices
+from goldassay.questions.leakage.partial_input import LEANINGS
 
 if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems

@@ -8,7 +8,7 @@ import pytest
 import goldassay
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.readings import LEANINGS, telling_readings
+from goldassay.questions.leakage.partial_input import LEANINGS, telling_readings
 from goldassay.questions.leakage.verdict import limits_of
 from goldassay.stats.effects import BALANCED, measure_effects
 

@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBERS, read_report, read_table
-from goldassay.questions.leakage.condition_evidence import READER_BITS
+from goldassay.questions.leakage.partial_input import READER_BITS
 from goldassay.stats.clusters import cluster_rows
 
 if TYPE_CHECKING:

@@ -4,6 +4,16 @@ Rules need no training, so every item of every file counts. The probes see
 each choice as a row that is right or wrong, and the choice that they find likeliest is their answer: with question and
 passage ("paired") or without ("choices_only"). The question alone ("question_only") can tell nothing but the position
 of the answer. Of one file every item is answered by probes of other items, whole clusters of items kept together.
+
+Words and traits of form that lean to right choices by themselves: what readers that weigh all words may miss.
+
+As in pairs (`telling_readings`), a word that gives the right choice away in some items gets lost among thousands that
+tell nothing. Here words that lean by 2, 2.5 and 3 standard errors alone are added up; each choice's score is what they
+say for right, less what they say for wrong, learned from items of other folds of clusters. Likewise the form of the
+choices (capitals, spaces, punctuation, length), which readers of words do not see. Picks that need no training but are
+no rules (`untrained_picks`) are beside them.
+
+What rules and readers get right among pairs of like length, and readers on each subset: tables of the report.
 """
 
 from __future__ import annotations
@@ -20,15 +30,21 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
 from goldassay.data.kinds import CHOICES, PREFERENCES
+from goldassay.data.text_form import form_words
 from goldassay.questions.data_notes import unread_notes
-from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
 from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
-from goldassay.questions.leakage.item_rules import measure_item_rules
 from goldassay.questions.leakage.measures.choice_rules import chance_of
-from goldassay.questions.leakage.measures.choice_subjects import pick_by_subject, rules_by_subject
+from goldassay.questions.leakage.measures.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
+from goldassay.questions.leakage.measures.preference_rules import (
+    LikeLength,
+    SubsetEffect,
+    measure_by_subset,
+    measure_item_rules,
+    measure_like_length,
+)
+from goldassay.questions.leakage.partial_input import LEANINGS, LONGEST, PROBES, PartialInputRuns
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
-from goldassay.questions.leakage.preference_tables import preference_tables
-from goldassay.questions.leakage.telling_choices import telling_choices
+from goldassay.readers.naive_bayes import telling_evidence
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
@@ -44,7 +60,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems
-    from goldassay.questions.leakage.measures.choice_rules import RuleEffect
+    from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
 
 RULE = "rule: "
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.
@@ -69,7 +85,7 @@ def choice_evidence(
     settings: Settings,
     progress: Progress,
     untrained: Callable[[], Mapping[str, NDArray[np.float64]]] | None = None,
-) -> ConditionEvidence:
+) -> PartialInputRuns:
     """Ask the rules, and the quick probes of question and choices, of the choices, and of the question.
 
     Args:
@@ -142,7 +158,7 @@ def choice_evidence(
                 ],
             )
 
-    return ConditionEvidence(
+    return PartialInputRuns(
         name=test.name,
         model="quick_probe",
         source=PROBES,
@@ -281,3 +297,91 @@ def _probabilities(
     rows = np.arange(len(items))
     with workers(min(cores(), len(logits))) as pool:
         return np.stack(list(pool.map(lambda each: np.exp(cross_calibrate(each, gold)[rows, gold]), logits)))
+
+
+def telling_choices(
+    train: ChoiceItems | None,
+    test: ChoiceItems,
+    folds: NDArray[np.int64],
+    untrained: Mapping[str, NDArray[np.float64]] | None = None,
+) -> list[Reading]:
+    """What words, and traits of form, that lean to right choices pick of each item, from three strengths of leaning on.
+
+    Args:
+        train: Items to learn from; None for those of other folds.
+        test: Items to read.
+        folds: Of the read items, whole clusters each, (N,).
+        untrained: What `untrained_picks` finds of the items to read, where it is known.
+    """
+    source = test if train is None else train
+    most, chance = int(test.sizes.max()), chance_of(test)
+
+    def reading(name: str, scores: NDArray[np.float64]) -> Reading:
+        hits = choice_hits([by_item(scores, test, most)], test)
+        return Reading(test.kind.part, name, None, correct=hits, chance=chance)
+
+    def lean(known: pl.Series, asked: pl.Series) -> NDArray[np.float64]:
+        """What each choice's words say for right less what they say for wrong, (strengths, choices)."""
+        scores = np.zeros((len(LEANINGS), test.right.size))
+
+        def read_fold(fold: int) -> None:
+            read = (folds == fold)[test.item_of]
+            learned = np.ones(source.right.size, np.bool_) if train is not None else ~read
+            if learned.any():
+                marks = source.right[learned].astype(np.int64)
+                told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
+                scores[:, read] = told[:, :, 1] - told[:, :, 0]
+
+        with workers(cores()) as pool:
+            list(pool.map(read_fold, np.unique(folds).tolist()))
+        return scores
+
+    found = []
+    for what, known, asked in (
+        ("words", source.texts, test.texts),
+        ("traits of form", form_words(source.texts), form_words(test.texts)),
+    ):
+        scores = lean(known, asked)
+        found += [
+            reading(f"{what} that lean by {least:g} standard errors", own)
+            for least, own in zip(LEANINGS, scores, strict=True)
+        ]
+    return found + [reading(name, scores) for name, scores in (untrained or untrained_picks(test)).items()]
+
+
+# Names of tables.
+LIKE_LENGTH, SUBSETS = "preference_like_length", "preference_subsets"
+Hits = tuple[str, "NDArray[np.float64]", "NDArray[np.bool_]"]
+
+
+def preference_tables(
+    items: ChoiceItems,
+    picks: Sequence[Picks],
+    readers: Mapping[str, NDArray[np.float64]],
+    clusters: NDArray[np.int64] | None,
+) -> dict[str, pl.DataFrame]:
+    """Accuracy of rules and readers where length tells nothing, and the effects of readers by subset.
+
+    Args:
+        items: N of them.
+        picks: Of the rules in the direction of more, then in that of less.
+        readers: Condition to what its readers hit of each item, (N,).
+        clusters: Of the items, (N,).
+    """
+    whole = np.ones(len(items), np.bool_)
+    asked: list[Hits] = [(condition.replace("_", " "), hits, whole) for condition, hits in readers.items()]
+    rules: list[Hits] = [(each.rule, each.hits, each.applies) for each in picks[: len(picks) // 2]]
+    like = measure_like_length(items, [*asked, *rules])
+    found = {LIKE_LENGTH: _frame(like, LikeLength)}
+    if subsets := measure_by_subset(items, asked, clusters):
+        found[SUBSETS] = _frame(subsets, SubsetEffect)
+    return found
+
+
+def _frame(rows: Sequence[LikeLength] | Sequence[SubsetEffect], of: type[LikeLength | SubsetEffect]) -> pl.DataFrame:
+    text, whole = ("subset", "reader"), ("n_items", "all_items")
+    schema = {
+        name: pl.String if name in text else pl.Int64 if name in whole else pl.Float64
+        for name in of.__dataclass_fields__
+    }
+    return pl.DataFrame([each.to_dict() for each in rows], schema=schema)

@@ -1,27 +1,36 @@
-"""Clusters of single sentences: their scores, and what those that lean to a label are about."""
+"""Clusters of single sentences: their scores, what those that lean to a label are about, and their map."""
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from goldassay.questions.leakage.crossing import Crossing, cross_clusters
-from goldassay.questions.leakage.example_artifacts import Artifacts, known_of
+from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.search import read_role
+from goldassay.questions.artifacts.shortlist import STANDING
+from goldassay.questions.leakage.cluster_overlap import ClusterOverlap, KnownOfExamples, overlap_clusters
 from goldassay.questions.leakage.measures.clusters import score_clusters
 from goldassay.questions.leakage.measures.peco import PecoScore, peco, peco_grid, reduce_embeddings
+from goldassay.questions.leakage.partial_input import PAIRED, TEXT, PartialInputRuns, softmax_at
+from goldassay.readers.conditions import tokenizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from goldassay.artifacts import PatternTable
     from goldassay.core.progress import Progress
-    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.core.settings import Settings
+    from goldassay.data import Dataset
+    from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.clusters import ClusterScore, Convention, Divergence
-    from goldassay.questions.leakage.options import LeakageChoice
+    from goldassay.questions.leakage.partial_input import LeakageChoice
 
 # Cards on the page; the table has all clusters.
 MOST_CARDS = 12
@@ -59,7 +68,7 @@ class RoleClusters:
     role: str
     points: NDArray[np.floating[Any]]
     score: PecoScore
-    crossing: Crossing
+    crossing: ClusterOverlap
     row: dict[str, Any]
     divergences: list[dict[str, Any]]
     cards: list[dict[str, Any]]
@@ -67,7 +76,7 @@ class RoleClusters:
 
 
 def measure_clusters(
-    evidence: ConditionEvidence,
+    evidence: PartialInputRuns,
     role: str,
     vectors: Sequence[NDArray[np.floating[Any]]],
     artifacts: Artifacts | None,
@@ -97,7 +106,7 @@ def measure_clusters(
         progress=progress,
     )  # fmt: skip
     points = reduce_embeddings(np.asarray(vectors[0]), components)
-    crossing = cross_clusters(
+    crossing = overlap_clusters(
         score.clustering, points, evidence.label_names, known_of(evidence, role, artifacts), varying=_whole(evidence)
     )
     others = [
@@ -125,7 +134,7 @@ def measure_clusters(
     )
 
 
-def _whole(evidence: ConditionEvidence) -> str:
+def _whole(evidence: PartialInputRuns) -> str:
     return "paired" if "paired" in evidence.conditions else "text"
 
 
@@ -192,7 +201,7 @@ def _grid(vectors: NDArray[np.floating[Any]], gold: NDArray[np.int64], seed: int
 
 
 def _cards(
-    role: str, clustering: ClusterScore, crossing: Crossing, evidence: ConditionEvidence
+    role: str, clustering: ClusterScore, crossing: ClusterOverlap, evidence: PartialInputRuns
 ) -> list[dict[str, Any]]:
     """The clusters that lean beyond chance, the most divergent first: those above the threshold, but a few at least."""
     beyond_chance = crossing.table.filter(pl.col("q_value") <= _CHANCE)
@@ -224,7 +233,7 @@ def _cards(
 
 
 def example_table(
-    found: Sequence[RoleClusters], evidence: ConditionEvidence, classes: NDArray[np.str_] | None
+    found: Sequence[RoleClusters], evidence: PartialInputRuns, classes: NDArray[np.str_] | None
 ) -> pl.DataFrame:
     """One row an example: texts, label, and for each role its cluster, how divergent that is and whether biased."""
     columns: dict[str, Any] = {"example_id": [str(each) for each in evidence.example_ids.tolist()]}
@@ -267,3 +276,192 @@ def cluster_table(found: Sequence[RoleClusters], label_names: Sequence[str]) -> 
             .select("role", pl.exclude("role"))
         )
     return pl.concat(parts, how="diagonal")
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """What patterns of the training part say of the test examples.
+
+    Attributes:
+        patterns: Those that give a label away and stand for themselves.
+        classes: Difficulty by all of them, (N,).
+        readings: What guessing by them names for each test example.
+    """
+
+    patterns: PatternTable
+    classes: NDArray[np.str_]
+    readings: PatternReadings
+
+
+def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
+    """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
+    short, readings = read_role(train, test, role, settings)
+    standing = short.findings().select(STANDING).to_series().to_numpy()
+    return Artifacts(short.selected.take(np.flatnonzero(standing)), readings.assignment.classes, readings)
+
+
+def known_of(evidence: PartialInputRuns, role: str, artifacts: Artifacts | None) -> KnownOfExamples:
+    """All that is known of the examples, for one role's clusters."""
+    test = evidence.test
+    texts = test.texts(role) if test is not None and role in test.text_columns else None
+    probabilities, predicted, what = confidences(evidence)
+    return KnownOfExamples(
+        texts=texts,
+        corpus=None if texts is None or test is None else tokenize(texts, tokenizer_of(test)),
+        classes=None if artifacts is None else artifacts.classes,
+        gold_probabilities=probabilities,
+        gold_predicted=predicted,
+        confidence=what,
+        correct={name: runs.final().scores for name, runs in evidence.conditions.items()},
+        patterns=None if artifacts is None else artifacts.patterns,
+    )
+
+
+def confidences(
+    evidence: PartialInputRuns,
+) -> tuple[NDArray[np.float64] | None, NDArray[np.bool_] | None, str]:
+    """The gold label's probability from the model of the whole, whether it was predicted, and what these are of.
+
+    Training dynamics are of the checkpoints of one training, (R, T, N); where only final models are at hand, the runs
+    take their place, (R, N), and whether they predict it is not dynamics.
+    """
+    name = next((each for each in (PAIRED, TEXT) if each in evidence.conditions), "")
+    runs = evidence.conditions.get(name)
+    if runs is not None and runs.checkpoints is not None and runs.logits is not None and runs.n_checkpoints > 1:
+        logits = np.asarray(runs.logits, dtype=np.float64)
+        found = softmax_at(logits, evidence.gold)
+        what = f"the {runs.n_checkpoints} checkpoints of {runs.n_runs} runs of the {name} model"
+        return found, logits.argmax(axis=-1) == evidence.gold, what
+    final = evidence.probabilities.get(name)
+    if final is None:
+        return None, None, ""
+    return final, None, f"{len(final)} trained model{'s' if len(final) > 1 else ''} of the {name} condition"
+
+
+# What a page of 1.5 MB holds beside everything else, and an eye on a screen.
+MOST_POINTS = 10_000
+MOST_CHARACTERS = 72
+# A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
+_CORE = 0.7
+_GRID = 4095
+# Of the map's side, left free on each side.
+_EDGE = 0.02
+# Fewer points have no outline to speak of.
+_FEWEST = 5
+
+
+def measure_map(
+    found: RoleClusters, evidence: PartialInputRuns, seed: int, undefined: dict[str, str]
+) -> dict[str, Any] | None:
+    """Lay out the sentences of one role on the plane, at most 10,000 of them, drawn at random.
+
+    Returns:
+        role, n_examples; x and y (from 0 to 4095), label and cluster of each point, packed; texts; the clusters'
+        divergences; outlines as polygons. None where openTSNE is not installed; `undefined` then says so.
+    """
+    if find_spec("openTSNE") is None:
+        undefined["the map of sentences"] = "openTSNE is not installed; pip install 'goldassay[map]'"
+        return None
+    clustering = found.score.clustering
+    n = clustering.n_examples
+    rows = np.arange(n)
+    if n > MOST_POINTS:
+        rows = np.sort(np.random.default_rng(seed).choice(n, MOST_POINTS, replace=False))
+    plane = _whole_numbers(lay_out(np.asarray(found.points)[rows], seed))
+    clusters = clustering.assignments[rows]
+    texts = None
+    if evidence.test is not None and found.role in evidence.test.text_columns:
+        texts = [_shortened(text) for text in evidence.test.examples[found.role][rows].to_list()]
+    leaning = found.crossing.table.filter(
+        (pl.col("q_value") <= _CHANCE) & pl.col("cluster").is_in(np.flatnonzero(np.bincount(clusters) >= _FEWEST))
+    )
+    return {
+        "role": found.role,
+        "n_examples": n,
+        "label_names": list(evidence.label_names),
+        "x": _packed(plane[:, 0], "<u2"),
+        "y": _packed(plane[:, 1], "<u2"),
+        "labels": _packed(evidence.gold[rows], "u1"),
+        "clusters": _packed(clusters, "<u2"),
+        "texts": texts,
+        "divergences": np.round(clustering.divergences, 4),
+        "threshold": clustering.threshold,
+        "outlines": [_outlined(found, plane, clusters, row) for row in leaning.iter_rows(named=True)],
+    }
+
+
+def _outlined(
+    found: RoleClusters, plane: NDArray[np.int64], clusters: NDArray[np.int64], row: dict[str, Any]
+) -> dict[str, Any]:
+    c = row["cluster"]
+    return {
+        **{name: row[name] for name in ("cluster", "size", "label", "share", "divergence")},
+        "words": [item["word"] for item in found.crossing.words.get(c, [])[:4]],
+        "points": outline(plane[clusters == c]),
+    }
+
+
+def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.float64]:
+    """t-SNE of N points on the plane, (N, 2).
+
+    Perplexity 30, or a third of the points where these are fewer; starts from the first principal components, so that
+    far parts of the map mean something too.
+
+    Args:
+        points: (N, D).
+        seed: Of the approximate search for neighbours.
+
+    Source: van der Maaten and Hinton 2008; Poličar, Stražar and Zupan 2024, openTSNE; Kobak and Berens 2019 for the
+    start.
+    """
+    from openTSNE import TSNE
+
+    values = np.asarray(points, dtype=np.float64)
+    if len(values) < 4 or not np.ptp(values, axis=0).any():
+        return np.zeros((len(values), 2))
+    if values.shape[1] == 1:
+        # The start takes two principal components.
+        values = np.hstack([values, np.zeros_like(values)])
+    made = TSNE(
+        perplexity=max(1.0, min(30.0, (len(values) - 1) / 3)),
+        initialization="pca",
+        metric="euclidean",
+        # From a start that is no chance, 600 steps instead of 750 leave the same groups, a fifth sooner.
+        early_exaggeration_iter=150,
+        n_iter=450,
+        # One thread: sums in another order would make another map on another machine.
+        n_jobs=1,
+        random_state=seed % 2**32,
+    )
+    return np.asarray(made.fit(values), dtype=np.float64)
+
+
+def outline(points: NDArray[np.int64]) -> list[list[int]]:
+    """The convex hull of the 70 % of a cluster's points nearest to its median, as a polygon."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    distances = ((points - np.median(points, axis=0)) ** 2).sum(axis=1)
+    core = points[distances <= np.quantile(distances, _CORE)]
+    try:
+        return [[int(x), int(y)] for x, y in core[ConvexHull(core).vertices]]
+    except QhullError:
+        # All on one line.
+        return []
+
+
+def _whole_numbers(plane: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Places on the grid, the middle in its middle, and room at the edges for points and outlines to be drawn whole."""
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    span = float((high - low).max()) or 1.0
+    centered = (plane - (low + high) / 2) / span
+    return np.round(_GRID * (0.5 + (1 - 2 * _EDGE) * centered)).astype(np.int64)
+
+
+def _packed(values: NDArray[np.int64], kind: str) -> str:
+    """Numbers of one or two bytes, as text."""
+    return base64.b64encode(values.astype(kind).tobytes()).decode("ascii")
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"

@@ -113,9 +113,9 @@ def measure_leakage(
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.leakage.foreign_evidence import GivenEvidence
-    from goldassay.questions.leakage.options import LeakageChoice
-    from goldassay.questions.leakage.report import study_leakage
+    from goldassay.questions.leakage.given import GivenEvidence
+    from goldassay.questions.leakage.partial_input import LeakageChoice
+    from goldassay.questions.leakage.question import study_leakage
     from goldassay.questions.run_sources import run_paths
 
     beside = {"embeddings": embeddings, "probabilities": probabilities, "bits": bits}
@@ -190,7 +190,7 @@ def suggest_rewrites(
         InputError: The data or what is asked for cannot be used.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.leakage.suggested import study_rewrites
+    from goldassay.questions.leakage.suggestions import study_rewrites
 
     dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
     return study_rewrites(train, test, condition, dropped, columns, chosen(settings, seed), quiet)
@@ -209,7 +209,7 @@ def _several(trains: Sequence[str], tests: Sequence[str], out: Any, options: dic
 
     from goldassay.core.option_texts import pairs
     from goldassay.questions.leakage.dataset_comparison import compare_datasets
-    from goldassay.questions.leakage.report import study_leakage
+    from goldassay.questions.leakage.question import study_leakage
 
     if options["given"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend=f"give one at most with {option('runs')}")

@@ -10,7 +10,7 @@ from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import severity
-from goldassay.questions.leakage.condition_evidence import is_part
+from goldassay.questions.leakage.partial_input import is_part
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.stats.intervals import correlation_interval
 

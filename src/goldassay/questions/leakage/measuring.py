@@ -1,37 +1,28 @@
-"""Every measure of leakage on one dataset's evidence: the section of the report, its tables, and the verdict."""
+"""Every measure of leakage on one dataset: its result, its tables, and the verdict."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
-from goldassay.questions.leakage.choice_verdict import judge_choices
-from goldassay.questions.leakage.choices import RULES, SUBJECTS
+from goldassay.questions.leakage.choices import LIKE_LENGTH, RULES, SUBJECTS, SUBSETS
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
     cluster_table,
     example_table,
+    find_artifacts,
     measure_clusters,
+    measure_map,
 )
-from goldassay.questions.leakage.condition_evidence import (
-    EMPTY,
-    LONGEST,
-    PAIRED,
-    PROBES,
-    READER_BITS,
-    TEXT,
-    ConditionEvidence,
-    is_part,
-)
-from goldassay.questions.leakage.example_artifacts import find_artifacts
-from goldassay.questions.leakage.map import measure_map
 from goldassay.questions.leakage.measures.agreement import agreement_from_correctness, agreement_over_runs
 from goldassay.questions.leakage.measures.information import label_shares, pvi, usable_information
 from goldassay.questions.leakage.measures.single_sentence import (
@@ -39,19 +30,27 @@ from goldassay.questions.leakage.measures.single_sentence import (
     single_sentence_report,
     withhold_shares,
 )
-from goldassay.questions.leakage.preference_tables import LIKE_LENGTH, SUBSETS
-from goldassay.questions.leakage.readings import (
+from goldassay.questions.leakage.measures.token_relevance import CUT, token_relevance_agreement
+from goldassay.questions.leakage.partial_input import (
+    EMPTY,
+    LONGEST,
+    PAIRED,
+    PROBES,
+    READER_BITS,
+    TEXT,
+    PartialInputRuns,
     form_readings,
+    is_part,
     quick_readings,
     readings_of,
     whole_readings,
     word_readings,
 )
-from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.leakage.verdict import (
     can_plant,
     control_doubts,
+    judge_choices,
     judge_leakage,
     measure_readings,
     single_run_doubts,
@@ -71,11 +70,12 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.questions.artifacts.readings import PatternReadings
-    from goldassay.questions.leakage.example_artifacts import Artifacts
+    from goldassay.questions.leakage.clusters import Artifacts
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
-    from goldassay.questions.leakage.options import LeakageChoice
+    from goldassay.questions.leakage.measures.token_relevance import TokenRelevanceAgreement
+    from goldassay.questions.leakage.partial_input import LeakageChoice
+    from goldassay.runs.beside import Relevances, RoleRelevance
     from goldassay.stats.effects import Effects, Reading
-
 
 NOTE = (
     "{judge} is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
@@ -97,7 +97,7 @@ class Measured:
 
 
 def measure(
-    evidence: ConditionEvidence,
+    evidence: PartialInputRuns,
     choice: LeakageChoice,
     settings: Settings,
     steps: Steps,
@@ -190,7 +190,7 @@ def measure(
     return Measured(plain, tables, verdict)
 
 
-def _subjects(evidence: ConditionEvidence) -> dict[str, Any]:
+def _subjects(evidence: PartialInputRuns) -> dict[str, Any]:
     """Rules that hit beyond chance in some subject, false discoveries controlled, the surest first."""
     if SUBJECTS not in evidence.tables:
         return {}
@@ -204,7 +204,7 @@ def _subjects(evidence: ConditionEvidence) -> dict[str, Any]:
 
 
 def _tables(
-    evidence: ConditionEvidence,
+    evidence: PartialInputRuns,
     report: SingleSentenceReport,
     difficulty: pl.DataFrame | None,
     found: list[RoleClusters],
@@ -232,7 +232,7 @@ def _tables(
     return tables
 
 
-def _single_sentence(evidence: ConditionEvidence, seed: int) -> SingleSentenceReport:
+def _single_sentence(evidence: PartialInputRuns, seed: int) -> SingleSentenceReport:
     if not evidence.conditions:
         # Embeddings, or the right label's probability, name no label; what is said of the labels holds all the same.
         nothing = {"nothing": np.zeros((1, evidence.gold.size))}
@@ -251,7 +251,7 @@ def _single_sentence(evidence: ConditionEvidence, seed: int) -> SingleSentenceRe
     )
 
 
-def _balanced(evidence: ConditionEvidence, condition: str, seed: int) -> dict[str, float]:
+def _balanced(evidence: PartialInputRuns, condition: str, seed: int) -> dict[str, float]:
     """Mean recall over labels, for a row of the conditions."""
     scores = evidence.conditions[condition].final().scores
     found = balanced_accuracy(scores, evidence.gold, clusters=evidence.clusters, seed=seed)
@@ -272,7 +272,7 @@ def _mean_log(probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(np.exp2(np.log2(np.maximum(probabilities, smallest)).mean(axis=0)))
 
 
-def _null(evidence: ConditionEvidence) -> dict[str, Any]:
+def _null(evidence: PartialInputRuns) -> dict[str, Any]:
     """What bits are counted against, as arguments; nothing where label shares must stand in for it."""
     if evidence.null is not None:
         return {"null_probabilities": _mean_log(evidence.null), "null_is": evidence.null_is}
@@ -280,7 +280,7 @@ def _null(evidence: ConditionEvidence) -> dict[str, Any]:
     return {} if empty is None else {"null_probabilities": _mean_log(empty)}
 
 
-def _information(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
+def _information(evidence: PartialInputRuns, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
     if not evidence.probabilities:
         undefined["usable information"] = (
             "it needs the gold label's probability: logits, or probabilities by themselves"
@@ -304,7 +304,7 @@ def _information(evidence: ConditionEvidence, seed: int, undefined: dict[str, st
     return rows
 
 
-def _pvi(evidence: ConditionEvidence) -> dict[str, Any]:
+def _pvi(evidence: PartialInputRuns) -> dict[str, Any]:
     null = _null(evidence)
     return {
         name: usable_information(
@@ -315,7 +315,7 @@ def _pvi(evidence: ConditionEvidence) -> dict[str, Any]:
     }
 
 
-def _bits_of_readers(evidence: ConditionEvidence) -> Iterator[pl.Series]:
+def _bits_of_readers(evidence: PartialInputRuns) -> Iterator[pl.Series]:
     """Of each part what every reader of it tells, in bits, a list an example: for who weights by them."""
     null = _null(evidence).get("null_probabilities")
     if null is None:
@@ -327,7 +327,7 @@ def _bits_of_readers(evidence: ConditionEvidence) -> Iterator[pl.Series]:
             yield pl.Series(f"{READER_BITS}{name}", table).cast(pl.List(pl.Float32))
 
 
-def _agreements(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
+def _agreements(evidence: PartialInputRuns, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
     whole = evidence.conditions.get(PAIRED)
     if whole is None:
         if TEXT not in evidence.conditions:
@@ -353,7 +353,7 @@ def _agreements(evidence: ConditionEvidence, seed: int, undefined: dict[str, str
 
 
 def _vectors(
-    evidence: ConditionEvidence, choice: LeakageChoice, undefined: dict[str, str]
+    evidence: PartialInputRuns, choice: LeakageChoice, undefined: dict[str, str]
 ) -> dict[str, list[NDArray[np.floating[Any]]]]:
     """Embeddings that can be clustered, by role, the last text (of a pair the hypothesis) first."""
     if not choice.cluster:
@@ -374,7 +374,7 @@ def _vectors(
     return {role: vectors for role, vectors in reversed(known.items()) if vectors}
 
 
-def _difficulty(evidence: ConditionEvidence, classes: Any, seed: int) -> pl.DataFrame:
+def _difficulty(evidence: PartialInputRuns, classes: Any, seed: int) -> pl.DataFrame:
     subsets = {"full": classes == classes, "easy": classes == "easy", "hard": classes == "hard"}
     return pl.concat(
         [
@@ -409,7 +409,7 @@ def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _judge(
-    evidence: ConditionEvidence,
+    evidence: PartialInputRuns,
     report: SingleSentenceReport,
     patterns: Sequence[PatternReadings],
     further: Sequence[Reading],
@@ -486,7 +486,7 @@ def _judge(
     return verdict, effects, readings
 
 
-def _subject(evidence: ConditionEvidence) -> str:
+def _subject(evidence: PartialInputRuns) -> str:
     """What was measured; models of other names a condition are no kind of model."""
     if evidence.source == PROBES:
         return "A quick probe"
@@ -496,10 +496,107 @@ def _subject(evidence: ConditionEvidence) -> str:
     return f"{article} {name} model" if name else "A model"
 
 
-def _shared_rows(evidence: ConditionEvidence) -> int:
+def _shared_rows(evidence: PartialInputRuns) -> int:
     """Test rows whose texts all stand together in a training row."""
     if evidence.train is None or evidence.test is None:
         return 0
     roles = list(evidence.test.text_columns)
     known = evidence.train.examples.select(roles).unique()
     return evidence.test.examples.select(roles).join(known, on=roles, how="semi").height
+
+
+OTHER_TOKENS = "the two models cut the shared sentence into other tokens"
+
+
+def measure_relevance(
+    evidence: PartialInputRuns, undefined: dict[str, str]
+) -> tuple[list[dict[str, Any]], pl.DataFrame | None]:
+    """A row a part, means over seeds; and a row an example and part, for the first seed.
+
+    The runs of a part are laid beside those of the whole with the same seed; where no seed is shared, run by run in
+    their order.
+    """
+    whole = evidence.relevances.get(PAIRED)
+    parts = {name: each for name, each in evidence.relevances.items() if is_part(name)}
+    if not whole or not parts:
+        if PAIRED in evidence.conditions:
+            undefined["token relevance agreement"] = "it needs recorded relevances of the part and of the pair"
+        return [], None
+    rows, tables = [], []
+    for name, runs in parts.items():
+        role = name.removesuffix("_only")
+        seeds = [seed for seed in runs if seed in whole]
+        pairs = [(runs[seed], whole[seed]) for seed in seeds] or list(zip(runs.values(), whole.values(), strict=False))
+        found = [_agreement(single, paired, role, evidence.example_ids) for single, paired in pairs]
+        row = {"condition": name, "n_runs": len(found)}
+        for convention in ("recommended", "paper"):
+            values = np.array([each[convention].agreement for each in found])
+            row[f"agreement_{convention}"] = float(values.mean())
+            row[f"sd_{convention}"] = float(values.std(ddof=1)) if values.size > 1 else float("nan")
+        first = found[0]["recommended"]
+        row |= {
+            "low": first.agreement_low,
+            "high": first.agreement_high,
+            "shared_share": float(np.mean([each["recommended"].shared_share for each in found])),
+            "n_used": first.n_used,
+            "skipped": first.skipped,
+        }
+        rows.append(row)
+        ids = [str(each) for each in evidence.example_ids.tolist()]
+        tables.append(
+            first.to_frame().select(
+                pl.Series("example_id", ids), pl.lit(name).alias("condition"), "agreement", "shared_share"
+            )
+        )
+    return rows, pl.concat(tables)
+
+
+def _agreement(
+    single: Relevances, paired: Relevances, role: str, ids: NDArray[Any]
+) -> dict[str, TokenRelevanceAgreement]:
+    own, beside = _ordered(single, ids), _ordered(paired, ids)
+    part, roles = single.roles[role], list(paired.roles)
+    before = roles[: roles.index(role)]
+    maps = [part.values[row] for row in own]
+    wholes = [np.concatenate([paired.roles[name].values[row] for name in roles]) for row in beside]
+    starts = np.array([sum(paired.roles[name].values[row].size for name in before) for row in beside])
+    differs = np.array(
+        [part.tokens[i] != paired.roles[role].tokens[j] for i, j in zip(own, beside, strict=True)], dtype=bool
+    )
+    cut = part.cut[own] | _any_cut(paired.roles[role], beside)
+    return {
+        "recommended": _measured(maps, wholes, starts, cut | differs, int((differs & ~cut).sum())),
+        "paper": _quietly(maps, wholes, "premise_only" if not before else "hypothesis_only"),
+    }
+
+
+def _any_cut(relevance: RoleRelevance, rows: Sequence[int]) -> NDArray[np.bool_]:
+    return np.asarray(relevance.cut[rows], dtype=bool)
+
+
+def _ordered(relevances: Relevances, ids: NDArray[Any]) -> list[int]:
+    place = {str(name): row for row, name in enumerate(relevances.example_ids.tolist())}
+    return [place[str(name)] for name in ids.tolist()]
+
+
+def _measured(
+    maps: list[Any], wholes: list[Any], starts: NDArray[np.int64], left_out: NDArray[np.bool_], n_other: int
+) -> TokenRelevanceAgreement:
+    from dataclasses import replace
+
+    with warnings.catch_warnings():
+        # The row says it: no value, and why.
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        found = token_relevance_agreement(maps, wholes, starts, cut=left_out)
+    if not n_other:
+        return found
+    skipped = {CUT: found.skipped[CUT] - n_other, OTHER_TOKENS: n_other} | {
+        why: count for why, count in found.skipped.items() if why != CUT
+    }
+    return replace(found, skipped={why: count for why, count in skipped.items() if count})
+
+
+def _quietly(maps: list[Any], wholes: list[Any], condition: Any) -> TokenRelevanceAgreement:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        return token_relevance_agreement(maps, wholes, condition=condition, convention="paper")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.questions.leakage.condition_evidence import EMPTY, ConditionEvidence, gold_probabilities
-from goldassay.questions.leakage.foreign_evidence import beside_runs
+from goldassay.questions.leakage.given import beside_runs
+from goldassay.questions.leakage.partial_input import EMPTY, PartialInputRuns, gold_probabilities
 from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
@@ -42,7 +42,7 @@ def train_evidence(
     settings: TrainingSettings,
     *,
     quiet: bool = True,
-) -> ConditionEvidence:
+) -> PartialInputRuns:
     """Train what is missing in the folder, and read what it holds.
 
     Args:
@@ -74,7 +74,7 @@ def train_evidence(
     return beside_runs(replace(evidence, remarks=tuple(trained.remarks())), [str(directory)])
 
 
-def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, about: str) -> ConditionEvidence:
+def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, about: str) -> PartialInputRuns:
     """What networks trained on one part predict on the other.
 
     Args:
@@ -86,7 +86,7 @@ def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, abo
     first = next(iter(runs.values()))
     assert first.gold is not None
     found = {name: gold_probabilities(each, first.gold) for name, each in runs.items()}
-    return ConditionEvidence(
+    return PartialInputRuns(
         name=test.name,
         model=first.model,
         source="training",

@@ -9,10 +9,8 @@ from goldassay.core.numbers import bounds, count, number, points
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
 from goldassay.questions.effect_tables import effects_of
-from goldassay.questions.leakage.cluster_section import cluster_sections
-from goldassay.questions.leakage.datasets_section import datasets_sections
-from goldassay.questions.leakage.preference_sections import preference_parts
-from goldassay.questions.leakage.suggestion_section import suggestion_sections
+from goldassay.questions.leakage.choices import LIKE_LENGTH, SUBSETS
+from goldassay.questions.leakage.other_sections import cluster_sections, datasets_sections, suggestion_sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -235,3 +233,36 @@ def _difficulty(found: Mapping[str, Any]) -> Table:
     rows = tuple(records(found.get("difficulty")))
     caption = "Accuracy on easy and hard examples"
     return Table("difficulty", caption, columns, rows, file="leakage_by_difficulty", folded=True)
+
+
+def preference_parts(found: Mapping[str, Any]) -> tuple[Part, ...]:
+    """What rules and readers get right where length tells nothing, and on each subset; nothing of other kinds."""
+    return tuple(
+        Part(table=table) for table in (_like_length(found), _subsets(found)) if table.rows
+    )  # fmt: skip
+
+
+def _like_length(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("reader", "rule or reader"),
+        Column("n_items", "pairs of like length", "count"),
+        Column("accuracy", "right there", "percent"),
+        Column("all_items", "of all pairs", "count"),
+        Column("all_accuracy", "right there", "percent"),
+    )
+    caption = "What is left where length tells nothing: pairs whose lengths differ by less than a tenth"
+    return Table("like_length", caption, columns, tuple(records(found.get(LIKE_LENGTH))), file=LIKE_LENGTH)
+
+
+def _subsets(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("subset", "subset", "data"),
+        Column("reader", "reader"),
+        Column("n_items", "items", "count"),
+        Column("accuracy", "right", "percent"),
+        Column("effect", "gained", "percent"),
+        Column("z", "z", "decimal"),
+        Column("p_adjusted", "q (Benjamini-Hochberg)", "decimal", 4),
+    )
+    caption = "What readers gain on each subset"
+    return Table("subsets", caption, columns, tuple(records(found.get(SUBSETS))), file=SUBSETS)

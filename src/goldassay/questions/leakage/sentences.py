@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import decimal, points, signed_points
-from goldassay.questions.leakage.condition_evidence import PROBES, is_part
+from goldassay.questions.leakage.partial_input import PROBES, is_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,10 +20,10 @@ from goldassay.lab.papers.cells import compare_cells
 from goldassay.lab.papers.leakage.sets import TRAIN
 from goldassay.lab.papers.recipe import PRETRAINED
 from goldassay.questions.leakage.dataset_comparison import compare_datasets, rows_of
-from goldassay.questions.leakage.foreign_evidence import GivenEvidence
+from goldassay.questions.leakage.given import GivenEvidence
 from goldassay.questions.leakage.measures.peco import peco_grid
-from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import study_leakage
+from goldassay.questions.leakage.partial_input import LeakageChoice
+from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.beside import read_embeddings
 

@@ -7,6 +7,8 @@ have as much it abstains. Both directions are rules, so that tests are two-sided
 Source: Singhal, Goyal, Xu and Durrett 2024 ("A long way to go", length of responses); Lambert et al. 2024
 (RewardBench, refusals); Sharma et al. 2024 (agreeing with the user); Zheng et al. 2023 (position). The phrases of
 refusals and apologies are written after the openings that Arditi et al. 2024 list for refusals.
+
+Rules without training, as each kind of items has them, and those that hit beyond chance in either direction.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.results import Result
+from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.measures.choice_rules import (
     ABSOLUTE,
     HEDGE,
@@ -25,6 +28,7 @@ from goldassay.questions.leakage.measures.choice_rules import (
     RuleEffect,
     chance_of,
     measure_picks,
+    measure_rules,
     most_of,
     picks_of,
     word_shares,
@@ -237,3 +241,45 @@ def measure_by_subset(
             rows.append((name, reader, int(own.sum()), float(hit[own].mean()), effect, z, pair))
     adjusted = benjamini_hochberg([row[-1] for row in rows])
     return [SubsetEffect(*row, float(last)) for row, last in zip(rows, adjusted, strict=True)]
+
+
+def measure_item_rules(
+    items: ChoiceItems, clusters: NDArray[np.int64] | None, seed: int
+) -> tuple[list[RuleEffect], list[Picks]]:
+    """Effect of every rule, and what each picks; of preferences also what the opposite of each rule picks, after all.
+
+    Args:
+        items: N of them.
+        clusters: Codes of items that do not vary independently, (N,).
+        seed: Of the draws.
+    """
+    measure = measure_preference_rules if items.kind is PREFERENCES else measure_rules
+    return measure(items, clusters, seed)
+
+
+def toward_right(items: ChoiceItems, clusters: NDArray[np.int64] | None, seed: int) -> list[tuple[RuleEffect, Picks]]:
+    """Every rule that picks anywhere and what it picks; of preferences in the direction in which it gains more.
+
+    Args:
+        items: N of them.
+        clusters: Codes of items that do not vary independently, (N,).
+        seed: Of the draws.
+    """
+    effects, picks = measure_item_rules(items, clusters, seed)
+    found = list(zip(effects, picks, strict=False))
+    if opposite := picks[len(effects) :]:
+        turned = zip(measure_picks(opposite, items, clusters, seed), opposite, strict=True)
+        found = [max(both, key=lambda each: each[0].effect) for both in zip(found, turned, strict=True)]
+    return [each for each in found if each[0].n_items]
+
+
+def effects_by_rule(items: ChoiceItems, clusters: NDArray[np.int64] | None, seed: int) -> dict[str, float]:
+    """The effect of every rule, of preferences in both directions.
+
+    Args:
+        items: N of them.
+        clusters: Codes of items that do not vary independently, (N,).
+        seed: Of the draws.
+    """
+    _, picks = measure_item_rules(items, clusters, seed)
+    return {each.rule: each.effect for each in measure_picks(picks, items, clusters, seed)}

@@ -1,4 +1,4 @@
-"""Arrays made elsewhere: embeddings and probabilities in .npy and .npz files and tables, a row an example."""
+"""Arrays made elsewhere: embeddings and probabilities in .npy and .npz files and tables, one row per example."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.questions.leakage.condition_evidence import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,6 +179,25 @@ def read_distribution(
             mend="give values from 0 to 1 that add up to 1 in each row; logits as the array logits of an .npz file",
         )  # fmt: skip
     return np.log(np.maximum(placed, np.finfo(np.float64).tiny))
+
+
+def aligned(values: NDArray[Any], ids: NDArray[Any], wanted: NDArray[Any], what: str, file: str | None) -> NDArray[Any]:
+    """Rows of values in the order of the wanted examples.
+
+    Raises:
+        InputError: Some wanted example has no row, or the ids have nothing to do with each other.
+    """
+    place = {str(name): row for row, name in enumerate(ids)}
+    rows = np.array([place.get(str(name), -1) for name in wanted])
+    missing = int((rows < 0).sum())
+    if missing:
+        first = wanted[int((rows < 0).argmax())]
+        raise InputError(
+            f"{what} are of other examples: {missing:,} of the {wanted.size:,} are missing, first {first}",
+            file=file,
+            mend="give those of this dataset",
+        )
+    return values[rows]
 
 
 def _finite(vectors: NDArray[Any], ids: NDArray[Any], path: Path) -> NDArray[Any]:

@@ -59,7 +59,7 @@ _BINS = 50
 
 
 @dataclass(frozen=True)
-class Crossing(Result):
+class ClusterOverlap(Result):
     """What is known of each cluster from all questions; see `cross_clusters`.
 
     Attributes:
@@ -122,7 +122,7 @@ class KnownOfExamples:
     patterns: PatternTable | None = None
 
 
-def cross_clusters(
+def overlap_clusters(
     clustering: ClusterScore,
     points: NDArray[np.floating[Any]],
     label_names: Sequence[str],
@@ -131,7 +131,7 @@ def cross_clusters(
     varying: str = "paired",
     n_words: int = 8,
     n_examples: int = 5,
-) -> Crossing:
+) -> ClusterOverlap:
     """Lay what all questions know of the examples beside the clusters that they form.
 
     Confidence, variability and correctness are those of training dynamics (Swayamdipta et al. 2020); of final models
@@ -175,7 +175,7 @@ def cross_clusters(
     table = pl.DataFrame(columns).filter(pl.col("size") > 0).sort("divergence", descending=True)
     correlation, low, high = _confidence_correlation(known, clustering)
     inside, others = _histograms(known, clustering)
-    return Crossing(
+    return ClusterOverlap(
         table=table,
         words=_words(known, clusters, k, n_words),
         patterns=_patterns(known, clusters, k),

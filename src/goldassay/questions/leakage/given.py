@@ -1,4 +1,4 @@
-"""Evidence made elsewhere: predictions of the conditions, embeddings, relevances, gold probabilities."""
+"""Predictions, embeddings, relevances and probabilities made elsewhere: with the runs that they come from, or alone."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.data.reading import load_data
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.array_files import read_probabilities, read_vectors
-from goldassay.questions.leakage.condition_evidence import (
+from goldassay.questions.leakage.partial_input import (
     GIVEN,
     PAIRED,
     TEXT,
-    ConditionEvidence,
-    aligned,
+    PartialInputRuns,
     gold_probabilities,
     is_part,
     named_path,
 )
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
+from goldassay.readers.conditions import conditions_of
+from goldassay.runs import Runs
+from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.beside import read_embeddings, read_relevances
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.runs import Runs
     from goldassay.runs.slices import Slice
 
 
@@ -61,9 +61,9 @@ class GivenEvidence:
     bits: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_evidence(
+def from_runs(
     given: GivenEvidence, train: Any, test: Any, columns: str | Mapping[str, str] | None
-) -> tuple[ConditionEvidence, list[dict[str, Any]]]:
+) -> tuple[PartialInputRuns, list[dict[str, Any]]]:
     """Read and fit together what was made elsewhere.
 
     Args:
@@ -91,7 +91,7 @@ def read_evidence(
     first = conditions.get(PAIRED) or next(iter(conditions.values()))
     conditions = {name: _like(runs, first) for name, runs in _whole_first(conditions).items()}
     gold, names = _gold(first, tested)
-    evidence = ConditionEvidence(
+    evidence = PartialInputRuns(
         name=name or _dataset_name(first, given.paths, tested),
         model=first.model,
         source=GIVEN,
@@ -138,7 +138,7 @@ def _check_roles(given: GivenEvidence, test: Dataset) -> None:
             )
 
 
-def beside_runs(evidence: ConditionEvidence, paths: Sequence[str]) -> ConditionEvidence:
+def beside_runs(evidence: PartialInputRuns, paths: Sequence[str]) -> PartialInputRuns:
     """Add the embeddings and relevances that lie beside the runs, of the same model and dataset.
 
     The embeddings are those of single sentences in the model of the whole; where there are none, those of the models
@@ -269,3 +269,115 @@ def _probabilities(
     found = {name: p for name, runs in conditions.items() if (p := gold_probabilities(runs, gold)) is not None}
     found |= {name: read_probabilities(place, ids, bits=False) for name, place in given.probabilities.items()}
     return found | {name: read_probabilities(place, ids, bits=True) for name, place in given.bits.items()}
+
+
+def from_arrays(
+    given: GivenEvidence, train: Any, test: Any, columns: str | Mapping[str, str] | None
+) -> tuple[PartialInputRuns, list[dict[str, Any]]]:
+    """Read embeddings and probabilities, and fit them to the rows of the test set, by example id or by order.
+
+    Probabilities of all labels name a label, so that everything is measured that predictions tell; those of the right
+    label alone tell bits.
+
+    Args:
+        given: Where they lie; without paths of runs.
+        train: The training part, for its label shares and patterns; or None.
+        test: The set that they are of.
+        columns: Roles of the columns of both.
+
+    Returns:
+        The evidence, and what the report says of each input.
+
+    Raises:
+        InputError: There is no test set, a file cannot be read, or it does not fit.
+    """
+    name, test = named_path(test)
+    if test is None:
+        raise InputError(
+            "embeddings and probabilities by themselves hold no labels",
+            mend=f"give the set that they are of with {option('test', 'FILE')}, or predictions with {option('runs')}",
+        )
+    tested = load_data(test, "test", columns, name)
+    trained = None if train is None else load_data(train, "train", columns)
+    _check_names(given, tested)
+    gold = tested.labels()
+    ids = np.array(tested.examples["example_id"].cast(str).to_list(), dtype=np.str_)
+    names = _label_names(given, tested)
+    conditions: dict[str, Runs] = {}
+    probabilities = {}
+    for condition, place in given.probabilities.items():
+        logs = read_distribution(place, ids, names, ordered=bool(given.choice.label_names))
+        if logs is None:
+            probabilities[condition] = read_probabilities(place, ids, bits=False)
+        else:
+            own = logs[:, [names.index(label) for label in tested.label_names]]
+            runs = conditions[condition] = _runs_of(own, gold, ids, condition, tested)
+            found = gold_probabilities(runs, gold)
+            assert found is not None
+            probabilities[condition] = found
+    probabilities |= {each: read_probabilities(place, ids, bits=True) for each, place in given.bits.items()}
+    vectors = {role: [read_vectors(place, ids, role)] for role, place in given.embeddings.items()}
+    files = ", ".join(Path(file).name for file in given.embeddings.values())
+    evidence = PartialInputRuns(
+        name=tested.name,
+        model="",
+        source=GIVEN,
+        label_names=tested.label_names,
+        gold=gold,
+        example_ids=ids,
+        conditions=conditions,
+        probabilities=probabilities,
+        vectors=vectors,
+        vectors_are=f"those of {files}" if files else "",
+        test=tested,
+        train=trained,
+        about=f"Measured from {' and '.join(_named(given))}, without the runs that they come from.",
+    )
+    inputs = [describe_input(role, data) for role, data in (("train", trained), ("test", tested)) if data is not None]
+    return evidence, inputs
+
+
+def _named(given: GivenEvidence) -> list[str]:
+    there = (("embeddings", given.embeddings), ("probabilities", {**given.probabilities, **given.bits}))
+    return [what for what, files in there if files]
+
+
+def _label_names(given: GivenEvidence, test: Dataset) -> tuple[str, ...]:
+    """The labels in the order of arrays, as somebody said it; else that of the set."""
+    if not given.choice.label_names:
+        return test.label_names
+    names = tuple(given.choice.label_names)
+    if set(names) != set(test.label_names) or len(set(names)) < len(names):
+        raise InputError(
+            f"{option('label_names')} names {', '.join(names)}", file=test.source,
+            mend=f"give the labels of the test set, each once: {', '.join(test.label_names)}",
+        )  # fmt: skip
+    return names
+
+
+def _check_names(given: GivenEvidence, test: Dataset) -> None:
+    known = {
+        "embeddings": (given.embeddings, test.text_columns),
+        "probabilities": (given.probabilities, conditions_of(test.text_columns)),
+        "bits": (given.bits, conditions_of(test.text_columns)),
+    }
+    for name, (files, names) in known.items():
+        for each in files:
+            if each not in names:
+                raise InputError(
+                    f"{option(name)}: the test set has no {each}", file=test.source, mend=did_you_mean(each, names)
+                )
+
+
+def _runs_of(logs: Any, gold: Any, ids: Any, condition: str, test: Dataset) -> Runs:
+    return Runs.from_arrays(
+        predictions=logs.argmax(axis=-1)[np.newaxis],
+        gold=gold,
+        logits=logs[np.newaxis],
+        label_names=test.label_names,
+        example_ids=ids,
+        model="",
+        dataset=test.name,
+        condition=condition,
+        split="test",
+    )
