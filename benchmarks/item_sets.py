@@ -24,9 +24,9 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed
-from goldassay.questions.overlap.in_audit import CorpusChoice
+from goldassay.questions.overlap.search.scan import CorpusChoice
+from goldassay.readers.choice_rules import chance_of
 
 if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems

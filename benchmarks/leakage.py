@@ -109,7 +109,7 @@ def large(n: int) -> None:
 
 
 def plane(n: int) -> None:
-    from goldassay.questions.leakage.map import lay_out
+    from goldassay.questions.leakage.clusters import lay_out
 
     values, _ = embeddings(n, 768)
     points = reduce_embeddings(values, N_COMPONENTS)

@@ -26,6 +26,9 @@ T = TypeVar("T")
 def result_of(kind: type[T], plain: Mapping[str, Any]) -> T:
     """The result whose plain form is given; a key that is missing or that it does not have is an error."""
     assert is_dataclass(kind)
+    # Of a class that has subclasses the one that has all keys.
+    own = plain.keys() - {"sentences"}
+    kind = next((each for each in (kind, *kind.__subclasses__()) if own <= get_type_hints(each).keys()), kind)
     hints = get_type_hints(kind)
     required = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
     given = {key: value for key, value in plain.items() if key != "sentences" or key in hints}

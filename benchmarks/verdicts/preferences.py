@@ -32,10 +32,10 @@ from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.measures.choice_rules import chance_of
-from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
-from goldassay.questions.overlap.in_audit import CorpusChoice
+from goldassay.questions.overlap.search.scan import CorpusChoice
+from goldassay.readers.choice_rules import chance_of
+from goldassay.readers.preference_rules import measure_preference_rules
 from goldassay.stats.effects import Limits, Reading, measure_effects
 from goldassay.stats.verdicts import judge_effects
 

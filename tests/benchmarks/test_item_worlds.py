@@ -9,7 +9,7 @@ import pytest
 from benchmarks.verdicts.items import shuffled
 from benchmarks.verdicts.judges import judged
 from benchmarks.verdicts.preferences import made_pairs, rule_word
-from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
+from goldassay.readers.preference_rules import measure_preference_rules
 
 
 def test_the_longer_response_gains_the_share_that_was_planted() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import goldassay
 from goldassay.core.verdicts import WORDS, severity
-from goldassay.questions.leakage.dataset_comparison import compare_datasets
-from goldassay.report.report import Report
+from goldassay.questions.leakage.datasets import compare_datasets
+from goldassay.questions.leakage.result import MeasuredLeakage
+from tests.typed import compose, filled
+
+if TYPE_CHECKING:
+    from goldassay.report.report import Report
 
 SOURCE = Path(goldassay.__file__).parent
 
@@ -53,11 +57,8 @@ def _of_one_set(word: str, value: float) -> Report:
         "unit": "points",
     }
     verdict = {"verdict": word, "evidence": word, "headline": headline, "next_step": "", "rule": ""}
-    empty: dict[str, Any] = {key: [] for key in ("conditions", "information", "agreement", "relevance", "peco")}
-    document = {
-        "verdicts": {"leakage": verdict}, "leakage": {**empty, "n_examples": 9}, "inputs": [], "settings": {},
-    }  # fmt: skip
-    return Report(document=document)
+    found = filled(MeasuredLeakage, {"n_examples": 9})
+    return compose({"verdicts": {"leakage": verdict}, "leakage": found, "inputs": [], "settings": {}})
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.figures import figures_of
+from goldassay.questions.leakage.result import Condition, MeasuredLeakage
 from goldassay.questions.shift.result import DetectionResult, GapRow, GeneralizationResult
 from tests.stated import in_order, says, states
 from tests.typed import filled, findings_of
@@ -33,12 +34,17 @@ def verdict(word: str, value: float | None = 0.1, evidence: str = "e") -> dict[s
     return {"verdict": word, "evidence": evidence, "headline": headline, "next_step": "n", "rule": "r"}
 
 
-def condition(name: str, improvement: float | None, reach: float = 0.02) -> dict[str, Any]:
+def condition(name: str, improvement: float | None, reach: float = 0.02) -> Condition:
     low, high = (None, None) if improvement is None else (improvement - reach, improvement + reach)
-    return {
+    row = {
         "condition": name, "n_runs": 3, "accuracy": 0.5, "majority": 0.4, "improvement": improvement,
         "improvement_low": low, "improvement_high": high, "reason": "" if improvement is not None else "no <run>\x00",
     }  # fmt: skip
+    return filled(Condition, row)
+
+
+def leakage_of(*conditions: Condition, **more: Any) -> MeasuredLeakage:
+    return filled(MeasuredLeakage, {"conditions": conditions, **more})
 
 
 def result(model: str, n_runs: int, effective_size: float | None, sd: float) -> dict[str, Any]:
@@ -94,9 +100,9 @@ AUDIT = stored(
     artifacts=patterns_of(
         coverage_of="test", giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, difficulty=classes(0.25)
     ),
-    leakage={
-        "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
-    },
+    leakage=leakage_of(
+        condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)
+    ),
 )  # fmt: skip
 RUNS = stored(
     "runs",
@@ -149,7 +155,7 @@ OVERLAP = stored(
 LEAKAGE = stored(
     "leakage",
     verdicts={"leakage": verdict("sound")},
-    leakage={"peco": [{"role": "premise", "score": 0.1, "biased_share": 0.3}], "source": "probes"},
+    leakage=leakage_of(peco=[{"role": "premise", "score": 0.1, "biased_share": 0.3}], source="probes"),
 )
 
 
@@ -292,10 +298,10 @@ class TestQuickProbes:
 
     def test_wherever_they_stand(self) -> None:
         shift = stored("s", shift=shift_of(gap("t", 0.1, False, model="quick_probe")))
-        leakage = stored("l", leakage={"source": "runs", "model": "quick_probe", "conditions": [condition("a", 0.1)]})
+        leakage = stored("l", leakage=leakage_of(condition("a", 0.1), source="runs", model="quick_probe"))
         for report in (shift, leakage):
             assert not checked(report, min_runs=1).passed
-        other = stored("l", leakage={"source": "runs", "model": "bert", "conditions": [condition("a", 0.1)]})
+        other = stored("l", leakage=leakage_of(condition("a", 0.1), source="runs", model="bert"))
         assert checked(other, min_runs=1).passed
 
 
@@ -404,7 +410,7 @@ def test_a_policy_that_demands_nothing() -> None:
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0, 1))
 def test_the_worst_figure_decides(improvements: list[float], limit: float) -> None:
     rows = [condition(f"{i}_only", x, 0.0) for i, x in enumerate(improvements)]
-    (outcome,) = checked(stored("p", leakage={"conditions": rows}), max_single_sentence_improvement=limit).outcomes
+    (outcome,) = checked(stored("p", leakage=leakage_of(*rows)), max_single_sentence_improvement=limit).outcomes
     assert (outcome.status == "kept") == (max(improvements) <= limit)
     assert outcome.value == max(improvements)
     assert outcome.n_broken == sum(x > limit for x in improvements)
@@ -412,7 +418,7 @@ def test_the_worst_figure_decides(improvements: list[float], limit: float) -> No
 
 def test_junit() -> None:
     """The attributes and the order of elements that the schemas in use demand."""
-    hostile = stored('a & <b> "c" \x00', leakage={"conditions": [condition("hypothesis_only", None)]})
+    hostile = stored('a & <b> "c" \x00', leakage=leakage_of(condition("hypothesis_only", None)))
     policy: dict[str, Any] = {"max_single_sentence_improvement": 0.1, "min_runs": {"limit": 3, "optional": True}}
     check = checked([AUDIT, hostile], **policy, max_easy_share=0.3)
     root = ET.fromstring(to_junit(check))

@@ -22,8 +22,9 @@ from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
 from goldassay.gate.diff_page import changes_shown, left_open
 from goldassay.questions.artifacts.result import ClassedExamples
 from goldassay.questions.figures import figures_of
+from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
 from goldassay.questions.report_diff import ReportDiff, diff_reports
-from tests.gate.test_check import classes, condition, gap, patterns_of, result, shift_of, stored, verdict
+from tests.gate.test_check import classes, condition, gap, leakage_of, patterns_of, result, shift_of, stored, verdict
 from tests.stated import Fact, in_order, says, states
 from tests.typed import filled, findings_of
 
@@ -79,7 +80,7 @@ def audit(
 ) -> StoredReport:
     right = float(table["right_hypothesis_only"].to_numpy().mean())
     easy = float((table["difficulty"] == "easy").to_numpy().mean())
-    row = {**condition("hypothesis_only", right - 0.3), "accuracy": right, "majority": 0.3, "sd": 0.01, "n_runs": 4}
+    row = replace(condition("hypothesis_only", right - 0.3), accuracy=right, majority=0.3, sd=0.01, n_runs=4)
     return stored(
         f"audit {train} {HOSTILE}",
         verdicts={"artifacts": verdict(word), "leakage": verdict("caution")},
@@ -91,11 +92,12 @@ def audit(
             giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, n_selected=1, prior={"a": 0.5, "b": 0.5},
             difficulty=classes(easy, N), settings={"min_count": 10 * int(train), "threshold": 0.7},
         ),
-        leakage={"conditions": [row]},
+        leakage=leakage_of(row, n_examples=N),
     )  # fmt: skip
 
 
 CLASSED = filled(ClassedExamples, {})
+SUGGESTED = SuggestedRewrites(filled(SuggestedRows, {}))
 
 
 @pytest.fixture
@@ -165,9 +167,9 @@ class TestIntervals:
         assert any("rather too wide" in note for note in found.document["notes"]) == (harm != "other test file")
 
     def test_no_interval_is_said_and_decides_nothing(self, tmp_path: Path) -> None:
-        peco = [{"role": "premise", "score": 0.1, "biased_share": None}]
         folders = [
-            write(stored(str(i), leakage={"peco": [{**peco[0], "score": 0.1 + i}]}), tmp_path / str(i)) for i in (0, 1)
+            write(stored(str(i), leakage=leakage_of(peco=[{"role": "premise", "score": 0.1 + i}])), tmp_path / str(i))
+            for i in (0, 1)
         ]
         row = rows_of(diff_reports(*folders))["outlier score of clusters", "premise"]
         assert (row["low"], row["method"], row["change"]) == (None, "the reports hold none", "more")
@@ -326,7 +328,7 @@ def test_verdicts_that_moved(audits: tuple[Path, Path]) -> None:
 )
 def test_every_move(tmp_path: Path, before: str, after: str, moved: str) -> None:
     folders = [
-        write(stored(f"{i}", verdicts={"leakage": verdict(word)}, leakage={"conditions": [condition("a_only", 0.1)]}),
+        write(stored(f"{i}", verdicts={"leakage": verdict(word)}, leakage=leakage_of(condition("a_only", 0.1))),
               tmp_path / f"{i}")
         for i, word in enumerate((before, after))
     ]  # fmt: skip
@@ -388,7 +390,7 @@ class TestStanding:
     def test_data_without_a_file_are_no_files(
         self, tmp_path: Path, before: list[str | None], after: list[str | None], said: list[says]
     ) -> None:
-        part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
+        part = {"leakage": leakage_of(condition("hypothesis_only", 0.1))}
         folders = []
         for name, digits in (("before", before), ("after", after)):
             inputs = [source("test", "test", digit or "") | ({} if digit else {"sha256": []}) for digit in digits]
@@ -411,7 +413,7 @@ class TestStanding:
         ]
 
     def test_reports_of_two_commands_are_named(self, tmp_path: Path) -> None:
-        part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
+        part = {"leakage": leakage_of(condition("hypothesis_only", 0.1))}
         folders = [
             write(stored("a", **part), tmp_path / "a"),
             write(stored("b", **part, command="leakage measure"), tmp_path / "b"),
@@ -439,7 +441,7 @@ class TestStanding:
                 "it asks shift",
             ),
             (
-                {"artifacts": CLASSED.to_dict(), "leakage": {"source": "suggestion"}},
+                {"artifacts": CLASSED.to_dict(), "leakage": SUGGESTED.to_dict()},
                 "no measure in common",
             ),
             ({"schema_version": 7}, "schema version 7"),

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, norm
 
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules, pick_all
+from goldassay.readers.choice_rules import chance_of, measure_rules, pick_all
 from goldassay.stats.effects import Limits, Reading, measure_effects
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from scipy.stats import false_discovery_control
 
-from goldassay.questions.leakage.measures.choice_rules import measure_rules, pick_all
-from goldassay.questions.leakage.measures.choice_subjects import pick_by_subject, rules_by_subject
+from goldassay.readers.choice_rules import measure_rules, pick_all
+from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject
 from tests.leakage.test_choice_rules import random_items
 
 if TYPE_CHECKING:

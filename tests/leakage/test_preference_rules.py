@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.preference_rules import (
+from goldassay.readers.preference_rules import (
     AGREES,
     APOLOGIZES,
     REFUSES,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.data.kinds import read_choices
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
+from goldassay.readers.choice_subjects import untrained_picks
 
 if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems
@@ -141,7 +141,7 @@ def test_digits_of_other_scripts_and_endless_numbers_are_no_numbers() -> None:
 
 
 def test_parts_of_the_items_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldassay.questions.leakage.measures import choice_subjects as module
+    from goldassay.readers import choice_subjects as module
 
     rows = [
         (f"which of the words {at}", [f"of the words {at}", "another", "which of"][: 2 + at % 2]) for at in range(9)

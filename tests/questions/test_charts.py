@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 
@@ -111,9 +112,12 @@ def test_a_picture_of_nothing_is_not_drawn() -> None:
     found = document["artifacts"]
     curve = tuple(dataclasses.replace(row, coverage=0.0, precision=None) for row in found.coverage_curve)
     document["artifacts"] = dataclasses.replace(found, coverage_curve=curve)
-    for row in document["leakage"]["difficulty"]:
-        row["accuracy"] = row["accuracy"] if row["subset"] == "full" else None
-    assert not {"artifacts_coverage", "leakage_difficulty"} & draw_pictures(compose(document).charts).keys()
+    leakage = document["leakage"]
+    full = (row if row.subset == "full" else dataclasses.replace(row, accuracy=math.nan) for row in leakage.difficulty)
+    document["leakage"] = dataclasses.replace(leakage, difficulty=tuple(full))
+    drawn = draw_pictures(compose(document).charts)
+    assert not {"artifacts_coverage", "leakage_difficulty"} & drawn.keys()
+    assert "leakage_conditions" in drawn
 
 
 def test_many_labels_and_tiny_values_draw() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goldassay.core.progress import Steps
+from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from tests.gate.test_check import shift_of
@@ -21,12 +22,13 @@ def test_an_audit_asks_five_questions() -> None:
     assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift", "overlap"]
     assert [card.judged for card in report.cards] == [False] * 5
     assert [section.key for section in report.sections] == [
-        "leakage", "facts", "inputs",
+        "facts", "inputs",
     ]  # fmt: skip
 
 
 def test_what_ranks_rows_has_no_card() -> None:
-    assert compose_report({"questions": ["leakage"], "leakage": {"suggestion": {"rows": []}}}).cards == ()
+    suggested = SuggestedRewrites(filled(SuggestedRows, {"falls": [{"rows": "random"}, {"rows": "suggested"}]}))
+    assert compose({"questions": ["leakage"], "leakage": suggested}).cards == ()
 
 
 def test_verdicts_say_which_question_they_answer() -> None:

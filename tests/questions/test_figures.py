@@ -15,10 +15,11 @@ from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.results import Result
 from goldassay.questions.figures import figures_of
 from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.leakage.result import ComparedDatasets
 from goldassay.questions.run_curves import measure_curve
 from goldassay.runs.curves import Curves
-from tests.gate.test_check import classes, condition, gap, patterns_of, result, shift_of
-from tests.typed import findings_of
+from tests.gate.test_check import classes, condition, gap, leakage_of, patterns_of, result, shift_of
+from tests.typed import filled, findings_of
 
 
 def found(id_: str, **document: Any) -> list[Figure]:
@@ -108,9 +109,9 @@ class TestInstability:
 
 class TestLeakage:
     def test_runs_of_a_model_count_and_those_of_an_audit_do_not(self) -> None:
-        rows = [condition("hypothesis_only", 0.1)]
-        assert found("leakage.runs", leakage={"conditions": rows}) == []
-        (runs,) = found("leakage.runs", leakage={"conditions": rows, "source": "runs", "model": "bert"})
+        row = condition("hypothesis_only", 0.1)
+        assert found("leakage.runs", leakage=leakage_of(row, source="probes", model="bert")) == []
+        (runs,) = found("leakage.runs", leakage=leakage_of(row, source="runs", model="bert"))
         assert (runs.value, runs.of) == (3.0, {"model": "bert", "condition": "hypothesis_only"})
 
     def test_several_datasets(self) -> None:
@@ -119,7 +120,7 @@ class TestLeakage:
             {**row, "part": "premise", "improvement": None, "agreement": None},
             {**row, "part": "hypothesis", "improvement": 0.1, "agreement": 0.4},
         ]
-        section = {"datasets": rows}
+        section = filled(ComparedDatasets, {"datasets": rows})
         improvements = found("leakage.improvement", leakage=section)
         assert [figure.is_defined for figure in improvements] == [False, True]
         assert improvements[1].of == {"dataset": "a", "condition": "hypothesis_only"}

@@ -16,7 +16,7 @@ from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions import item_patterns
 from goldassay.questions.item_patterns import _control, _of_items, _pick, as_texts
-from goldassay.questions.leakage import item_readers
+from goldassay.questions.leakage import probes
 from goldassay.questions.leakage.posed_items import Posed
 
 WORDS = [f"w{i}" for i in range(300)]
@@ -99,12 +99,12 @@ def test_what_a_part_does_not_show_is_looked_for_in_all(monkeypatch: pytest.Monk
         tried.append((None if train is None else len(train), len(test)))
         return _pick(train, test, *given)
 
-    monkeypatch.setattr(item_readers, "control_parts", parts)
+    monkeypatch.setattr(probes, "control_parts", parts)
     monkeypatch.setattr(item_patterns, "_pick", pick)
     groups, settings = np.arange(800), Settings()
     assert _control(Posed(known, test, ()), groups, None, settings, settings.verdicts.artifacts) == []
     assert tried == [(None if train is None else 40, 40), (train, 800)]
-    monkeypatch.setattr(item_readers, "control_parts", lambda clusters, seed: parts(clusters, seed)[:1])
+    monkeypatch.setattr(probes, "control_parts", lambda clusters, seed: parts(clusters, seed)[:1])
     (doubt,) = _control(Posed(None, test, ()), groups, None, settings, settings.verdicts.artifacts)
     assert "are not found by the same readers" in doubt.why
 

@@ -13,7 +13,7 @@ from goldassay.core.progress import Steps
 from goldassay.questions.report_frame import command_of, frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from goldassay.report.report import Report
-from tests.gate.test_check import AUDIT, classes, patterns_of, shift_of
+from tests.gate.test_check import AUDIT, classes, condition, leakage_of, patterns_of, shift_of
 from tests.typed import filled
 
 
@@ -36,8 +36,9 @@ def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) ->
 
 
 def test_all_that_differs_between_two_equal_runs_is_the_timing() -> None:
-    findings = {key: AUDIT.document[key] for key in ("verdicts", "inputs", "settings", "leakage")}
+    findings = {key: AUDIT.document[key] for key in ("verdicts", "inputs", "settings")}
     findings["artifacts"] = patterns_of(giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, difficulty=classes(0.25))
+    findings["leakage"] = leakage_of(condition("hypothesis_only", 0.08))
     steps = Steps(quiet=True)
     with steps.step("one"):
         pass

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.finding import RowToRead
+from goldassay.core.results import frame_of_records
 from goldassay.questions.artifacts.result import PatternsResult, TriedPattern
 from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.stats.intervals import wilson_bounds
 from tests.typed import compose, filled
@@ -82,7 +84,7 @@ def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
         {
             "patterns": pl.DataFrame(strongest),
             "difficulty": pl.DataFrame({"example_id": ["a", "b"], "difficulty": ["easy", "hard"]}),
-            "leakage": pl.DataFrame(document["leakage"]["conditions"]),
+            "leakage": frame_of_records(document["leakage"].conditions),
             "instability": pl.DataFrame([dict(r) for r in document["instability"]["results"]]),
             "instability_groups": pl.DataFrame(document["instability"]["groups"][0]["rows"]),
         },
@@ -272,7 +274,7 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> PatternsResult:
     return filled(PatternsResult, found)
 
 
-def _leakage() -> dict[str, Any]:
+def _leakage() -> MeasuredLeakage:
     def row(condition: str, accuracy: float, improvement: float, recovered: float | None) -> dict[str, Any]:
         return {
             "condition": condition,
@@ -291,12 +293,12 @@ def _leakage() -> dict[str, Any]:
             "recovered": recovered,
             "recovered_low": None if recovered is None else recovered - 0.02,
             "recovered_high": None if recovered is None else recovered + 0.02,
-            "reason": None,
+            "reason": "",
         }
 
-    return {
+    found = {
         "probe": "The quick probe is a linear model on hashed words and word pairs, for pairs also on their overlap.",
-        "seeds": [0, 1, 2, 3, 4],
+        "seeds": ["0", "1", "2", "3", "4"],
         "conditions": [
             row("paired", 0.6, 0.2572, None),
             row("premise_only", 0.3391, -0.0037, 0.565),
@@ -309,6 +311,7 @@ def _leakage() -> dict[str, Any]:
         ],
         "note": "A quick probe is a lower bound: a stronger model may read more from the same part.",
     }
+    return filled(MeasuredLeakage, found)
 
 
 def _instability(rng: np.random.Generator) -> dict[str, Any]:

@@ -117,11 +117,11 @@ def test_next_to_nothing_is_still_a_report(document: dict[str, Any]) -> None:
 
 
 def test_what_does_not_apply_says_why() -> None:
-    document = dict(SMALL, leakage={"applies": False, "reason": "A single text has no parts."})
+    document = dict(SMALL, artifacts={"applies": False, "reason": "A single text has no parts."})
     report = compose_report(document)
     assert "Not defined: A single text has no parts." in report.to_html()
     assert "Not defined: A single text has no parts." in report.to_markdown()
-    assert "leakage_conditions" not in report.drawings()
+    assert "artifacts_coverage" not in report.drawings()
 
 
 def test_texts_that_no_encoding_takes() -> None:

@@ -262,6 +262,17 @@ def declare_verdict(question: str) -> None:
         _JUDGED.append(question)
 
 
+def order_declared(questions: Sequence[str]) -> None:
+    """Put measures and verdicts into the order of their questions, whichever module was imported first."""
+
+    def place(question: str) -> int:
+        return questions.index(question) if question in questions else len(questions)
+
+    _JUDGED.sort(key=place)
+    for id_ in sorted(_DECLARED, key=lambda id_: place(_DECLARED[id_].question)):
+        _DECLARED[id_] = _DECLARED.pop(id_)
+
+
 def declared() -> tuple[Measure, ...]:
     """Every measure, in the order of declaration."""
     return tuple(_DECLARED.values())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import figures_of as figures_of_result
+from goldassay.core.figures import order_declared
 from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, added_checks, question_modules
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from goldassay.core.results import Result
 
 _QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
-# Importing them declares all measures, in the order of the questions; those of facts stand in core.
+# Importing them declares all measures; those of facts stand in core.
 _DECLARING = [DatasetFacts, *(question_modules(name, (each,)) for each in _QUESTIONS for name in ("figures", "result"))]
 _DECLARING += [added_checks()]
 _MODULES = question_modules("figures")
+order_declared(_QUESTIONS)
 
 
 def figures_of(document: Mapping[str, Any], answers: Mapping[str, Result] = MappingProxyType({})) -> list[Figure]:

@@ -15,7 +15,8 @@ from goldassay.questions.example_clusters import NONE
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import found_by_rule, items_to_read, told_by_part
-from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
+from goldassay.questions.leakage.choices import BY_SUBJECT
+from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
 from goldassay.questions.row_details.words import words_of_texts
@@ -30,8 +31,10 @@ _WHY_NO_SUSPECTS = "Items with choices are checked for defects, and no answers o
 
 def _effects(evidence: ItemEvidence, named: str) -> list[dict[str, Any]]:
     """The effects of the readers whose names begin so, as plain data."""
-    effects = evidence.leakage.results["effects"]["effects"]
-    return [each for each in effects if each["reader"].startswith(named)]
+    found = evidence.leakage.result
+    assert isinstance(found, MeasuredLeakage)
+    effects = () if found.effects is None else found.effects.effects
+    return [each.to_dict() for each in effects if each.reader.startswith(named)]
 
 
 class _Artifacts:

@@ -31,9 +31,9 @@ from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, planted_copies
-from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, planted_copies
+from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
 from goldassay.stats.effects import LEAST_CLUSTERS, Reading, measure_effects

@@ -8,7 +8,7 @@ import numpy as np
 
 from goldassay.core.finding import RowToRead
 from goldassay.data.kinds import CHOICES
-from goldassay.questions.leakage.question import told
+from goldassay.questions.leakage.question import examples_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ def told_by_part(examples: pl.DataFrame, kind: ItemKind = CHOICES) -> list[tuple
             f"From its {part} alone every run of the reader names the {kind.right} {kind.option}, which tells "
             f"{bits:.1f} bits.",
         )
-        for at, bits, part in told(examples)
+        for at, bits, part in examples_read(examples)
     ]
 
 

@@ -19,12 +19,12 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import MOST_ROWS, first_rows
 from goldassay.questions.item_rows import defects, items_to_read
 from goldassay.questions.leakage.choices import choice_evidence
-from goldassay.questions.leakage.measures.choice_subjects import untrained_picks
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_inputs import describe_inputs
+from goldassay.readers.choice_subjects import untrained_picks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

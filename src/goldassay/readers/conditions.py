@@ -41,6 +41,11 @@ def conditions_of(text_columns: Sequence[str]) -> tuple[str, ...]:
     return (PAIRED, *(f"{role}_only" for role in text_columns))
 
 
+def is_part(condition: str) -> bool:
+    """Whether a condition shows a whole text of the input and leaves the others out."""
+    return condition.endswith("_only")
+
+
 def transformations_of(text_columns: Sequence[str]) -> tuple[str, ...]:
     """The conditions that change the texts.
 

@@ -17,7 +17,7 @@ from goldassay.data.kinds import DATA_KINDS, ChoiceItems, read_choices, recogniz
 from goldassay.data.kinds.cells import cells_of
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.choice_rules import pick_all
+from goldassay.readers.choice_rules import pick_all
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:

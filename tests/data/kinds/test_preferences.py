@@ -17,7 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.kinds import PREFERENCES, ChoiceItems, read_choices, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.preference_rules import traits
+from goldassay.readers.preference_rules import traits
 from tests.stated import says
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"

@@ -17,8 +17,8 @@ from goldassay.data.specimen import choice_specimen, preference_specimen
 from goldassay.data.specimen.item_kinds import ITEM_KINDS, make_item_specimen, write_item_specimen
 from goldassay.data.specimen.item_specimen import OPENINGS, ItemSpecimen, draw_tails, lengthen, worded
 from goldassay.data.table import Table
-from goldassay.questions.leakage.measures.choice_rules import measure_rules
-from goldassay.questions.leakage.measures.preference_rules import measure_preference_rules
+from goldassay.readers.choice_rules import measure_rules
+from goldassay.readers.preference_rules import measure_preference_rules
 
 if TYPE_CHECKING:
     from pathlib import Path

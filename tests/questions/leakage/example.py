@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns, gold_probabilities
+from goldassay.questions.leakage.result import MeasuredLeakage, Split
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.runs import Runs
 from goldassay.runs.beside import Origin, Relevances, RoleRelevance
@@ -93,10 +96,20 @@ def example_leakage_report() -> Report:
     evidence = example_evidence()
     choice = LeakageChoice(n_clusters=8, n_repetitions=3, grid=True)
     measured = measure(evidence, choice, Settings(), Steps())
+    split = Split(split=1, n_train=9, n_test=3, accuracies={"paired": 0.5}, majority=0.4, peco={})
+    result = replace(measured.result, splits=(split,))
     findings = {
         "questions": ["leakage"],
         "verdicts": {"leakage": measured.verdict.to_dict()},
         "dataset": {"name": evidence.name, "label_names": list(LABELS), "text_columns": ["premise", "hypothesis"]},
-        "leakage": {**measured.section, "splits": [{"split": 1, "n_train": 9, "n_test": 3, "paired": 0.5}]},
+        "leakage": result,
     }
-    return compose_report(frame_findings("Leakage in toy & <i>test</i>", findings, Steps()), measured.tables)
+    framed = frame_findings("Leakage in toy & <i>test</i>", findings, Steps())
+    return compose_report(framed, measured.tables, findings=[Finding("leakage", measured.verdict, result=result)])
+
+
+def example_result() -> MeasuredLeakage:
+    """What the report is made of."""
+    found = example_leakage_report().answer(MeasuredLeakage)
+    assert found is not None
+    return found

@@ -15,9 +15,9 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.item_readers import by_item, choice_hits, masked
 from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.questions.leakage.probes import by_item, choice_hits, masked
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.leakage.verdict import judge_choices, limits_of
 from goldassay.runs import Runs

@@ -36,7 +36,7 @@ def test_an_outline_leaves_strays_outside() -> None:
     square = np.array([[x, y] for x in range(5) for y in range(5)])
     corners = outline(np.vstack([square, [[400, 400]]]))
     assert max(max(corner) for corner in corners) <= 4
-    assert outline(np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])) == []
+    assert outline(np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])) == ()
 
 
 def test_the_map_leaves_room_at_its_edges_and_is_centered() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,13 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.leakage import agreement_report, peco, score_clusters, usable_information
 from goldassay.questions.leakage.measuring import OTHER_TOKENS, Measured, measure
+from goldassay.questions.leakage.page import sentences
 from goldassay.questions.leakage.partial_input import LeakageChoice
-from goldassay.questions.leakage.sentences import say
-from goldassay.questions.report_frame import compose_report
+from goldassay.questions.leakage.result import Split
 from goldassay.runs import Runs
-from tests.questions.leakage.example import N, example_evidence, example_leakage_report
+from tests.questions.leakage.example import N, example_evidence, example_leakage_report, example_result
 from tests.stated import Fact, states
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,10 +107,10 @@ def test_too_few_examples_for_the_usual_clusters_are_said_not_refused() -> None:
         conditions={name: runs.take(np.arange(40)) for name, runs in evidence.conditions.items()},
         probabilities={}, vectors={"hypothesis": [evidence.vectors["hypothesis"][0][:40]]},
     )  # fmt: skip
-    found = measure(few, LeakageChoice(), Settings(), Steps()).section
-    assert found["peco"] == []
-    assert "ask for fewer with --n-clusters" in found["undefined"]["cluster outliers (PECO)"]
-    assert set(found["undefined"]) == {
+    found = measure(few, LeakageChoice(), Settings(), Steps()).result
+    assert found.peco == ()
+    assert "ask for fewer with --n-clusters" in found.undefined["cluster outliers (PECO)"]
+    assert set(found.undefined) == {
         "cluster outliers (PECO)", "usable information", "token relevance agreement",
     }  # fmt: skip
     with pytest.raises(InputError, match="40 examples cannot make 41 clusters"):
@@ -122,11 +124,15 @@ def test_too_few_examples_for_the_usual_clusters_are_said_not_refused() -> None:
         ("training", ("3 splits of the data", "quick probe")),
     ],
 )
-def test_the_luck_of_splitting_holds_like_against_like(section: dict[str, Any], source: str, said: Fact) -> None:
-    rows = [{"hypothesis_only": 0.4 + 0.1 * at, "majority": 0.3} for at in range(3)]
-    (sentence,) = [line for line in say({**section, "source": source, "splits": rows}) if "splits" in line]
+def test_the_luck_of_splitting_holds_like_against_like(source: str, said: Fact) -> None:
+    splits = tuple(
+        Split(split=at, n_train=9, n_test=3, accuracies={"hypothesis_only": 0.4 + 0.1 * at}, majority=0.3, peco={})
+        for at in range(3)
+    )
+    found = replace(example_result(), source=source, splits=splits)
+    (sentence,) = [line for line in sentences(found) if "splits" in line]
     assert states(sentence, said)
-    own = next(row for row in section["conditions"] if row["condition"] == "hypothesis_only")["improvement"]
+    own = next(row for row in found.conditions if row.condition == "hypothesis_only").improvement
     highest = max(own, 0.3) if source == "probes" else 0.3
     assert sentence.endswith(f"to +{100 * highest:.1f}.")
 
@@ -134,9 +140,9 @@ def test_the_luck_of_splitting_holds_like_against_like(section: dict[str, Any], 
 def test_equal_embeddings_are_said_not_refused() -> None:
     evidence = example_evidence()
     flat = replace(evidence, vectors={**evidence.vectors, "premise": [np.ones((N, 4))]})
-    found = measure(flat, LeakageChoice(n_clusters=8, n_repetitions=1, map=False), Settings(), Steps()).section
-    assert [row["role"] for row in found["peco"]] == ["hypothesis"]
-    assert "all equal" in found["undefined"]["cluster outliers (PECO) of the premise sentences"]
+    found = measure(flat, LeakageChoice(n_clusters=8, n_repetitions=1, map=False), Settings(), Steps()).result
+    assert [row.role for row in found.peco] == ["hypothesis"]
+    assert "all equal" in found.undefined["cluster outliers (PECO) of the premise sentences"]
 
 
 def constant_runs(runs: Runs, label: int) -> Runs:
@@ -166,21 +172,21 @@ def test_models_of_one_label_are_not_called_sound() -> None:
     found = measured_with(hypothesis_only=constant_runs(runs["hypothesis_only"], 1))
     assert found.verdict.verdict == "not measurable"
     assert "No words could be planted in the hypothesis" in found.verdict.evidence
-    row = next(row for row in found.section["conditions"] if row["condition"] == "hypothesis_only")
-    assert (row["recovered"], row["n_constant"], row["departure"]) == (None, 2, 0)
-    assert "one label only" in row["reason"]
-    assert any("hypothesis_only: 2 of 2 runs" in said for said in found.section["caveats"])
-    assert not any(said.startswith("empty") for said in found.section["caveats"])
-    assert found.section["sentences"][0].startswith("Models of the hypothesis alone name one label")
+    row = next(row for row in found.result.conditions if row.condition == "hypothesis_only")
+    assert math.isnan(row.recovered)
+    assert (row.n_constant, row.departure) == (2, 0)
+    assert "one label only" in row.reason
+    assert any("hypothesis_only: 2 of 2 runs" in said for said in found.result.caveats)
+    assert not any(said.startswith("empty") for said in found.result.caveats)
+    assert sentences(found.result)[0].startswith("Models of the hypothesis alone name one label")
 
 
 def test_of_a_pair_model_of_one_label_nothing_is_recovered() -> None:
     runs = example_evidence().conditions
     found = measured_with(paired=constant_runs(runs["paired"], 0))
-    rows = {row["condition"]: row for row in found.section["conditions"]}
-    assert all(row["recovered"] is None and row["reason"] for row in rows.values())
+    assert all(math.isnan(row.recovered) and row.reason for row in found.result.conditions)
     assert found.verdict.verdict == "unsound"
-    assert not any("of what the whole input gives" in said for said in found.section["sentences"])
+    assert not any("of what the whole input gives" in said for said in sentences(found.result))
 
 
 def test_one_run_says_so_wherever_it_is_told() -> None:
@@ -192,10 +198,10 @@ def test_one_run_says_so_wherever_it_is_told() -> None:
     }
     found = measured_with(**one)
     said = "One run of paired, hypothesis_only"
-    assert any(caveat.startswith(said) for caveat in found.section["caveats"])
+    assert any(caveat.startswith(said) for caveat in found.result.caveats)
     document = {
-        "questions": ["leakage"], "verdicts": {"leakage": found.verdict.to_dict()}, "leakage": found.section,
+        "questions": ["leakage"], "verdicts": {"leakage": found.verdict.to_dict()}, "leakage": found.result,
     }  # fmt: skip
-    assert said in compose_report(document).summary()
-    assert "One run of paired" in compose_report(document).to_markdown()
+    assert said in compose(document).summary()
+    assert "One run of paired" in compose(document).to_markdown()
     assert "One run: another seed may move it further." in found.verdict.evidence

@@ -5,21 +5,23 @@ from __future__ import annotations
 import goldassay
 from goldassay.core.charts import Dots
 from goldassay.core.numbers import bounds, percent, points
-from goldassay.questions.charts import charts_of
-from goldassay.questions.leakage.charts import rule_chart
+from goldassay.core.sections import Around
+from goldassay.questions.leakage.charts import charts
+from goldassay.questions.leakage.result import MeasuredLeakage
 from tests.judgments.made import judged
 from tests.questions.test_preferences import made
+from tests.typed import filled
 
 
 def test_rules_and_probes_are_shown_with_their_own_figures() -> None:
-    document = goldassay.measure_leakage(made(300, 0, ruler=0.6), seeds=2).to_dict()
-    chart = charts_of(document)["leakage_rules"]
+    report = goldassay.measure_leakage(made(300, 0, ruler=0.6), seeds=2)
+    chart = report.charts["leakage_rules"]
     assert isinstance(chart, Dots)
     names = [group.name for group in chart.groups]
     assert names[0] in ("longer", "more words")
     assert {"shorter", "fewer words"} & set(names) == set()
     assert "probe, response alone" in names
-    found = {row["reader"]: row for row in document["leakage"]["effects"]["effects"]}
+    found = {row["reader"]: row for row in report.to_dict()["leakage"]["effects"]["effects"]}
     for group in chart.groups:
         if group.name.startswith("probe"):
             continue
@@ -31,7 +33,8 @@ def test_rules_and_probes_are_shown_with_their_own_figures() -> None:
 
 
 def test_other_data_have_no_chart_of_rules() -> None:
-    assert rule_chart({"effects": {"effects": [{"reader": "rule: x", "value": 0.5}]}}) is None
+    effects = {"effects": [{"reader": "rule: x", "value": 0.5}]}
+    assert "leakage_rules" not in charts(filled(MeasuredLeakage, {"effects": effects}), Around({}))
 
 
 def test_a_judge_has_the_interval_of_what_is_drawn() -> None:

@@ -14,7 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.leakage.item_suggestions import suggest_items
-from goldassay.questions.leakage.measures.choice_rules import chance_of, measure_rules
+from goldassay.readers.choice_rules import chance_of, measure_rules
 from tests.questions.leakage.test_choices import items_with
 from tests.questions.test_item_patterns import made
 from tests.stated import in_order, states

@@ -15,7 +15,7 @@ from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.specimen.item_kinds import make_item_specimen
 from goldassay.data.table import Table
 from goldassay.questions.leakage.item_suggestions import changed_copy, suggest_items
-from goldassay.questions.leakage.measures.preference_rules import effects_by_rule, toward_right
+from goldassay.readers.preference_rules import effects_by_rule, toward_right
 from tests.questions.test_preferences import made
 from tests.stated import in_order
 

@@ -14,8 +14,8 @@ import pytest
 from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.choices import telling_choices
-from goldassay.questions.leakage.measures.choice_rules import chance_of
 from goldassay.questions.leakage.partial_input import LEANINGS
+from goldassay.readers.choice_rules import chance_of
 
 if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems

@@ -32,19 +32,25 @@ from goldassay.core.numbers import percent
 from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.data.text_form import form_words
 from goldassay.questions.data_notes import unread_notes
-from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
-from goldassay.questions.leakage.measures.choice_rules import chance_of
-from goldassay.questions.leakage.measures.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
-from goldassay.questions.leakage.measures.preference_rules import (
+from goldassay.questions.leakage.partial_input import (
+    LEANINGS,
+    LONGEST,
+    PROBES,
+    PartialInputRuns,
+)
+from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
+from goldassay.questions.leakage.result import RULE
+from goldassay.readers.choice_rules import chance_of
+from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
+from goldassay.readers.naive_bayes import telling_evidence
+from goldassay.readers.preference_rules import (
     LikeLength,
     SubsetEffect,
     measure_by_subset,
     measure_item_rules,
     measure_like_length,
 )
-from goldassay.questions.leakage.partial_input import LEANINGS, LONGEST, PROBES, PartialInputRuns
-from goldassay.questions.leakage.posed_items import Posed, item_clusters
-from goldassay.readers.naive_bayes import telling_evidence
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
@@ -60,9 +66,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems
-    from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect
+    from goldassay.readers.choice_rules import Picks, RuleEffect
 
-RULE = "rule: "
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.
 BY_SUBJECT = "rules by subject"
 # Items, or clusters of items, from which on each may be answered by probes of the others.
@@ -77,6 +82,8 @@ _ABOUT = {
     PREFERENCES.name: "The quick probe is a linear model on the differences of two responses, in hashed words, word "
     "pairs and what the rules go by; without an offset, so that swapping the responses swaps its answer",
 }
+LIKE_LENGTH, SUBSETS = "preference_like_length", "preference_subsets"
+Hits = tuple[str, "NDArray[np.float64]", "NDArray[np.bool_]"]
 
 
 def choice_evidence(
@@ -347,11 +354,6 @@ def telling_choices(
             for least, own in zip(LEANINGS, scores, strict=True)
         ]
     return found + [reading(name, scores) for name, scores in (untrained or untrained_picks(test)).items()]
-
-
-# Names of tables.
-LIKE_LENGTH, SUBSETS = "preference_like_length", "preference_subsets"
-Hits = tuple[str, "NDArray[np.float64]", "NDArray[np.bool_]"]
 
 
 def preference_tables(

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.leakage.measures.clusters import ClusterScore
 
+# As the paper draws confidence.
+_BINS = 50
+
 
 def typical_examples(
     points: ArrayLike, clusters: ArrayLike, cluster: int, texts: Sequence[str], n: int = 5
@@ -52,10 +55,6 @@ def typical_examples(
         if len(seen) == n:
             break
     return list(seen.values())
-
-
-# As the paper draws confidence.
-_BINS = 50
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,24 @@ from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.search import read_role
 from goldassay.questions.artifacts.shortlist import STANDING
 from goldassay.questions.leakage.cluster_overlap import ClusterOverlap, KnownOfExamples, overlap_clusters
+from goldassay.questions.leakage.cluster_result import (
+    Cluster,
+    ClusterExample,
+    ClusterOutline,
+    ClusterScores,
+    Curve,
+    DivergenceScore,
+    HeldPattern,
+    SentenceMap,
+    Word,
+)
 from goldassay.questions.leakage.measures.clusters import score_clusters
 from goldassay.questions.leakage.measures.peco import PecoScore, peco, peco_grid, reduce_embeddings
-from goldassay.questions.leakage.partial_input import PAIRED, TEXT, PartialInputRuns, softmax_at
-from goldassay.readers.conditions import tokenizer_of
+from goldassay.questions.leakage.partial_input import PartialInputRuns, softmax_at
+from goldassay.readers.conditions import PAIRED, TEXT, tokenizer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,6 +59,16 @@ _ALL: tuple[tuple[Divergence, Convention], ...] = (
     ("kl", "recommended"),
     ("kl", "paper"),
 )
+# What a page of 1.5 MB holds beside everything else, and an eye on a screen.
+MOST_POINTS = 10_000
+MOST_CHARACTERS = 72
+# A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
+_CORE = 0.7
+_GRID = 4095
+# Of the map's side, left free on each side.
+_EDGE = 0.02
+# Fewer points have no outline to speak of.
+_FEWEST = 5
 
 
 @dataclass(frozen=True)
@@ -58,20 +79,20 @@ class RoleClusters:
         role: Of the sentences.
         points: What was clustered, (N, D).
         score: Of the first model's embeddings.
-        crossing: What the clusters are about.
-        row: The scores, as plain data.
-        divergences: A row a divergence and convention.
-        cards: What the page tells of the clusters that lean most.
+        overlap: What the clusters are about.
+        scores: Of the text.
+        divergences: The score by each divergence and convention.
+        clusters: What the page shows of the clusters that lean most.
         grid: Scores over settings, or None.
     """
 
     role: str
     points: NDArray[np.floating[Any]]
     score: PecoScore
-    crossing: ClusterOverlap
-    row: dict[str, Any]
-    divergences: list[dict[str, Any]]
-    cards: list[dict[str, Any]]
+    overlap: ClusterOverlap
+    scores: ClusterScores
+    divergences: tuple[DivergenceScore, ...]
+    clusters: tuple[Cluster, ...]
     grid: pl.DataFrame | None
 
 
@@ -106,8 +127,13 @@ def measure_clusters(
         progress=progress,
     )  # fmt: skip
     points = reduce_embeddings(np.asarray(vectors[0]), components)
-    crossing = overlap_clusters(
-        score.clustering, points, evidence.label_names, known_of(evidence, role, artifacts), varying=_whole(evidence)
+    whole = PAIRED if PAIRED in evidence.conditions else TEXT
+    overlap = overlap_clusters(
+        score.clustering,
+        points,
+        evidence.label_names,
+        known_of(evidence, role, artifacts),
+        varying=whole,
     )
     others = [
         peco(
@@ -121,26 +147,23 @@ def measure_clusters(
         ).score
         for each in vectors[1:]
     ]
-    divergences = _divergences(score.clustering, gold, evidence.clusters)
+    divergences = _divergences(role, score.clustering, gold, evidence.clusters)
     return RoleClusters(
         role=role,
         points=points,
         score=score,
-        crossing=crossing,
-        row=_row(role, score, divergences, others),
-        divergences=[{"role": role, **each} for each in divergences],
-        cards=_cards(role, score.clustering, crossing, evidence),
-        grid=_grid(vectors[0], gold, seed) if choice.grid else None,
+        overlap=overlap,
+        scores=_scores(role, score, divergences, others),
+        divergences=divergences,
+        clusters=_clusters(role, score.clustering, overlap, evidence),
+        # The layout of the paper's Table 5, as far as there are examples and dimensions for it.
+        grid=peco_grid(vectors[0], gold, seed=seed, n_repetitions=3).to_frame() if choice.grid else None,
     )
 
 
-def _whole(evidence: PartialInputRuns) -> str:
-    return "paired" if "paired" in evidence.conditions else "text"
-
-
 def _divergences(
-    clustering: ClusterScore, gold: NDArray[np.int64], together: NDArray[np.int64] | None
-) -> list[dict[str, Any]]:
+    role: str, clustering: ClusterScore, gold: NDArray[np.int64], together: NDArray[np.int64] | None
+) -> tuple[DivergenceScore, ...]:
     """The same clusters by every divergence in both conventions; a score of each, and the largest divergence."""
     found = []
     for divergence, convention in _ALL:
@@ -150,86 +173,85 @@ def _divergences(
             together=together,
         )  # fmt: skip
         found.append(
-            {
-                "divergence": divergence,
-                "convention": convention,
-                "score": scored.score,
-                "uncorrected": scored.uncorrected,
-                "null_mean": scored.null_mean,
-                "p_value": scored.p_value,
-                "largest": float(scored.divergences.max()),
-            }
+            DivergenceScore(
+                role=role,
+                divergence=divergence,
+                convention=convention,
+                score=scored.score,
+                uncorrected=scored.uncorrected,
+                null_mean=scored.null_mean,
+                p_value=scored.p_value,
+                largest=float(scored.divergences.max()),
+            )
         )
-    return found
+    return tuple(found)
 
 
-def _row(role: str, score: PecoScore, divergences: Sequence[dict[str, Any]], others: Sequence[float]) -> dict[str, Any]:
+def _scores(
+    role: str, score: PecoScore, divergences: Sequence[DivergenceScore], others: Sequence[float]
+) -> ClusterScores:
     clustering = score.clustering
-    paper = next(each for each in divergences if each["divergence"] == "squared_l2" and each["convention"] == "paper")
+    paper = next(each for each in divergences if (each.divergence, each.convention) == ("squared_l2", "paper"))
     significant = (clustering.cluster_q <= _CHANCE) & (clustering.sizes > 0)
-    return {
-        "role": role,
-        "score": score.score,
-        "score_low": score.score_low,
-        "score_high": score.score_high,
-        "sd": score.sd,
-        "null_mean": score.null_mean,
-        "p_value": score.p_value,
-        "examples_error": score.examples_error,
-        "paper_score": paper["score"],
-        "n_clusters": score.n_clusters,
-        "n_empty": clustering.n_empty,
-        "n_components": score.n_components,
-        "n_repetitions": score.n_repetitions,
-        "n_biased": int(clustering.biased.sum()),
-        "n_biased_examples": clustering.n_biased_examples,
-        "biased_share": clustering.n_biased_examples / clustering.n_examples,
-        "n_significant": int(significant.sum()),
-        "significant_share": float(clustering.sizes[significant].sum() / clustering.n_examples),
-        "threshold": clustering.threshold,
-        "other_models": list(others),
-        "curve": {
-            "thresholds": clustering.thresholds[:_MOST_CURVE],
-            "shares": clustering.curve[:_MOST_CURVE],
-        },
-    }
+    return ClusterScores(
+        role=role,
+        score=score.score,
+        score_low=score.score_low,
+        score_high=score.score_high,
+        sd=score.sd,
+        null_mean=score.null_mean,
+        p_value=score.p_value,
+        examples_error=score.examples_error,
+        paper_score=paper.score,
+        n_clusters=score.n_clusters,
+        n_empty=clustering.n_empty,
+        n_components=score.n_components,
+        n_repetitions=score.n_repetitions,
+        n_biased=int(clustering.biased.sum()),
+        n_biased_examples=clustering.n_biased_examples,
+        biased_share=clustering.n_biased_examples / clustering.n_examples,
+        n_significant=int(significant.sum()),
+        significant_share=float(clustering.sizes[significant].sum() / clustering.n_examples),
+        threshold=clustering.threshold,
+        other_models=tuple(others),
+        curve=Curve(
+            tuple(clustering.thresholds[:_MOST_CURVE].tolist()), tuple(clustering.curve[:_MOST_CURVE].tolist())
+        ),
+    )
 
 
-def _grid(vectors: NDArray[np.floating[Any]], gold: NDArray[np.int64], seed: int) -> pl.DataFrame:
-    """Table 5's layout, as far as there are examples and dimensions for it."""
-    return peco_grid(vectors, gold, seed=seed, n_repetitions=3).to_frame()
-
-
-def _cards(
-    role: str, clustering: ClusterScore, crossing: ClusterOverlap, evidence: PartialInputRuns
-) -> list[dict[str, Any]]:
+def _clusters(
+    role: str, clustering: ClusterScore, overlap: ClusterOverlap, evidence: PartialInputRuns
+) -> tuple[Cluster, ...]:
     """The clusters that lean beyond chance, the most divergent first: those above the threshold, but a few at least."""
-    beyond_chance = crossing.table.filter(pl.col("q_value") <= _CHANCE)
+    beyond_chance = overlap.table.filter(pl.col("q_value") <= _CHANCE)
     n_biased = beyond_chance.filter(pl.col("biased")).height
     chosen = beyond_chance.head(min(max(n_biased, FEWEST_CARDS), MOST_CARDS))
     texts = None if evidence.test is None or role not in evidence.test.text_columns else evidence.test.texts(role)
-    cards = []
+    found = []
     for row in chosen.iter_rows(named=True):
         c = row["cluster"]
-        cards.append(
-            {
-                "role": role,
+        accuracies = {name: row.pop(f"accuracy_{name}") for name in evidence.conditions}
+        found.append(
+            Cluster(
+                role=role,
                 **row,
-                "shares": dict(zip(evidence.label_names, clustering.shares[c].tolist(), strict=True)),
-                "reference": dict(zip(evidence.label_names, clustering.reference.tolist(), strict=True)),
-                "words": crossing.words.get(c, []),
-                "patterns": crossing.patterns.get(c, []),
-                "examples": [
-                    {
-                        "example_id": str(evidence.example_ids[at]),
-                        "text": "" if texts is None else texts[at],
-                        "label": evidence.label_names[evidence.gold[at]],
-                    }
-                    for at in crossing.examples.get(c, [])
-                ],
-            }
+                accuracies=accuracies,
+                shares=dict(zip(evidence.label_names, clustering.shares[c].tolist(), strict=True)),
+                reference=dict(zip(evidence.label_names, clustering.reference.tolist(), strict=True)),
+                words=tuple(Word(**each) for each in overlap.words.get(c, ())),
+                patterns=tuple(HeldPattern(**each) for each in overlap.patterns.get(c, ())),
+                examples=tuple(
+                    ClusterExample(
+                        example_id=str(evidence.example_ids[at]),
+                        text="" if texts is None else texts[at],
+                        label=evidence.label_names[evidence.gold[at]],
+                    )
+                    for at in overlap.examples.get(c, ())
+                ),
+            )
         )
-    return cards
+    return tuple(found)
 
 
 def example_table(
@@ -260,14 +282,14 @@ def cluster_table(found: Sequence[RoleClusters], label_names: Sequence[str]) -> 
             "cluster", *(pl.col(f"share_{c}").alias(f"share_{name}") for c, name in enumerate(label_names)), "p_value"
         )
         words = [
-            " ".join(item["word"] for item in each.crossing.words.get(c, [])) for c in each.crossing.table["cluster"]
+            " ".join(item["word"] for item in each.overlap.words.get(c, [])) for c in each.overlap.table["cluster"]
         ]
         patterns = [
-            " | ".join(item["pattern"] for item in each.crossing.patterns.get(c, []))
-            for c in each.crossing.table["cluster"]
+            " | ".join(item["pattern"] for item in each.overlap.patterns.get(c, []))
+            for c in each.overlap.table["cluster"]
         ]
         parts.append(
-            each.crossing.table.with_columns(
+            each.overlap.table.with_columns(
                 pl.lit(each.role).alias("role"),
                 pl.Series("words", words, dtype=pl.String),
                 pl.Series("patterns", patterns, dtype=pl.String),
@@ -338,26 +360,13 @@ def confidences(
     return final, None, f"{len(final)} trained model{'s' if len(final) > 1 else ''} of the {name} condition"
 
 
-# What a page of 1.5 MB holds beside everything else, and an eye on a screen.
-MOST_POINTS = 10_000
-MOST_CHARACTERS = 72
-# A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
-_CORE = 0.7
-_GRID = 4095
-# Of the map's side, left free on each side.
-_EDGE = 0.02
-# Fewer points have no outline to speak of.
-_FEWEST = 5
-
-
 def measure_map(
     found: RoleClusters, evidence: PartialInputRuns, seed: int, undefined: dict[str, str]
-) -> dict[str, Any] | None:
+) -> SentenceMap | None:
     """Lay out the sentences of one role on the plane, at most 10,000 of them, drawn at random.
 
     Returns:
-        role, n_examples; x and y (from 0 to 4095), label and cluster of each point, packed; texts; the clusters'
-        divergences; outlines as polygons. None where openTSNE is not installed; `undefined` then says so.
+        None where openTSNE is not installed; `undefined` then says so.
     """
     if find_spec("openTSNE") is None:
         undefined["the map of sentences"] = "openTSNE is not installed; pip install 'goldassay[map]'"
@@ -371,34 +380,34 @@ def measure_map(
     clusters = clustering.assignments[rows]
     texts = None
     if evidence.test is not None and found.role in evidence.test.text_columns:
-        texts = [_shortened(text) for text in evidence.test.examples[found.role][rows].to_list()]
-    leaning = found.crossing.table.filter(
+        texts = tuple(_shortened(text) for text in evidence.test.examples[found.role][rows].to_list())
+    leaning = found.overlap.table.filter(
         (pl.col("q_value") <= _CHANCE) & pl.col("cluster").is_in(np.flatnonzero(np.bincount(clusters) >= _FEWEST))
     )
-    return {
-        "role": found.role,
-        "n_examples": n,
-        "label_names": list(evidence.label_names),
-        "x": _packed(plane[:, 0], "<u2"),
-        "y": _packed(plane[:, 1], "<u2"),
-        "labels": _packed(evidence.gold[rows], "u1"),
-        "clusters": _packed(clusters, "<u2"),
-        "texts": texts,
-        "divergences": np.round(clustering.divergences, 4),
-        "threshold": clustering.threshold,
-        "outlines": [_outlined(found, plane, clusters, row) for row in leaning.iter_rows(named=True)],
-    }
+    return SentenceMap(
+        role=found.role,
+        n_examples=n,
+        label_names=evidence.label_names,
+        x=_packed(plane[:, 0], "<u2"),
+        y=_packed(plane[:, 1], "<u2"),
+        labels=_packed(evidence.gold[rows], "u1"),
+        clusters=_packed(clusters, "<u2"),
+        texts=texts,
+        divergences=tuple(np.round(clustering.divergences, 4).tolist()),
+        threshold=clustering.threshold,
+        outlines=tuple(_outlined(found, plane, clusters, row) for row in leaning.iter_rows(named=True)),
+    )
 
 
 def _outlined(
-    found: RoleClusters, plane: NDArray[np.int64], clusters: NDArray[np.int64], row: dict[str, Any]
-) -> dict[str, Any]:
+    found: RoleClusters, plane: NDArray[np.int64], clusters: NDArray[np.int64], row: Mapping[str, Any]
+) -> ClusterOutline:
     c = row["cluster"]
-    return {
+    return ClusterOutline(
         **{name: row[name] for name in ("cluster", "size", "label", "share", "divergence")},
-        "words": [item["word"] for item in found.crossing.words.get(c, [])[:4]],
-        "points": outline(plane[clusters == c]),
-    }
+        words=tuple(item["word"] for item in found.overlap.words.get(c, [])[:4]),
+        points=outline(plane[clusters == c]),
+    )
 
 
 def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.float64]:
@@ -436,17 +445,17 @@ def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.floa
     return np.asarray(made.fit(values), dtype=np.float64)
 
 
-def outline(points: NDArray[np.int64]) -> list[list[int]]:
+def outline(points: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     """The convex hull of the 70 % of a cluster's points nearest to its median, as a polygon."""
     from scipy.spatial import ConvexHull, QhullError
 
     distances = ((points - np.median(points, axis=0)) ** 2).sum(axis=1)
     core = points[distances <= np.quantile(distances, _CORE)]
     try:
-        return [[int(x), int(y)] for x, y in core[ConvexHull(core).vertices]]
+        return tuple((int(x), int(y)) for x, y in core[ConvexHull(core).vertices])
     except QhullError:
         # All on one line.
-        return []
+        return ()
 
 
 def _whole_numbers(plane: NDArray[np.float64]) -> NDArray[np.int64]:

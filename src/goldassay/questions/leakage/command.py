@@ -208,7 +208,7 @@ def _several(trains: Sequence[str], tests: Sequence[str], out: Any, options: dic
     from dataclasses import replace
 
     from goldassay.core.option_texts import pairs
-    from goldassay.questions.leakage.dataset_comparison import compare_datasets
+    from goldassay.questions.leakage.datasets import compare_datasets
     from goldassay.questions.leakage.question import study_leakage
 
     if options["given"] is not None:

@@ -16,16 +16,13 @@ from goldassay.data.reading import load_data
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.partial_input import (
     GIVEN,
-    PAIRED,
-    TEXT,
     PartialInputRuns,
     gold_probabilities,
-    is_part,
     named_path,
 )
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
-from goldassay.readers.conditions import conditions_of
+from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs import Runs
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.beside import read_embeddings, read_relevances

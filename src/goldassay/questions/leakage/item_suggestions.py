@@ -13,16 +13,26 @@ import polars as pl
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count, percent, points, signed_points
+from goldassay.core.finding import Finding
+from goldassay.core.numbers import count
 from goldassay.core.progress import silent
-from goldassay.core.results import Result, to_plain
+from goldassay.core.results import Result
 from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.questions.leakage.choices import LEAST_APART
-from goldassay.questions.leakage.item_readers import choice_hits, read_parts
-from goldassay.questions.leakage.measures.choice_rules import Picks, RuleEffect, chance_of
-from goldassay.questions.leakage.measures.preference_rules import effects_by_rule, toward_right
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.probes import choice_hits, read_parts
+from goldassay.questions.leakage.result import (
+    ChangedItems,
+    ItemFall,
+    ItemRefit,
+    RuleToMend,
+    SuggestedItem,
+    SuggestedItems,
+    SuggestedRewrites,
+)
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.readers.choice_rules import Picks, RuleEffect, chance_of
+from goldassay.readers.preference_rules import effects_by_rule, toward_right
 from goldassay.stats.intervals import mean_interval
 
 if TYPE_CHECKING:
@@ -37,6 +47,57 @@ if TYPE_CHECKING:
 
 # Items on the page; the table beside it has all.
 MOST_ROWS = 60
+# Of the rows or items that are dropped.
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
+# A rule with a larger adjusted p gives nothing away that chance would not.
+SIGNIFICANT = 0.05
+N_RANKINGS = 2
+# Rules that a longer text changes: of the wrong option where the right one is the longest, else of the right one.
+_LONGEST, _SHORTEST = ("longest", "most words", "longer", "more words"), ("shorter", "fewer words")
+_POSITIONS = ("first", "second")
+# With the space after it, so that line breaks are kept.
+_WORD = re.compile(r"\s*\S+\s*")
+_MENDS = {
+    CHOICES.name: {
+        "longest": "lengthen {wrong} ({n_wrong} characters) beyond {n_right}",
+        "most words": "give {wrong} more words than the right choice",
+        "shortest": "shorten {wrong} ({n_wrong} characters) below {n_right}",
+        "fewest words": "give {wrong} fewer words than the right choice",
+        "absolute word": "use an absolute word in a wrong choice, or none in the right one",
+        "hedge": "hedge a wrong choice, too, or not the right one",
+        "of the above": "let “of the above” be wrong here, or leave it out",
+        "odd one out": "word a wrong choice as unlike the others as the right one",
+        "most like the others": "word a wrong choice as much like the others",
+        "most words shared": "use words of the question in a wrong choice",
+        "fewest words shared": "use words of the question in the right choice",
+        "copied from the passage": "copy a wrong choice from the passage, too",
+        "fits the grammar": "let a wrong choice fit the end of the question",
+    },
+    PREFERENCES.name: {
+        "longer": "lengthen the rejected response ({n_wrong} characters) beyond {n_right}, or shorten the other",
+        "shorter": "lengthen the preferred response ({n_right} characters) beyond {n_wrong}, or shorten the other",
+        "more words": "give the rejected response more words than the preferred one",
+        "fewer words": "give the preferred response more words than the rejected one",
+        "more markdown": "mark up the rejected response as much, or the preferred one less",
+        "less markdown": "mark up the preferred response as much, or the rejected one less",
+        "more question marks": "let the rejected response ask as much, or the preferred one less",
+        "fewer question marks": "let the preferred response ask as much, or the rejected one less",
+        "refuses": "compare with another response that refuses, or with two that answer",
+        "does not refuse": "compare with another response that answers, or with two that refuse",
+        "apologizes": "let the rejected response apologize, too, or neither",
+        "does not apologize": "let the preferred response apologize, too, or neither",
+        "agrees with the user": "let the rejected response agree with the user, too, or neither",
+        "does not agree with the user": "let the preferred response agree with the user, too, or neither",
+        "more of its words in the prompt": "use words of the prompt in the rejected response",
+        "fewer of its words in the prompt": "use words of the prompt in the preferred response",
+        "more specific": "use rarer words in the rejected response, or more usual ones in the preferred one",
+        "less specific": "use rarer words in the preferred response, or more usual ones in the rejected one",
+        "absolute word": "use an absolute word in the rejected response, too, or none",
+        "no absolute word": "use an absolute word in the preferred response, too, or none",
+        "hedge": "hedge the rejected response, too, or neither",
+        "no hedge": "hedge the preferred response, too, or neither",
+    },
+}
 
 
 def suggest_item_rewrites(
@@ -62,20 +123,22 @@ def suggest_item_rewrites(
     clusters = item_clusters(items, settings.data.clusters)
     with steps.step("measuring without items") as progress:
         found = suggest_items(items, clusters.codes_if_any, shares=shares, seed=settings.seed, progress=progress)
-    section = to_plain(
-        {
-            "source": "suggestion",
-            "of_items": True,
-            "kind": kind.name,
-            "condition": kind.alone,
-            "n_rows": len(items),
-            "before": found.before,
-            "falls": found.falls,
-            "mends": found.mends,
-            "changed": found.changed,
-            "n_seeds": found.n_seeds,
-            "rows": found.table.head(MOST_ROWS).select(pl.exclude("row")),
-        }
+    result = SuggestedRewrites(
+        SuggestedItems(
+            source="suggestion",
+            of_items=True,
+            kind=kind.name,
+            condition=kind.alone,
+            n_rows=len(items),
+            before=ItemRefit(**found.before),
+            falls=tuple(ItemFall(**row) for row in found.falls.to_dicts()),
+            mends=tuple(RuleToMend(**row) for row in found.mends.to_dicts()),
+            changed=ChangedItems(**found.changed),
+            n_seeds=found.n_seeds,
+            rows=tuple(
+                SuggestedItem(**row) for row in found.table.head(MOST_ROWS).select(pl.exclude("row")).to_dicts()
+            ),
+        )
     )
     findings = {
         "questions": ["leakage"],
@@ -86,59 +149,13 @@ def suggest_item_rewrites(
             "n_test": len(items),
         },
         "inputs": list(posed.inputs),
-        "leakage": {"sentences": _say(found, len(items), kind), "suggestion": section},
+        "leakage": result,
         "settings": {"seed": settings.seed, "condition": kind.alone, "shares": list(shares)},
     }
     title = f"Items of {items.name} to rewrite first"
     tables = {"rows": found.table, "falls": found.falls, "mends": found.mends}
-    return compose_report(frame_findings(title, findings, steps, settings), tables)
-
-
-def _say(found: ItemSuggestion, n: int, kind: ItemKind) -> list[str]:
-    before, changed = found.before, found.changed
-    said = [
-        f"A quick probe of the {kind.options} alone is {signed_points(before['improvement'], 1)} points better than "
-        f"guessing, which is right in {points(before['majority'])} %; the rule that gains most is {before['rule']}, "
-        f"with {percent(before['rule_effect'])} of what guessing leaves to be gained."
-    ]
-    each = ", ".join(f"{row['rule']} {count(row['n_to_change'])}" for row in found.mends.to_dicts())
-    said.append(
-        f"Rules are at chance once so many of the {count(n)} items are changed: {each}."
-        if each
-        else "No rule without training hits beyond chance."
-    )
-    if made := _changes(changed, kind):
-        said.append(
-            f"In a copy {made}; there the probe is {signed_points(changed['improvement'], 1)} points better than "
-            f"guessing, and the rule that gains most is {changed['rule']}, with {percent(changed['rule_effect'])}."
-        )
-    for share in found.falls["share"].unique(maintain_order=True).to_list():
-        rows = {row["rows"]: row for row in found.falls.filter(pl.col("share") == share).iter_rows(named=True)}
-        one, other = rows["suggested"], rows["random"]
-        said.append(
-            f"Without the first {one['n_dropped']:,} of {n:,} items the probe is "
-            f"{signed_points(one['improvement'], 1)} points better than guessing (without as many at random "
-            f"{signed_points(other['improvement'], 1)}), and {one['rule']} gains {percent(one['rule_effect'])} "
-            f"({other['rule']} {percent(other['rule_effect'])})."
-        )
-    return said
-
-
-def _changes(changed: dict[str, Any], kind: ItemKind) -> str:
-    n = changed["n_lengthened"]
-    items = f"{count(n)} {'item' if n == 1 else 'items'}"
-    swapped = f"the {kind.options} of {items} swap their lengths"
-    made = [swapped if kind is PREFERENCES else f"a wrong {kind.option} of {items} is the longest now"] if n else []
-    if changed["positions_drawn"]:
-        made.append("all positions are drawn anew")
-    return " and ".join(made)
-
-
-# Of the rows or items that are dropped.
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
-# A rule with a larger adjusted p gives nothing away that chance would not.
-SIGNIFICANT = 0.05
-N_RANKINGS = 2
+    framed = frame_findings(title, findings, steps, settings)
+    return compose_report(framed, tables, findings=[Finding("leakage", None, result=result)])
 
 
 @dataclass(frozen=True)
@@ -348,54 +365,6 @@ def _table(
             }
         )
     return pl.DataFrame(rows)
-
-
-# Rules that a longer text changes: of the wrong option where the right one is the longest, else of the right one.
-_LONGEST, _SHORTEST = ("longest", "most words", "longer", "more words"), ("shorter", "fewer words")
-_POSITIONS = ("first", "second")
-# With the space after it, so that line breaks are kept.
-_WORD = re.compile(r"\s*\S+\s*")
-_MENDS = {
-    CHOICES.name: {
-        "longest": "lengthen {wrong} ({n_wrong} characters) beyond {n_right}",
-        "most words": "give {wrong} more words than the right choice",
-        "shortest": "shorten {wrong} ({n_wrong} characters) below {n_right}",
-        "fewest words": "give {wrong} fewer words than the right choice",
-        "absolute word": "use an absolute word in a wrong choice, or none in the right one",
-        "hedge": "hedge a wrong choice, too, or not the right one",
-        "of the above": "let “of the above” be wrong here, or leave it out",
-        "odd one out": "word a wrong choice as unlike the others as the right one",
-        "most like the others": "word a wrong choice as much like the others",
-        "most words shared": "use words of the question in a wrong choice",
-        "fewest words shared": "use words of the question in the right choice",
-        "copied from the passage": "copy a wrong choice from the passage, too",
-        "fits the grammar": "let a wrong choice fit the end of the question",
-    },
-    PREFERENCES.name: {
-        "longer": "lengthen the rejected response ({n_wrong} characters) beyond {n_right}, or shorten the other",
-        "shorter": "lengthen the preferred response ({n_right} characters) beyond {n_wrong}, or shorten the other",
-        "more words": "give the rejected response more words than the preferred one",
-        "fewer words": "give the preferred response more words than the rejected one",
-        "more markdown": "mark up the rejected response as much, or the preferred one less",
-        "less markdown": "mark up the preferred response as much, or the rejected one less",
-        "more question marks": "let the rejected response ask as much, or the preferred one less",
-        "fewer question marks": "let the preferred response ask as much, or the rejected one less",
-        "refuses": "compare with another response that refuses, or with two that answer",
-        "does not refuse": "compare with another response that answers, or with two that refuse",
-        "apologizes": "let the rejected response apologize, too, or neither",
-        "does not apologize": "let the preferred response apologize, too, or neither",
-        "agrees with the user": "let the rejected response agree with the user, too, or neither",
-        "does not agree with the user": "let the preferred response agree with the user, too, or neither",
-        "more of its words in the prompt": "use words of the prompt in the rejected response",
-        "fewer of its words in the prompt": "use words of the prompt in the preferred response",
-        "more specific": "use rarer words in the rejected response, or more usual ones in the preferred one",
-        "less specific": "use rarer words in the preferred response, or more usual ones in the rejected one",
-        "absolute word": "use an absolute word in the rejected response, too, or none",
-        "no absolute word": "use an absolute word in the preferred response, too, or none",
-        "hedge": "hedge the rejected response, too, or neither",
-        "no hedge": "hedge the preferred response, too, or neither",
-    },
-}
 
 
 def what_to_change(rule: str, options: Sequence[str], right: Sequence[bool], kind: ItemKind) -> str:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.questions.leakage.given import beside_runs
-from goldassay.questions.leakage.partial_input import EMPTY, PartialInputRuns, gold_probabilities
+from goldassay.questions.leakage.partial_input import PartialInputRuns, gold_probabilities
 from goldassay.questions.networks import network_trainer
-from goldassay.readers.conditions import conditions_of
+from goldassay.readers.conditions import EMPTY, conditions_of
 from goldassay.runs import read_runs
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.example_clusters import example_clusters
+from goldassay.readers.conditions import PAIRED, TEXT, is_part
 from goldassay.readers.naive_bayes import telling_evidence, word_evidence
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
     from goldassay.data.kinds import ItemKind
+    from goldassay.questions.leakage.result import Split
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
     from goldassay.stats.clusters import Clusters
@@ -35,6 +37,18 @@ if TYPE_CHECKING:
 
 N_CLUSTERS = 50
 N_COMPONENTS = 30
+# Of multiple-choice questions: always naming the longest choice, for which nothing is trained.
+LONGEST = "longest_choice"
+# Runs of the quick probes, and runs made elsewhere.
+PROBES, GIVEN = "probes", "runs"
+# Before the name of a part: the column of what each of its readers tells of an example, in bits.
+READER_BITS = "reader_bits_"
+WHOLE_INPUT = "the whole input"
+QUICK, FORM, WORDS = "quick probe", "form of the text", "naive Bayes on words"
+# Training rows from which the form is learned: it has a few hundred words.
+FORM_ROWS = 100_000
+# Standard errors by which a word may lean to a label by luck: one of twenty, of eighty, of four hundred words.
+LEANINGS = (2.0, 2.5, 3.0)
 
 
 @dataclass(frozen=True)
@@ -66,13 +80,6 @@ class LeakageChoice:
     def k(self) -> int:
         """Number of clusters."""
         return N_CLUSTERS if self.n_clusters is None else self.n_clusters
-
-
-PAIRED, TEXT, EMPTY = "paired", "text", "empty"
-# Of multiple-choice questions: always naming the longest choice, for which nothing is trained.
-LONGEST = "longest_choice"
-# ConditionEvidence made by the quick probes, and made elsewhere.
-PROBES, GIVEN = "probes", "runs"
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ class PartialInputRuns:
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     inputs: tuple[Mapping[str, Any], ...] = ()
-    splits: tuple[Mapping[str, Any], ...] = ()
+    splits: tuple[Split, ...] = ()
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None
     chance: NDArray[np.float64] | None = None
@@ -179,15 +186,6 @@ def named_path(source: Any) -> tuple[str | None, Any]:
     return name or None, path
 
 
-# Before the name of a part: the column of what each of its readers tells of an example, in bits.
-READER_BITS = "reader_bits_"
-
-
-def is_part(condition: str) -> bool:
-    """Whether a condition shows a whole text of the input and leaves the others out."""
-    return condition.endswith("_only")
-
-
 def gold_probabilities(runs: Runs, gold: NDArray[np.int64]) -> NDArray[np.float64] | None:
     """Softmax of the final logits at the gold class, (R, N); None without logits."""
     final = runs.final()
@@ -201,14 +199,6 @@ def softmax_at(logits: NDArray[np.float64], gold: NDArray[np.int64]) -> NDArray[
     shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
     chosen = np.take_along_axis(shifted, np.broadcast_to(gold, shifted.shape[:-1])[..., np.newaxis], axis=-1)[..., 0]
     return np.asarray(chosen / shifted.sum(axis=-1))
-
-
-WHOLE_INPUT = "the whole input"
-QUICK, FORM, WORDS = "quick probe", "form of the text", "naive Bayes on words"
-# Training rows from which the form is learned: it has a few hundred words.
-FORM_ROWS = 100_000
-# Standard errors by which a word may lean to a label by luck: one of twenty, of eighty, of four hundred words.
-LEANINGS = (2.0, 2.5, 3.0)
 
 
 def part_name(condition: str) -> str:

@@ -1,21 +1,26 @@
-"""Runs of the quick probes, where there is a dataset and no network: seconds to a minute, and a lower bound.
+"""Quick probes that see a part of the input, where no network is trained: of labelled texts, and of items with choices.
 
-Sentences are embedded without a network, too: weighted word counts on their first singular directions.
+Of texts they make runs in seconds to a minute, a lower bound. Of items they see each choice as a row that is right or
+wrong, and the choice that they find likeliest is their answer; of preferences they see the difference of two
+responses. The question alone can give only the position of the answer away.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
-from goldassay.data.tokenization import tokenize
+from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
+from goldassay.questions.leakage.posed_items import Posed
+from goldassay.questions.leakage.result import Split
 from goldassay.readers.conditions import (
     PAIRED,
     TEXT,
@@ -25,19 +30,26 @@ from goldassay.readers.conditions import (
     tokenizer_of,
     transformations_of,
 )
+from goldassay.readers.embedding import DESCRIPTION, embed_texts
+from goldassay.readers.pair_probe import cross_fit_pairs, fit_pairs, make_pairs, pair_features
+from goldassay.readers.preference_rules import traits
+from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.probes import describe_probe, train_probes
+from goldassay.readers.quick_probe import OneLabelError, QuickProbe
 from goldassay.runs import read_runs, write_runs
 from goldassay.stats.calibration import cross_calibrate, cross_null
+from goldassay.stats.detection import WORDS_FOR_READERS, control_parts, filling_word, planted_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from scipy import sparse
 
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
+    from goldassay.data.kinds import ChoiceItems
+    from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.runs import Runs
 
 # How scores of a linear probe become probabilities; said in the report.
@@ -47,6 +59,10 @@ CALIBRATION = (
     "same half, so that label shares which differ between training and test count for nothing."
 )
 NULL = "label shares of the other half of the test examples, on which the probes' scores are scaled, too"
+N_FOLDS = 5
+_QUESTION, _CHOICE = "question", "choice"
+# What a rule goes by that the response alone does not hold.
+_BESIDE = ("first", "more of its words in the prompt", "white space at an end")
 
 
 def default_conditions(text_columns: Sequence[str]) -> tuple[str, ...]:
@@ -153,20 +169,25 @@ def embed_role(train: Dataset, test: Dataset, role: str, seed: int) -> NDArray[n
 
 
 def measure_split(
-    train: Dataset, test: Dataset, conditions: Sequence[str], seeds: Sequence[int], n_clusters: int
-) -> dict[str, Any]:
+    train: Dataset, test: Dataset, conditions: Sequence[str], seeds: Sequence[int], n_clusters: int, split: int
+) -> Split:
     """What one more split of the same data scores: accuracy of each condition, and PECO of each role."""
     accuracies: dict[str, list[float]] = {name: [] for name in conditions}
     for run in _trained(train, test, conditions, seeds, silent):
         accuracies[run.condition].append(float(run.scores.mean()))
-    found: dict[str, Any] = {name: sum(values) / len(values) for name, values in accuracies.items()}
-    gold = test.labels()
-    found["majority"] = float(max((gold == code).mean() for code in set(gold.tolist())))
+    gold, scores = test.labels(), {}
     for role in train.text_columns:
         points = embed_role(train, test, role, seeds[0])
         if len(test) >= n_clusters and np.ptp(points, axis=0).any():
-            found[f"peco_{role}"] = peco(points, gold, n_clusters, min(30, points.shape[1]), n_repetitions=1).score
-    return {"n_train": len(train), "n_test": len(test), **found}
+            scores[role] = peco(points, gold, n_clusters, min(30, points.shape[1]), n_repetitions=1).score
+    return Split(
+        split=split,
+        n_train=len(train),
+        n_test=len(test),
+        accuracies={name: sum(values) / len(values) for name, values in accuracies.items()},
+        majority=float(np.bincount(gold).max() / gold.size),
+        peco=scores,
+    )
 
 
 def _trained(
@@ -206,69 +227,223 @@ def _changed(dataset: Dataset, condition: str) -> Dataset:
     return replace(dataset, examples=dataset.examples.with_columns(columns))
 
 
-N_DIMENSIONS = 100
-# Fitted on at most so many training sentences: more hardly move the directions, and cost memory.
-MOST_SENTENCES = 100_000
-# A word or pair of words of one sentence alone says nothing of what sentences share.
-_LEAST_SENTENCES = 2
-
-DESCRIPTION = (
-    f"TF-IDF of words and pairs of words, on their first {N_DIMENSIONS} singular directions (SVD), fitted on the "
-    "training sentences; no network was trained, so clusters are of sentences with like words, not of what a trained "
-    "model takes for alike"
-)
-
-
-def embed_texts(
-    train: Sequence[str], test: Sequence[str], tokenizer: str = "treebank", seed: int = 0
-) -> NDArray[np.float64]:
-    """TF-IDF and SVD of test sentences, in the space of the training sentences, (N, D).
-
-    (1 + log count) of words and of pairs of neighbours, times log((1 + n)/(1 + n_with)) + 1, rows of length 1, then
-    the first 100 right singular vectors of the training sentences (fewer where there are fewer words). Neither labels
-    nor test sentences decide anything.
+def read_parts(
+    posed: Posed,
+    codes: NDArray[np.int64] | None,
+    seeds: Sequence[int],
+    most: int,
+    progress: Progress,
+    wanted: Sequence[str] | None = None,
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice.
 
     Args:
-        train: Training sentences.
-        test: Sentences to embed, N.
-        tokenizer: See `tokenize`.
-        seed: Of the randomized SVD.
-
-    Source: Deerwester et al. 1990, latent semantic analysis; Halko, Martinsson and Tropp 2011 for the SVD.
+        posed: Items to learn from, if there are any apart, and those to read.
+        codes: Clusters of the items to read, (N,); kept together where they are read by others of themselves.
+        seeds: Of the probes.
+        most: The most choices of an item.
+        progress: Told after each probe.
+        wanted: The parts, all if not given; the question alone is left out where positions mean nothing.
     """
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.feature_extraction.text import TfidfTransformer
-    from threadpoolctl import threadpool_limits
-
-    if len(train) > MOST_SENTENCES:
-        chosen = np.sort(np.random.default_rng(0).choice(len(train), MOST_SENTENCES, replace=False))
-        train = [train[row] for row in chosen]
-    counts = _counts([*(text.casefold() for text in train), *(text.casefold() for text in test)], tokenizer)
-    fitted, shown = counts[: len(train)], counts[len(train) :]
-    kept = np.flatnonzero(np.asarray((fitted > 0).sum(axis=0)).ravel() >= _LEAST_SENTENCES)
-    if kept.size < 2:
-        # Nothing recurs: every sentence is as far from every other.
-        return np.zeros((len(test), 1))
-    weighting = TfidfTransformer(sublinear_tf=True).fit(fitted[:, kept])
-    size = min(N_DIMENSIONS, kept.size - 1, max(len(train) - 1, 1))
-    with threadpool_limits(1):
-        svd = TruncatedSVD(size, n_iter=3, random_state=seed % 2**32)
-        svd.fit(weighting.transform(fitted[:, kept]))
-        return np.asarray(svd.transform(weighting.transform(shown[:, kept])))
-
-
-def _counts(texts: Sequence[str], tokenizer: str) -> sparse.csr_matrix:
-    """How often each word and each pair of neighbours stands in each text."""
-    from scipy.sparse import csr_matrix
-
-    corpus = tokenize(texts, tokenizer)
-    ids = corpus.ids.astype(np.int64)
-    rows = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
-    inner = rows[1:] == rows[:-1]
-    pairs = (ids[:-1] * len(corpus.vocabulary) + ids[1:])[inner]
-    names, pair_ids = np.unique(pairs, return_inverse=True)
-    columns = np.concatenate([ids, len(corpus.vocabulary) + pair_ids])
-    places = np.concatenate([rows, rows[1:][inner]])
-    shape = (len(corpus), len(corpus.vocabulary) + names.size)
-    found: Any = csr_matrix((np.ones(columns.size), (places, columns)), shape=shape)
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    groups = np.arange(len(test)) if codes is None else codes
+    kind = test.kind
+    wanted = (PAIRED, kind.alone, kind.asked) if wanted is None else wanted
+    conditions = [each for each in wanted if each != kind.asked or test.ordered]
+    total = len(conditions) * len(seeds)
+    if kind is PREFERENCES:
+        done = itertools.count(1)
+        asked = ask_pairs(
+            train, test, groups, _folds(groups), seeds, lambda: progress(next(done), total), whole=PAIRED in conditions
+        )
+        found = {name: [by_item(scores, test, most) for scores in each] for name, each in asked.items()}
+    else:
+        found = _ask_choices(posed, groups, seeds, most, conditions, lambda n: progress(n, total))
+    if kind.asked in conditions:
+        found[kind.asked] = []
+        features = build_features(
+            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
+        )
+        for seed in seeds:
+            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
+            rows = logits[-len(test) :].astype(np.float64)
+            found[kind.asked].append(masked(rows, test))
+            progress(sum(map(len, found.values())), total)
     return found
+
+
+def _ask_choices(
+    posed: Posed,
+    groups: NDArray[np.int64],
+    seeds: Sequence[int],
+    most: int,
+    conditions: Sequence[str],
+    told: Callable[[int], None],
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by probes that see each choice as a row that is right or wrong."""
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    n_known = len(parts[0].texts)
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
+             _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
+    features = build_features(tokenize_roles(texts), n_known)
+    right = parts[0].right.astype(np.int64)
+    for condition in (each for each in conditions if each != test.kind.asked):
+        roles = None if condition == PAIRED else (_CHOICE,)
+        for seed in seeds:
+            if train is None:
+                logits = QuickProbe().cross_fit(
+                    features, right, 2, seed, clusters=groups[test.item_of], n_folds=_folds(groups), roles=roles
+                ).logits  # fmt: skip
+            else:
+                fitted = QuickProbe().fit(features, right, 2, seed, roles=roles, clusters=train.item_of)
+                logits = fitted.logits(features, np.arange(n_known, len(features.sizes)))
+            margin = (logits[:, 1] - logits[:, 0]).astype(np.float64)
+            found.setdefault(condition, []).append(by_item(margin, test, most))
+            told(sum(map(len, found.values())))
+    return found
+
+
+def _read_positions(
+    features: ProbeFeatures, places: NDArray[np.int64], most: int, seed: int, groups: NDArray[np.int64] | None
+) -> NDArray[np.float32]:
+    """Scores of each position by the question: of folds of clusters, or of all rows by the first, (rows, most)."""
+    try:
+        if groups is not None:
+            return QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
+        return QuickProbe().fit(features, places, most, seed).logits(features, np.arange(len(features.sizes)))
+    except OneLabelError:
+        # The answers to learn from are all in one position, so that questions cannot tell it.
+        return np.zeros((len(features.sizes), most), np.float32)
+
+
+def _folds(groups: NDArray[np.int64]) -> int:
+    return max(2, min(N_FOLDS, np.unique(groups).size))
+
+
+def _context(items: ChoiceItems) -> pl.Series:
+    return items.passages + " " + items.questions
+
+
+def planted_items(items: ChoiceItems, share: float, seed: int, n_words: int = WORDS_FOR_READERS) -> ChoiceItems:
+    """A copy with a word in the right choice and in the question of a share of the items, others in all else.
+
+    Args:
+        items: What is copied.
+        share: Of the items.
+        seed: Of the items that are chosen.
+        n_words: How many words take turns.
+    """
+    rng = np.random.default_rng(seed)
+    n, n_planted = len(items), max(1, round(share * len(items)))
+    of_item = np.full(n, -1)
+    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % n_words
+    word = np.where(items.right, of_item[items.item_of], -1)
+    texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
+             for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip
+    first = items.first_right
+    questions = [
+        f"{text} {filling_word(at) if number < 0 else planted_word(1 + place, number)}"
+        for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
+    ]
+    return replace(items, texts=pl.Series("choice", texts), questions=pl.Series("question", questions))
+
+
+def planted_copies(
+    posed: Posed, groups: NDArray[np.integer], share: float, seed: int, n_words: int = WORDS_FOR_READERS
+) -> Iterator[tuple[Posed, NDArray[np.int64]]]:
+    """Copies with planted words, each with the numbers of its items: of many items a part, then all.
+
+    Args:
+        posed: What is copied; of many items to learn from a part goes with the part.
+        groups: The cluster of each item to read, (N,).
+        share: Of the items.
+        seed: Of the parts, and of the items that are chosen.
+        n_words: How many words take turns.
+    """
+    for at, rows in enumerate(parts := control_parts(groups, seed)):
+        known = posed.train
+        if known is not None:
+            if at < len(parts) - 1:
+                known = known.take(control_parts(np.arange(len(known)), seed)[0])
+            known = planted_items(known, share, seed, n_words)
+        yield Posed(known, planted_items(posed.test.take(rows), share, seed + 1, n_words), ()), rows
+
+
+def by_item(values: NDArray[np.float64], items: ChoiceItems, most: int) -> NDArray[np.float64]:
+    """Values of all choices, one after the other, as a row an item; -inf where there is no choice, (N, most)."""
+    table = np.full((len(items), most), -np.inf)
+    table[items.item_of, items.places] = values
+    return table
+
+
+def masked(table: NDArray[np.float64], items: ChoiceItems) -> NDArray[np.float64]:
+    """A row an item with -inf where there is no choice, (N, most)."""
+    return np.where(np.arange(table.shape[1]) < items.sizes[:, np.newaxis], table, -np.inf)
+
+
+def choice_hits(logits: Sequence[NDArray[np.float64]], items: ChoiceItems) -> NDArray[np.float64]:
+    """What each run hits, (R, N): of choices that it finds equally likely the share that is right."""
+    marks = by_item(items.right.astype(np.float64), items, logits[0].shape[1]) > 0
+    best = [each == each.max(axis=1, keepdims=True) for each in logits]
+    return np.stack([(marks & each).sum(axis=1) / each.sum(axis=1) for each in best])
+
+
+def ask_pairs(
+    train: ChoiceItems | None,
+    test: ChoiceItems,
+    groups: NDArray[np.int64],
+    n_folds: int,
+    seeds: Sequence[int],
+    told: Callable[[], None],
+    *,
+    whole: bool = True,
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the responses under each condition and seed, (M,) each; swapping two responses swaps their scores.
+
+    Args:
+        train: Items to learn from; None where each is answered by readers of other folds.
+        test: Items to measure.
+        groups: Cluster of each of these, (N,).
+        n_folds: Of the clusters.
+        seeds: A reader each.
+        told: Called after each reader.
+        whole: Ask with the prompt, too.
+    """
+    parts = (test,) if train is None else (train, test)
+    texts = {
+        _QUESTION: pl.concat([each.questions.gather(each.item_of) for each in parts]),
+        _CHOICE: pl.concat([each.texts for each in parts]),
+    }
+    if not whole:
+        texts.pop(_QUESTION)
+    n_known = len(parts[0].texts)
+    features = build_features(tokenize_roles(texts), n_known)
+    numbers, overlap = (np.concatenate(each) for each in zip(*map(_numbers, parts), strict=True))
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    for condition in (*([PAIRED] if whole else []), test.kind.alone):
+        alone = condition != PAIRED
+        hashed = features.matrix((_CHOICE,) if alone else None)
+        matrix = pair_features(hashed, numbers if alone else np.hstack([numbers, overlap]))
+        if train is None:
+            scores = cross_fit_pairs(matrix, test.offsets, test.right, groups, n_folds, seeds, told)
+        else:
+            scores = []
+            for seed in seeds:
+                rng, items = np.random.default_rng(seed), np.arange(len(train))
+                pairs = make_pairs(matrix[:n_known], train.offsets, train.right, items, rng)
+                scores.append(matrix[n_known:] @ fit_pairs(pairs, np.arange(pairs.items.size), items, rng))
+                told()
+        # Sums in another order differ in their last digits, and equal responses would not tie.
+        found[condition] = [np.round(each, 9) for each in scores]
+    return found
+
+
+def _numbers(items: ChoiceItems) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the rules go by, of each response alone (M, R) and together with its prompt (M, 1); counts as logarithms."""
+    found = traits(items)
+    own = [np.log1p(each.values) for each in found if each.more not in _BESIDE]
+    shared = [each.values for each in found if each.more == _BESIDE[1]]
+    return np.stack(own, axis=1), np.stack(shared, axis=1)

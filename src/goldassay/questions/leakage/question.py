@@ -27,11 +27,18 @@ from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.given import GivenEvidence, from_arrays, from_runs
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
-from goldassay.questions.leakage.partial_input import EMPTY, GIVEN, PROBES, LeakageChoice, is_part, readings_of
+from goldassay.questions.leakage.partial_input import (
+    GIVEN,
+    PROBES,
+    LeakageChoice,
+    readings_of,
+)
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
+from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.readers.conditions import EMPTY, is_part
 
 if TYPE_CHECKING:
     import os
@@ -46,6 +53,10 @@ if TYPE_CHECKING:
     from goldassay.report.report import Report
     from goldassay.runs import Runs
     from goldassay.stats.effects import Reading
+
+# Columns of the table of examples that every audit has of itself.
+_SHARED = ("example_id", "label", "difficulty")
+Sources = tuple[Any, Any, "str | Mapping[str, str] | None"]
 
 
 def study_leakage(
@@ -117,6 +128,7 @@ def _report(
     found = evidence.readers
     finding = CHECK.measure(evidence, choice)
     assert finding.verdict is not None
+    assert isinstance(finding.result, MeasuredLeakage)
     mined = found.train is not None and found.test is not None
     document = {
         "questions": ["leakage"],
@@ -136,11 +148,11 @@ def _report(
             *data_notes(found.train, found.test, found.grouping, () if found.inputs else evidence.decisions),
             *found.notes,
         ],
-        "leakage": finding.results,
+        "leakage": finding.result,
         "settings": {
             "seed": settings.seed,
             **({} if found.source == GIVEN else {"seeds": n_seeds}),
-            **(_clustering(choice) if finding.results["peco"] else {}),
+            **(_clustering(choice) if finding.result.peco else {}),
             **({"artifacts": settings.artifacts.model_dump(mode="json")} if mined else {}),
             "verdicts": settings.verdicts.leakage.model_dump(mode="json"),
         },
@@ -171,10 +183,6 @@ def _clustering(choice: LeakageChoice) -> dict[str, Any]:
         "repetitions": choice.n_repetitions,
         "threshold": choice.threshold,
     }
-
-
-# Columns of the table of examples that every audit has of itself.
-_SHARED = ("example_id", "label", "difficulty")
 
 
 class _Leakage:
@@ -228,7 +236,7 @@ class _Leakage:
         return Finding(
             question=self.question,
             verdict=measured.verdict,
-            results=measured.section,
+            result=measured.result,
             tables=measured.tables,
             rows=_rows(evidence.readers, measured.tables["examples"]) if "examples" in measured.tables else None,
         )
@@ -237,7 +245,7 @@ class _Leakage:
 CHECK = _Leakage()
 
 
-def told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
+def examples_read(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
     """(position, bits, part) of the rows that every reader of a part gets right, most bits first, each row once."""
     found = [
         (bits, position, part.replace("_only", ""))
@@ -257,7 +265,7 @@ def _rows(readers: PartialInputRuns, examples: pl.DataFrame) -> pl.DataFrame:
     """Test rows of which a part tells the label, with that part and how many bits it tells."""
     ids = examples["example_id"].cast(pl.String).to_list()
     name = readers.name if readers.test is None else readers.test.name
-    found = [(name, ids[position], part, bits) for position, bits, part in told(examples)]
+    found = [(name, ids[position], part, bits) for position, bits, part in examples_read(examples)]
     schema = {"dataset": pl.String, "example_id": pl.String, "part": pl.String, "bits": pl.Float64}
     rows = pl.DataFrame(found, schema=schema, orient="row")
     return beside_data(rows, {} if readers.test is None else {readers.test.name: readers.test})
@@ -269,7 +277,7 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
         evidence.test,
         (
             (position, f"From its {part} alone every run of the reader names the label, which tells {bits:.1f} bits.")
-            for position, bits, part in told(examples)[:MOST_ROWS]
+            for position, bits, part in examples_read(examples)[:MOST_ROWS]
         ),
     )
 
@@ -292,13 +300,13 @@ def _given_readings(evidence: Evidence) -> list[Reading]:
         place = {str(example): row for row, example in enumerate(runs.example_ids.tolist())}
         rows = [place[str(example)] for example in wanted if str(example) in place]
         if len(rows) == len(wanted):
-            told = _told_in(runs.take(rows), readers.label_names)
-            given = replace(readers, source=GIVEN, conditions={each.condition: told})
+            own = _with_labels(runs.take(rows), readers.label_names)
+            given = replace(readers, source=GIVEN, conditions={each.condition: own})
             found += readings_of(given, readers.clusters)
     return found
 
 
-def _told_in(runs: Runs, label_names: tuple[str, ...]) -> Runs:
+def _with_labels(runs: Runs, label_names: tuple[str, ...]) -> Runs:
     """The runs with the codes of these labels; where they name others, with their scores alone."""
     if set(runs.label_names) != set(label_names) or runs.predictions is None:
         return replace(runs, predictions=None, logits=None)
@@ -310,9 +318,6 @@ def _told_in(runs: Runs, label_names: tuple[str, ...]) -> Runs:
         logits=None if runs.logits is None else runs.logits[..., order],
         label_names=label_names,
     )
-
-
-Sources = tuple[Any, Any, "str | Mapping[str, str] | None"]
 
 
 @dataclass(frozen=True)
@@ -434,6 +439,6 @@ def _with_splits(
             )
             assert test is not None
             seeds = range(settings.seed, settings.seed + 2)
-            rows.append({"split": settings.seed + at, **measure_split(train, test, names, seeds, choice.k)})
+            rows.append(measure_split(train, test, names, seeds, choice.k, moved.seed))
             progress(at, choice.n_splits - 1)
     return replace(found, splits=tuple(rows))

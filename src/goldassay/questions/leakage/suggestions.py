@@ -11,9 +11,9 @@ import polars as pl
 from goldassay.artifacts import pattern_features
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import signed_points
+from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps, silent
-from goldassay.core.results import Result, to_plain
+from goldassay.core.results import Result
 from goldassay.data.reading import open_source
 from goldassay.data.row_values import normalized_text
 from goldassay.questions.artifacts.inputs import load
@@ -22,6 +22,14 @@ from goldassay.questions.leakage.clusters import find_artifacts
 from goldassay.questions.leakage.item_suggestions import SHARES, suggest_item_rewrites
 from goldassay.questions.leakage.measures.information import label_shares, pvi
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.questions.leakage.result import (
+    LabelShare,
+    RowFall,
+    RowRefit,
+    SuggestedRewrites,
+    SuggestedRow,
+    SuggestedRows,
+)
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.readers.conditions import conditions_of, roles_of
 from goldassay.readers.probe_features import build_features, tokenize_roles
@@ -44,6 +52,9 @@ if TYPE_CHECKING:
 # Rows on the page; the table beside it has all.
 MOST_ROWS = 60
 _MOST_PATTERNS = 3
+N_FOLDS = 3
+# Rows ranked by one model alone would be ranked by its luck as well.
+N_RANKINGS = 2
 
 
 def study_rewrites(
@@ -75,30 +86,35 @@ def study_rewrites(
     with steps.step("mining patterns"):
         patterns = find_artifacts(training, training, role, settings).patterns
         table = found.table.with_columns(_reasons(found.table, role, patterns))
-    section = to_plain(
-        {
-            "source": "suggestion",
-            "condition": found.condition,
-            "n_rows": len(training),
-            "before": found.before,
-            "falls": found.falls,
-            "test_majority": found.test_majority,
-            "n_folds": found.n_folds,
-            "n_seeds": found.n_seeds,
-            "rows": table.head(MOST_ROWS).select(pl.exclude("row")),
-            "labels": _labels(table),
-        }
+    result = SuggestedRewrites(
+        SuggestedRows(
+            source="suggestion",
+            condition=found.condition,
+            n_rows=len(training),
+            before=RowRefit(**found.before),
+            falls=tuple(RowFall(**row) for row in found.falls.to_dicts()),
+            test_majority=found.test_majority,
+            n_folds=found.n_folds,
+            n_seeds=found.n_seeds,
+            rows=tuple(
+                SuggestedRow(texts={role: row.pop(role) for role in training.text_columns}, **row)
+                for row in table.head(MOST_ROWS).select(pl.exclude("row")).to_dicts()
+            ),
+            labels=_labels(table),
+        )
     )
     findings = {
         "questions": ["leakage"],
         "dataset": _dataset(training, evaluation),
         "inputs": [describe_input("train", training)]
         + ([] if evaluation is None else [describe_input("test", evaluation)]),
-        "leakage": {"sentences": _say(found, len(training)), "suggestion": section},
+        "leakage": result,
         "settings": {"seed": settings.seed, "condition": found.condition, "shares": list(dropped)},
     }
     title = f"Rows of {training.name} to rewrite first"
-    return compose_report(frame_findings(title, findings, steps, settings), {"rows": table, "falls": found.falls})
+    framed = frame_findings(title, findings, steps, settings)
+    finding = Finding("leakage", None, result=result)
+    return compose_report(framed, {"rows": table, "falls": found.falls}, findings=[finding])
 
 
 def _dataset(train: Dataset, test: Dataset | None) -> dict[str, Any]:
@@ -127,45 +143,17 @@ def _reasons(table: pl.DataFrame, role: str, patterns: PatternTable) -> pl.Serie
     return pl.Series("patterns", reasons, dtype=pl.String)
 
 
-def _labels(table: pl.DataFrame) -> list[dict[str, Any]]:
+def _labels(table: pl.DataFrame) -> tuple[LabelShare, ...]:
     """Of each label its share of all rows, and of the tenth that is to be rewritten first."""
     first = table.head(max(1, table.height // 10))
-    return [
-        {
-            "label": label,
-            "share": float((table["label"] == label).mean() or 0.0),
-            "share_of_first": float((first["label"] == label).mean() or 0.0),
-        }
-        for label in table["label"].unique(maintain_order=True).sort().to_list()
-    ]
-
-
-def _say(found: Suggestion, n: int) -> list[str]:
-    part = found.condition.removesuffix("_only")
-    before = found.before
-    said = [
-        f"Before, a quick probe of the {part} alone is {signed_points(before['improvement'], 1)} points better than "
-        f"always naming the most frequent label of these rows, among rows it was not trained on."
-    ]
-    for share in found.falls["share"].unique(maintain_order=True).to_list():
-        rows = {row["rows"]: row for row in found.falls.filter(pl.col("share") == share).iter_rows(named=True)}
-        one, other = rows["suggested"], rows["random"]
-        tested = ""
-        if "test_improvement" in one:
-            tested = (
-                f"; on the test set as it stands {signed_points(one['test_improvement'], 1)} "
-                f"({signed_points(other['test_improvement'], 1)})"
-            )
-        said.append(
-            f"Without the first {one['n_dropped']:,} of {n:,} rows it is {signed_points(one['improvement'], 1)} points "
-            f"(without as many at random {signed_points(other['improvement'], 1)}){tested}."
+    return tuple(
+        LabelShare(
+            label=label,
+            share=float((table["label"] == label).mean() or 0.0),
+            share_of_first=float((first["label"] == label).mean() or 0.0),
         )
-    return said
-
-
-N_FOLDS = 3
-# Rows ranked by one model alone would be ranked by its luck as well.
-N_RANKINGS = 2
+        for label in table["label"].unique(maintain_order=True).sort().to_list()
+    )
 
 
 @dataclass(frozen=True)

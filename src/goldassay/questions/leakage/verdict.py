@@ -8,12 +8,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.verdicts import Headline, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
-from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
-from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
-from goldassay.questions.leakage.partial_input import part_name, planted_readings, telling_readings
+from goldassay.questions.effect_sentences import (
+    control_doubt,
+    effect_rule,
+    headline_of,
+    say_judged,
+    scarce_doubts,
+    skill_limits,
+    unheld_doubts,
+)
+from goldassay.questions.example_clusters import cluster_doubts
+from goldassay.questions.leakage.choices import BY_SUBJECT
+from goldassay.questions.leakage.partial_input import (
+    PROBES,
+    form_readings,
+    part_name,
+    planted_readings,
+    quick_readings,
+    readings_of,
+    telling_readings,
+    word_readings,
+)
+from goldassay.questions.leakage.result import RULE
+from goldassay.questions.left_out import left_out_doubts
 from goldassay.questions.test_part import read_words, within_doubts
+from goldassay.readers.conditions import TEXT, is_part
 from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS, planted_share
 from goldassay.stats.effects import ACCURACY, BALANCED, LEAST_CLUSTERS, measure_effects
 from goldassay.stats.verdicts import Doubt, Judged, judge_effects
@@ -23,10 +44,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress
-    from goldassay.core.settings import LeakageLimits
+    from goldassay.core.progress import Progress, Steps
+    from goldassay.core.settings import LeakageLimits, Settings
     from goldassay.data.kinds import ItemKind
-    from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy
+    from goldassay.questions.artifacts.readings import PatternReadings
+    from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.stats.effects import Effect, Effects, Measure, Reading
     from goldassay.stats.effects import Limits as EffectLimits
@@ -36,6 +58,120 @@ SHARED_WORTH_NAMING = 0.01
 # Draws for readers of which only the ordinary upper ends count.
 TELLING_DRAWS = 500
 QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill, share of the label's information)"
+
+
+def judge(
+    evidence: PartialInputRuns,
+    report: SingleSentenceReport,
+    patterns: Sequence[PatternReadings],
+    further: Sequence[Reading],
+    settings: Settings,
+    steps: Steps,
+) -> tuple[Verdict, Effects | None, list[Reading]]:
+    """Judge what all readers of all parts gain.
+
+    Args:
+        evidence: Runs of the conditions.
+        report: Accuracy of each condition.
+        patterns: What guessing by patterns names for each example.
+        further: What other readers of these parts name.
+        settings: Limits and seed.
+        steps: Progress.
+
+    Returns:
+        The verdict, the effects that it follows from (None where no part was read), and what the readers name.
+    """
+    parts, limits, seed, codes = part_rows(report), settings.verdicts.leakage, settings.seed, evidence.clusters
+    of_patterns = [reading for each in patterns for reading in each.readings]
+    if not parts:
+        return (
+            not_measurable(
+                "Each example is a single text: it has no premise and hypothesis of which one could be left out."
+                if TEXT in evidence.conditions
+                else "There are no predictions of a model that sees only a part of the input.",
+                "Give the predictions of a part, or a training set to train on."
+                if TEXT not in evidence.conditions
+                else "Nothing to do for this question; look at the artifacts.",
+            ),
+            None,
+            of_patterns,
+        )
+    readings = readings_of(evidence, codes)
+    shown = {each.part for each in readings}
+    readings += [each for each in of_patterns if each.part in shown]
+    readings += [each for each in further if each.part in shown]
+    if evidence.train is not None and evidence.test is not None and can_plant(evidence):
+        of_roles = [f"{role}_only" for role in evidence.test.text_columns]
+        conditions = [row.condition for row in parts if row.condition in of_roles]
+        with steps.step("reading the form of the texts"):
+            readings += form_readings(evidence.train, evidence.test, conditions, seed)
+        with steps.step("adding up words"):
+            readings += word_readings(evidence.train, evidence.test, conditions)
+        if evidence.source != PROBES:
+            with steps.step("training quick probes") as progress:
+                readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
+    with steps.step("measuring the effects"):
+        effects = measure_readings(readings, evidence, codes, limits, seed)
+    doubts = [
+        *evidence.doubts,
+        *single_run_doubts(parts),
+        *cluster_doubts(evidence.grouping),
+        *scarce_doubts(evidence.gold, evidence.train_counts),
+        *left_out_doubts(evidence.train, evidence.test),
+        *(
+            doubt
+            for each in patterns
+            if each.part in shown
+            for doubt in unheld_doubts(each.part, each.unheld, each.threshold)
+        ),
+    ]
+    # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
+    if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
+        with steps.step("planting words") as progress:
+            doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
+    has_words = evidence.telling is not None or (evidence.train is not None and evidence.test is not None)
+    if has_words and judge_effects(effects, doubts).word == "sound":
+        with steps.step("adding up telling words"):
+            doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
+    if evidence.test is not None and evidence.chance is None and judge_effects(effects, doubts).word == "sound":
+        with steps.step("reading the test part by itself"):
+            doubts += test_part_doubts(evidence, [each.part for each in readings], codes, limits, seed)
+    if evidence.chance is not None:
+        return judge_choices(effects, doubts, evidence, limits), effects, readings
+    verdict = judge_leakage(
+        effects,
+        max(parts, key=lambda row: row.improvement),
+        doubts,
+        n_test=report.n_examples,
+        n_shared=_shared_rows(evidence),
+        limits=limits,
+        subject=_subject(evidence),
+    )
+    return verdict, effects, readings
+
+
+def _subject(evidence: PartialInputRuns) -> str:
+    """What was measured; models of other names a condition are no kind of model."""
+    if evidence.source == PROBES:
+        return "A quick probe"
+    names = {runs.model for runs in evidence.conditions.values()}
+    name = names.pop() if len(names) == 1 else ""
+    article = "An" if name[:1].lower() in tuple("aeiou") else "A"
+    return f"{article} {name} model" if name else "A model"
+
+
+def _shared_rows(evidence: PartialInputRuns) -> int:
+    """Test rows whose texts all stand together in a training row."""
+    if evidence.train is None or evidence.test is None:
+        return 0
+    roles = list(evidence.test.text_columns)
+    known = evidence.train.examples.select(roles).unique()
+    return evidence.test.examples.select(roles).join(known, on=roles, how="semi").height
+
+
+def part_rows(report: SingleSentenceReport) -> list[ConditionAccuracy]:
+    """The rows of conditions that show a part of the input."""
+    return [row for row in report.conditions if is_part(row.condition)]
 
 
 def limits_of(limits: LeakageLimits) -> dict[Measure, EffectLimits]:
@@ -291,7 +427,7 @@ def judge_choices(
     decisive = judged.decisive
     said = " ".join(doubt.why for doubt in judged.doubts)
     if decisive is not None:
-        said = f"{_say(decisive, evidence)} {_against(judged, decisive)}{said}".strip()
+        said = f"{_describe(decisive, evidence)} {_compare_with_limit(judged, decisive)}{said}".strip()
     kind = evidence.kind or CHOICES
     next_step = {
         "sound": "Keep the report with the items; a stronger model may still find more.",
@@ -318,7 +454,7 @@ def is_reader(effect: Effect) -> bool:
     return not is_rule(effect) and effect.reader != BY_SUBJECT
 
 
-def _say(effect: Effect, evidence: PartialInputRuns) -> str:
+def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
     assert evidence.chance is not None
     given = evidence.rules if is_rule(effect) or effect.reader == BY_SUBJECT else ()
     scores = next((np.mean(np.asarray(each.correct)) for each in given if each.reader == effect.reader), None)
@@ -337,7 +473,7 @@ def _say(effect: Effect, evidence: PartialInputRuns) -> str:
     )
 
 
-def _against(judged: Judged, effect: Effect) -> str:
+def _compare_with_limit(judged: Judged, effect: Effect) -> str:
     if judged.word == "sound":
         return f"No rule or reader tried here gains {percent(effect.unsound)} or more."
     if judged.word == "not measurable":

@@ -12,7 +12,7 @@ from goldassay.lab.papers.leakage.evidence import is_printed_part
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import Conclusion
-from goldassay.questions.leakage.dataset_comparison import correlations
+from goldassay.questions.leakage.datasets import correlations
 from goldassay.stats.intervals import correlation_interval, mean_interval, normal_quantile
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
     by_model: dict[str, list[Row]] = {}
     for row in rows:
         by_model.setdefault(row["model"], []).append(row)
-    found = {model: {(each["x"], each["y"]): each for each in correlations(own)} for model, own in by_model.items()}
+    found = {model: {(each.x, each.y): each for each in correlations(own)} for model, own in by_model.items()}
     conclusions = []
     for pair, (name, place, x, y) in _TOGETHER.items():
         statement = f"Over sets, {x} goes with {y}."
@@ -204,25 +204,25 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
             why = "It takes three sets that have both."
             conclusions.append(Conclusion(name, statement, place, "not measured", why))
             continue
-        model = max(known, key=lambda each: known[each]["n"])
+        model = max(known, key=lambda each: known[each].n)
         chosen = known[model]
-        others = "".join(f"; {other} {decimal(each['r'])}" for other, each in known.items() if other != model)
+        others = "".join(f"; {other} {decimal(each.r)}" for other, each in known.items() if other != model)
         beside = found[model].get(("peco", "improvement"))
-        gained = f" With points above the majority PECO has {decimal(beside['r'])}." if x == "PECO" and beside else ""
+        gained = f" With points above the majority PECO has {decimal(beside.r)}." if x == "PECO" and beside else ""
         conclusions.append(
             Conclusion(
                 name,
                 statement,
                 place,
-                "held" if chosen["low"] > 0 else "did not hold" if chosen["high"] < 0 else "not shown",
-                f"Pearson over {chosen['n']} parts of sets from {chosen['n_families']} training "
-                f"set{'' if chosen['n_families'] == 1 else 's'} is {decimal(chosen['r'])} ({model}{others}); the paper "
-                f"prints {decimal(chosen['printed'])}, and its tables give {decimal(chosen['recomputed'])}.{gained}",
-                chosen["r"],
-                chosen["low"],
-                chosen["high"],
+                "held" if chosen.low > 0 else "did not hold" if chosen.high < 0 else "not shown",
+                f"Pearson over {chosen.n} parts of sets from {chosen.n_families} training "
+                f"set{'' if chosen.n_families == 1 else 's'} is {decimal(chosen.r)} ({model}{others}); the paper "
+                f"prints {decimal(chosen.printed)}, and its tables give {decimal(chosen.recomputed)}.{gained}",
+                chosen.r,
+                chosen.low,
+                chosen.high,
                 "correlation",
-                _p_of_correlation(chosen["r"], chosen["low"], chosen["high"], chosen["n"], chosen["n_families"]),
+                _p_of_correlation(chosen.r, chosen.low, chosen.high, chosen.n, chosen.n_families),
             )
         )
     return conclusions

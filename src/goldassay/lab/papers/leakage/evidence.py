@@ -19,7 +19,7 @@ from goldassay.core.numbers import in_points
 from goldassay.lab.papers.cells import compare_cells
 from goldassay.lab.papers.leakage.sets import TRAIN
 from goldassay.lab.papers.recipe import PRETRAINED
-from goldassay.questions.leakage.dataset_comparison import compare_datasets, rows_of
+from goldassay.questions.leakage.datasets import compare_datasets, parts_of
 from goldassay.questions.leakage.given import GivenEvidence
 from goldassay.questions.leakage.measures.peco import peco_grid
 from goldassay.questions.leakage.partial_input import LeakageChoice
@@ -125,9 +125,9 @@ def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:
         relevances = {row["condition"]: row for row in section["relevance"]}
         runs = {row["condition"]: row["n_runs"] for row in section["conditions"]}
         clusters = {row["role"]: row for row in section["peco"]}
-        for row in rows_of(each.dataset, each.document):
-            condition = f"{row['part']}_only"
-            score = clusters.get(row["part"])
+        for part in parts_of(each.dataset, each.report):
+            condition = f"{part.part}_only"
+            score = clusters.get(part.part)
             rows.append(
                 {
                     "model": each.model,
@@ -140,7 +140,7 @@ def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:
                     "relevance_paper_sd": relevances[condition]["sd_paper"],
                     "peco_of_runs": [] if score is None else [score["score"], *score["other_models"]],
                     "peco_examples_error": None if score is None else score["examples_error"],
-                    **row,
+                    **part.to_dict(),
                 }
             )
     return rows

@@ -6,6 +6,7 @@ Agreement where both models were trained with several seeds: every run of the on
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping  # noqa: TC003 -- the schema of results reads annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -269,7 +270,7 @@ class AgreementOverRuns(Result):
     n_examples: int
     level: float
     seed: int
-    skipped: dict[str, str]
+    skipped: Mapping[str, str]
 
 
 def agreement_over_runs(

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.questions.leakage.measures.choice_rules import (
-    NUMBER,
-    WORD,
-    Picks,
-    chance_of,
-    out_of_order,
-    rule_effect,
-    shared_sequences,
-)
+from goldassay.readers.choice_rules import NUMBER, WORD, Picks, chance_of, out_of_order, rule_effect, shared_sequences
 from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import numpy as np
 
 from goldassay.core.results import Result
 from goldassay.data.kinds import PREFERENCES
-from goldassay.questions.leakage.measures.choice_rules import (
+from goldassay.readers.choice_rules import (
     ABSOLUTE,
     HEDGE,
     Picks,
