@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import OutputError
 from goldassay.core.files import sha256_of
+from goldassay.core.sections import Section
 from goldassay.questions.report_frame import compose_report
 from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
@@ -116,12 +118,11 @@ def test_next_to_nothing_is_still_a_report(document: dict[str, Any]) -> None:
     every_form(compose_report(document))
 
 
-def test_what_does_not_apply_says_why() -> None:
-    document = dict(SMALL, artifacts={"applies": False, "reason": "A single text has no parts."})
-    report = compose_report(document)
+def test_a_section_with_nothing_to_show_says_why() -> None:
+    parts = Section("parts", "Parts", "Which parts are there?", reason="A single text has no parts")
+    report = dataclasses.replace(compose_report(SMALL), sections=(parts,))
     assert "Not defined: A single text has no parts." in report.to_html()
     assert "Not defined: A single text has no parts." in report.to_markdown()
-    assert "artifacts_coverage" not in report.drawings()
 
 
 def test_texts_that_no_encoding_takes() -> None:
