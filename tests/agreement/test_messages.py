@@ -241,7 +241,6 @@ def test_python_is_told_of_arguments(folder: Path, call: tuple[str, tuple[Any, .
 @pytest.mark.parametrize(
     ("argument", "call"),
     [
-        ("train", lambda: goldassay.audit(["train.jsonl", "test.jsonl"])),
         ("test", lambda: goldassay.audit("train.jsonl", ["test.jsonl"])),
         ("train", lambda: goldassay.measure_artifacts(["train.jsonl"])),
         ("test", lambda: goldassay.measure_leakage("train.jsonl", [3])),

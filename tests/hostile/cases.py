@@ -450,6 +450,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
 # What a command needs before one of its options can be wrong.
 _NEEDED = {
     "audit": ("data.jsonl",),
+    "look": ("data.jsonl",),
     "split": ("data.jsonl",),
     "train": ("data.jsonl", "--model", "nope"),
     "sweep": ("plan.toml", "--dry-run"),
@@ -481,7 +482,13 @@ def _options() -> Iterator[Case]:
                 continue
             rng = random.Random(f"{words}{name}")
             for value in rng.sample(VALUES, 2):
-                case = (*words, *_NEEDED[words[0]], name, value, *(["-o", "out"] if words[0] != "check" else []))
+                case = (
+                    *words,
+                    *_NEEDED[words[0]],
+                    name,
+                    value,
+                    *(["-o", "out"] if words[0] not in ("check", "look") else []),
+                )
                 yield Case(f"{' '.join(words)} {name}={value[:20]}", case, accepted=True)
 
 

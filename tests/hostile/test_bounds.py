@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import os
 import resource
 import subprocess
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 import zstandard
 
-import goldassay
 from goldassay.cli.main import run
 from goldassay.core import bounds
 from goldassay.core.bounds import BYTES, Bound, check_depth, check_keys
 from goldassay.core.errors import InputError
-from goldassay.questions.evidence import Evidence
 from tests.end_to_end.conftest import COMMAND
 from tests.stated import in_order, says, states
 
@@ -94,25 +90,6 @@ def test_what_is_too_large_is_unpacked_once(
     monkeypatch.setattr(bounds.Unpacking, "__init__", counted)
     assert "more than 50 times its size" in line(*command, "bomb.jsonl", "-o", "out")
     assert begun == ["bomb.jsonl"]
-
-
-def test_what_was_read_as_texts_is_gone_before_items_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A traceback keeps what its frames held."""
-    held: list[weakref.ref[Any]] = []
-
-    def read(_: Any) -> None:
-        table = np.zeros(3)
-        held.append(weakref.ref(table))
-        raise InputError("there are no labels")
-
-    def look(*_: Any) -> None:
-        assert [each() for each in held] == [None]
-        raise InputError("looked for items")
-
-    monkeypatch.setattr(Evidence, "load", read)
-    monkeypatch.setattr(importlib.import_module("goldassay.questions.audit"), "load_judgments", look)
-    with pytest.raises(InputError, match="looked for items"):
-        goldassay.audit([{"text": "a b", "label": "xy"[at % 2]} for at in range(40)], quiet=True)
 
 
 @pytest.mark.parametrize("packed", [gz, zst])

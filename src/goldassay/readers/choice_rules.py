@@ -24,8 +24,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.core.results import Result
 from goldassay.kernels.hashing import STEP, absorbed
+from goldassay.readers.rule_effects import RuleEffect
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
@@ -188,31 +188,6 @@ _ARTICLE = r"(?i)\b(a|an)\s*[:_.…]*$"
 _VERB = r"(?i)\b(is|was|are|were)\s*(?:an?|the)?\s*[:_.…]*$"
 _BEFORE_BLANK = r"(?s)^(.*?(?:^|\s))_+"
 _COPY_LENGTH = 4
-
-
-@dataclass(frozen=True)
-class RuleEffect(Result):
-    """What one rule hits.
-
-    Attributes:
-        rule: Its name.
-        n_items: Items that it picks from.
-        hits: Mean of h over these, NaN where there are none.
-        chance: Mean of p over these.
-        effect: Over all items.
-        z: Standardized excess over chance, over clusters.
-        p: How often chance hits as much; of preferences also as little, twice the rarer of the two.
-        p_adjusted: Holm's, over all rules that pick anywhere.
-    """
-
-    rule: str
-    n_items: int
-    hits: float
-    chance: float
-    effect: float
-    z: float
-    p: float
-    p_adjusted: float
 
 
 @dataclass(frozen=True)

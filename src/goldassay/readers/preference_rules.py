@@ -19,13 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.results import Result
 from goldassay.data.kinds import PREFERENCES
 from goldassay.readers.choice_rules import (
     ABSOLUTE,
     HEDGE,
     Picks,
-    RuleEffect,
     chance_of,
     measure_picks,
     measure_rules,
@@ -33,6 +31,7 @@ from goldassay.readers.choice_rules import (
     picks_of,
     word_shares,
 )
+from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.clusters import dense_codes
 from goldassay.stats.significance import t_p_value
 
@@ -78,25 +77,6 @@ class _Trait:
     more: str
     less: str
     values: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class LikeLength(Result):
-    """What a rule or a reader gets right among pairs of like length.
-
-    Attributes:
-        reader: Its name.
-        n_items: Pairs of like length from which it picks.
-        accuracy: Of these, NaN where there are none.
-        all_items: Pairs from which it picks, whatever their lengths.
-        all_accuracy: Of these.
-    """
-
-    reader: str
-    n_items: int
-    accuracy: float
-    all_items: int
-    all_accuracy: float
 
 
 def traits(items: ChoiceItems) -> list[_Trait]:
@@ -179,31 +159,6 @@ def measure_like_length(
             )
         )
     return rows
-
-
-@dataclass(frozen=True)
-class SubsetEffect(Result):
-    """What a rule or a reader gains on one subset.
-
-    Attributes:
-        subset: Its name.
-        reader: Of the rule or reader.
-        n_items: Of the subset.
-        accuracy: Guessing where it picks nothing.
-        effect: As over all items.
-        z: Standardized excess over chance, over clusters of items.
-        p: Two-sided.
-        p_adjusted: Benjamini and Hochberg's q over all subsets and readers.
-    """
-
-    subset: str
-    reader: str
-    n_items: int
-    accuracy: float
-    effect: float
-    z: float
-    p: float
-    p_adjusted: float
 
 
 def measure_by_subset(

@@ -128,10 +128,12 @@ def test_slow_products_are_warned_of(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
+    from goldassay.core.doors import SHELL, entered
     from goldassay.lab.training.progress import warn_of_precision
 
     has(monkeypatch, *instructions)
-    warn_of_precision([Job("dam", UNHELD, (), "", precision=asked)])
+    with entered(SHELL):
+        warn_of_precision([Job("dam", UNHELD, (), "", precision=asked)])
     said = capsys.readouterr()
     assert not said.out
     assert ("--precision auto" in said.err, said.err.count("\n")) == ((True, 1) if warns else (False, 0))

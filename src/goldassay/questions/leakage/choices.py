@@ -44,14 +44,9 @@ from goldassay.questions.leakage.result import RULE
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
 from goldassay.readers.naive_bayes import telling_evidence
-from goldassay.readers.preference_rules import (
-    LikeLength,
-    SubsetEffect,
-    measure_by_subset,
-    measure_item_rules,
-    measure_like_length,
-)
+from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
 from goldassay.readers.quick_probe import deal_folds
+from goldassay.readers.rule_effects import LikeLength, SubsetEffect
 from goldassay.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import dense_codes
@@ -66,7 +61,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems
-    from goldassay.readers.choice_rules import Picks, RuleEffect
+    from goldassay.readers.choice_rules import Picks
+    from goldassay.readers.rule_effects import RuleEffect
 
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.
 BY_SUBJECT = "rules by subject"

@@ -31,7 +31,7 @@ from goldassay.questions.leakage.result import (
     SuggestedRewrites,
 )
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.readers.choice_rules import Picks, RuleEffect, chance_of
+from goldassay.readers.choice_rules import Picks, chance_of
 from goldassay.readers.preference_rules import effects_by_rule, toward_right
 from goldassay.stats.intervals import mean_interval
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems, ItemKind
+    from goldassay.readers.rule_effects import RuleEffect
     from goldassay.report.report import Report
 
 # Items on the page; the table beside it has all.

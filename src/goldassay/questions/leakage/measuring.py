@@ -52,9 +52,8 @@ from goldassay.questions.leakage.verdict import (
     part_rows,
 )
 from goldassay.questions.row_details.readers import answers_of_readers
-from goldassay.readers.choice_rules import RuleEffect
 from goldassay.readers.conditions import EMPTY, PAIRED, TEXT, is_part
-from goldassay.readers.preference_rules import LikeLength, SubsetEffect
+from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:

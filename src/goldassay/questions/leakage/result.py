@@ -35,8 +35,7 @@ from goldassay.questions.leakage.cluster_result import (
 from goldassay.questions.leakage.measures.agreement import AgreementBounds, AgreementOverRuns
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, ConditionAccuracy
 from goldassay.questions.policy_rules import MIN_RUNS
-from goldassay.readers.choice_rules import RuleEffect
-from goldassay.readers.preference_rules import LikeLength, SubsetEffect
+from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.effects import Effects
 from goldassay.stats.subsets import SubsetAccuracy
 

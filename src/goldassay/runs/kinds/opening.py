@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import SHELL, door, option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
@@ -137,7 +138,7 @@ def _check_parts(paths: Sequence[str], opened: Sequence[Opened], kind: str) -> N
         train = next(path for path in paths if path != test)
         raise InputError(
             f"{len(paths)} files of like columns may be a training and a test part",
-            file=test, mend=f"write {shlex.join(['goldassay', 'audit', train, '--test', test])}",
+            file=test, mend=f"write {_command(train, test)}",
         )  # fmt: skip
 
 
@@ -160,3 +161,10 @@ def _is_log(path: Path) -> bool:
         return all(reader.recognizes(b"", path) == NO for reader in all_readers().values())
     # The reader of data says best why a file cannot be read.
     return path.is_file() and os.access(path, os.R_OK) and bool(find_in_own_format(path))
+
+
+def _command(train: str, test: str) -> str:
+    """What to write in place of two paths, in a shell or in Python."""
+    if door() != SHELL:
+        return f"{option('test', test)} beside {train}"
+    return f"goldassay audit {shlex.quote(train)} {option('test', shlex.quote(test))}"
