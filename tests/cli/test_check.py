@@ -105,7 +105,7 @@ def test_figures_are_read_without_any_measure(
         "shift",
         "data",
         "runs",
-        "readers",
+        "readers.choice_rules",
         "lab.models",
         "lab.training.many_seeds",
     )
