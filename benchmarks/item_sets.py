@@ -24,7 +24,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.posed_items import Posed
+from goldassay.questions.leakage.item_loading import Posed
 from goldassay.questions.overlap.search.scan import CorpusChoice
 from goldassay.readers.choice_rules import chance_of
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import goldassay
 from benchmarks.verdicts.items import FLAWS, UNSOUND, made_items
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits
 from goldassay.readers.choice_rules import measure_rules
 from goldassay.readers.probe_features import build_features, tokenize_roles

@@ -26,7 +26,7 @@ from goldassay.stats.effects import (
     INFORMATION,
     Effects,
     Limits,
-    Reading,
+    ReaderPredictions,
     measure_effects,
 )
 from goldassay.stats.verdicts import judge_effects
@@ -77,7 +77,7 @@ class World:
 
     def draw(
         self, rng: np.random.Generator, skill: float
-    ) -> tuple[NDArray[np.int64], list[Reading], NDArray[np.int64] | None]:
+    ) -> tuple[NDArray[np.int64], list[ReaderPredictions], NDArray[np.int64] | None]:
         """Gold labels, readings, and clusters."""
         n = self.n // self.repeats
         gold = rng.choice(len(self.shares), n, p=np.array(self.shares) / sum(self.shares))
@@ -89,7 +89,10 @@ class World:
         named = np.where(rng.random(n) < chance, gold, 0)
         idle = np.where(rng.random(n) < 0.1, rng.integers(0, len(self.shares), n), 0)
         gold, named, idle, clusters = (np.repeat(each, self.repeats) for each in (gold, named, idle, clusters))
-        readings = [Reading("hypothesis", "word", named[np.newaxis]), Reading("premise", "chance", idle[np.newaxis])]
+        readings = [
+            ReaderPredictions("hypothesis", "word", named[np.newaxis]),
+            ReaderPredictions("premise", "chance", idle[np.newaxis]),
+        ]
         return gold, readings, None if self.size == self.repeats == 1 else clusters
 
 

@@ -31,7 +31,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.posed_items import ItemReading, Posed, load_items
+from goldassay.questions.leakage.item_loading import ItemReading, Posed, load_items
 from goldassay.questions.overlap.search.scan import CorpusChoice
 
 if TYPE_CHECKING:

@@ -32,11 +32,11 @@ from goldassay.data.kinds import ChoiceItems, read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.overlap.search.scan import CorpusChoice
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.preference_rules import measure_preference_rules
-from goldassay.stats.effects import Limits, Reading, measure_effects
+from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import judge_effects
 
 FLAWS = ("none", "longer", "words")
@@ -86,7 +86,7 @@ def rule_word(items: ChoiceItems, seed: int) -> str:
     codes = item_clusters(items).codes_if_any
     chance = chance_of(items)
     readings = [
-        Reading(
+        ReaderPredictions(
             "response", f"rule: {each.rule}", None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies
         )
         for each in measure_preference_rules(items, codes, seed)[1]

@@ -25,7 +25,7 @@ import zstandard
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,10 +20,10 @@ from polars.testing import assert_frame_equal
 import goldassay
 import goldassay.questions.figures  # declares the measures
 from goldassay.cli.main import run
+from goldassay.core.escaping import one_line
 from goldassay.core.figures import declared
 from goldassay.core.numbers import bounds, bounds_in, decimal, with_unit
 from goldassay.core.settings import load_settings
-from goldassay.core.visible import one_line
 from goldassay.gate.check import Outcome, check_reports
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import read_report

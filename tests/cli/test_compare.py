@@ -146,7 +146,7 @@ def test_all_models_of_a_folder(goldassay: Command, tmp_path: Path) -> None:
     assert done.out.splitlines()[-1] == "report/report.html"
     found = json.loads((tmp_path / "result.json").read_text())
     assert len(found["pairs"]) == 3
-    assert {"adjusted_p", "told_apart", "var_total", "detectable_difference"} <= found["pairs"][0].keys()
+    assert {"adjusted_p", "distinguishable", "var_total", "detectable_difference"} <= found["pairs"][0].keys()
     document = json.loads((tmp_path / "report/report.json").read_text())
     assert [pair["adjusted_p"] for pair in document["comparison"]["pairs"]] == [
         pytest.approx(pair["adjusted_p"]) for pair in found["pairs"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 
 if TYPE_CHECKING:
     from pathlib import Path

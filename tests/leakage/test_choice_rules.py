@@ -15,7 +15,7 @@ from scipy.stats import binomtest, norm
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.readers.choice_rules import chance_of, measure_rules, pick_all
-from goldassay.stats.effects import Limits, Reading, measure_effects
+from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects
 
 
 def items_of(rows: list[tuple[str, list[str], list[int]]], passages: list[str] | None = None) -> ChoiceItems:
@@ -209,8 +209,11 @@ def test_skill_over_chance_is_that_of_the_rule_and_bounded_by_where_it_applies()
     items = random_items(500, 2)
     effects, picks = measure_rules(items)
     chance = chance_of(items)
-    readings = [Reading("choices", each.rule, None, correct=each.hits[None], chance=chance, applies=each.applies)
-                for each in picks if each.applies.any()]  # fmt: skip
+    readings = [
+        ReaderPredictions("choices", each.rule, None, correct=each.hits[None], chance=chance, applies=each.applies)
+        for each in picks
+        if each.applies.any()
+    ]
     skill = Limits(0.03, 0.12)
     limits = {"accuracy skill": skill, "balanced skill": skill, "information share": skill}
     found = measure_effects(readings, np.zeros(500, np.int64), 4, limits)
@@ -233,7 +236,7 @@ def test_the_interval_over_chance_covers(skill: float) -> None:
     above = 0
     for _ in range(100):
         right = np.where(rng.random(400) < skill, 1.0, (rng.random(400) < 0.25).astype(float))
-        reading = Reading("choices", "r", None, correct=right[None], chance=np.full(400, 0.25))
+        reading = ReaderPredictions("choices", "r", None, correct=right[None], chance=np.full(400, 0.25))
         found = measure_effects(
             [reading], np.zeros(400, np.int64), 2,
             {"accuracy skill": limits, "balanced skill": limits, "information share": limits}, n_draws=300,

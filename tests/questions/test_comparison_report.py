@@ -17,7 +17,7 @@ from goldassay.data import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
-from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
+from goldassay.questions.comparison.sentences import describe_comparison, judge_comparison
 from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
@@ -60,7 +60,7 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
     verdict = judge_comparison(found)
     assert verdict["verdict"] == "told apart"
     assert verdict["evidence"].startswith("m2 is better than all others")
-    said = say_comparison(found)
+    said = describe_comparison(found)
     assert states(said[0], "3 pairs of models", "2 can be told apart", "120 examples of d")
     assert any("m0" in sentence and "cannot be told apart" in sentence for sentence in said)
 
@@ -178,7 +178,7 @@ def test_no_sentence_goes_beyond_its_interval(n_runs: int, said: str) -> None:
     compared = compare_sides(ahead_in_every_pair(n_runs))
     (pair,) = compared.pairs
     assert pair.comparison.probability_better == 1
-    sentences = say_comparison(compared)
+    sentences = describe_comparison(compared)
     assert "a and b cannot be told apart" in sentences[0]
     assert said in sentences[1]
     low, high = pair.comparison.probability_interval.low, pair.comparison.probability_interval.high
@@ -235,7 +235,7 @@ def test_the_plan_is_that_of_the_measures_with_the_noise_of_examples() -> None:
     assert comparison_power(
         found.difference, (3 * runs) ** 0.5, 6, example_variance=v, clusters=plan.examples_needed
     ) == pytest.approx(0.8, abs=0.005)
-    (_, *_, last) = say_comparison(compare_sides(given))
+    (_, *_, last) = describe_comparison(compare_sides(given))
     assert f"with these runs on {plan.examples_needed:,} examples" in last
     assert last.endswith("on these examples no number of runs will do.")
     (line,) = (each for each in _lines(pair) if each.startswith("settle it"))
@@ -257,7 +257,7 @@ def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> N
     assert plan.together_runs > 3
     assert plan.together_examples is not None
     assert plan.together_examples > 300
-    said = say_comparison(compared)[-1]
+    said = describe_comparison(compared)[-1]
     assert f"{plan.together_runs:,} runs of each on {plan.together_examples:,} examples" in said
     assert "neither more runs nor more examples alone will do" in said
     report, _ = written_up(given)
@@ -268,7 +268,7 @@ def test_equal_scores_are_said_to_be_equal() -> None:
     one = models(0.5)[0]
     other = dataclasses.replace(one, model="m1")
     compared = compare_sides((one, other))
-    assert "The scores are equal" in say_comparison(compared)[-1]
+    assert "The scores are equal" in describe_comparison(compared)[-1]
     assert compared.pairs[0].plan.examples_needed is None
 
 
@@ -287,13 +287,13 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
         verdict["evidence"], "high scores higher", found.n_higher_b, "low on", found.n_higher_a, "of 120 examples"
     )
     assert "at least 5 runs of each model" in verdict["next_step"]
-    shown = "\n".join([report.to_html(), report.to_markdown(), *_lines(pair), *say_comparison(compared)])
+    shown = "\n".join([report.to_html(), report.to_markdown(), *_lines(pair), *describe_comparison(compared)])
     for claim in ("high is better", "B is better", "low is better"):
         assert claim not in shown
     assert "these runs differ" in shown
     row = report.tables["comparisons"].row(0, named=True)
-    assert (row["differ"], row["told_apart"]) == (True, False)
-    assert compared.to_dict()["pairs"][0]["told_apart"] is False
+    assert (row["differ"], row["distinguishable"]) == (True, False)
+    assert compared.to_dict()["pairs"][0]["distinguishable"] is False
 
 
 def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
@@ -301,7 +301,7 @@ def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
     assert compared.groups[0] == ("m2",)
     assert judge_comparison(compared)["verdict"] == "not told apart"
     assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")
-    said = say_comparison(compared)
+    said = describe_comparison(compared)
     assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")
     assert said[1] == says("one run of each", ..., "5 runs of each model")
     page = report.to_html()

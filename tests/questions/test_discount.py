@@ -249,29 +249,29 @@ def numbered(given: tuple[Path, pl.DataFrame], folder: Path, dropped: list[int] 
      ([N - 20], "the runs end at 2999 and the report at 2998")],
 )  # fmt: skip
 def test_runs_of_a_set_before_rows_were_dropped_are_refused(
-    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str, dropped: list[int], said: Fact
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, entry_point: str, dropped: list[int], said: Fact
 ) -> None:
     report, runs = numbered(given, tmp_path, dropped)
     with pytest.raises(InputError, match=in_order(said)):
-        DOORS[door](runs, discount=str(report))
+        DOORS[entry_point](runs, discount=str(report))
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_scores_by_row_number_are_refused_and_by_name_said_to_be(
-    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, entry_point: str
 ) -> None:
     """Rows of any set of equal length, or in another order, have the same numbers."""
     report, runs = numbered(given, tmp_path)
     scores = runs.select("model", "example_id", score=(pl.col("label") == pl.col("prediction")).cast(pl.Float64))
-    assert discounted(DOORS[door](runs, discount=str(report)))
+    assert discounted(DOORS[entry_point](runs, discount=str(report)))
     with pytest.raises(InputError, match=in_order("called by their numbers", "no right labels")):
-        DOORS[door](scores, discount=str(report))
+        DOORS[entry_point](scores, discount=str(report))
     # A single name among the numbers changes nothing.
     mixed = scores.with_columns(pl.col("example_id").replace("7", "seven"))
     with pytest.raises(InputError, match=in_order("called by their numbers", "no right labels")):
-        DOORS[door](mixed, discount=str(report))
+        DOORS[entry_point](mixed, discount=str(report))
     named = scores.with_columns(example_id="e" + pl.col("example_id"))
-    section = DOORS[door](named, discount=str(given[0])).document["discount"]
+    section = DOORS[entry_point](named, discount=str(given[0])).document["discount"]
     # Before anything that holds only if they are the same rows.
     assert section["sentences"][0].startswith("Only the names of rows tell")
     assert sum("Only the names" in said for said in section["sentences"]) == 1
@@ -284,7 +284,7 @@ def test_the_doors_of_runs_take_scores_by_number_with_the_dataset(
     own = runs.filter(pl.col("model") == "knower")
     gold = own.select(id="example_id", text="text " + pl.col("example_id"), label="label")
     scores = runs.select("model", "example_id", score=(pl.col("label") == pl.col("prediction")).cast(pl.Float64))
-    found = [discounted(door(scores, discount=str(report), test=gold)) for door in DOORS.values()]
+    found = [discounted(entry_point(scores, discount=str(report), test=gold)) for entry_point in DOORS.values()]
     assert found[0] == found[1] == found[2]
     assert found[0] == discounted(goldassay.measure_instability(runs, discount=str(report)))
     with pytest.raises(InputError, match="another right label"):
@@ -302,7 +302,7 @@ def test_a_table_without_items_is_not_taken_row_by_row(given: tuple[Path, pl.Dat
 
 @pytest.mark.parametrize("door", DOORS)
 def test_rows_with_a_mended_label_are_left_out_and_said(
-    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, entry_point: str
 ) -> None:
     report, runs = numbered(given, tmp_path)
     changed = {str(at) for at in range(0, N, 150)}
@@ -312,12 +312,12 @@ def test_rows_with_a_mended_label_are_left_out_and_said(
         .otherwise("label")
         .alias("label")
     )
-    found = DOORS[door](mended, discount=str(report))
+    found = DOORS[entry_point](mended, discount=str(report))
     section = found.document["discount"]
     assert (section["n_other_label"], section["n_items"]) == (20, N - 20)
     assert any(said.startswith("20 rows have another right label") for said in section["sentences"])
     without = runs.filter(~pl.col("example_id").is_in(changed))
-    assert discounted(found) == discounted(DOORS[door](without, discount=str(report)))
+    assert discounted(found) == discounted(DOORS[entry_point](without, discount=str(report)))
 
 
 def test_labels_that_tell_no_rows_apart_are_no_labels(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_what_another_part_tells_is_named_and_can_be_discounted(
                                              [f"reader_bits_{left}_only"].list.mean().mean()), abs=1e-6)  # fmt: skip
         said = f"discount_part='{left}' discounts the {left} instead"
         # The last of three sentences that a page does not fold, since here a remark on names comes first.
-        assert all(states(door.document["discount"]["sentences"][2], said) for door in doors)
+        assert all(states(entry_point.document["discount"]["sentences"][2], said) for entry_point in doors)
         assert states(doors[0].save(tmp_path / str(part)).read_text("utf-8").replace("&#39;", "'"), said)
     file = tmp_path / "runs.csv"
     runs.write_csv(file)

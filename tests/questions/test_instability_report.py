@@ -39,7 +39,7 @@ from goldassay.questions.instability.question import study_instability
 from goldassay.questions.instability.spread import caveats_of, measure_spread, plan_runs
 from goldassay.questions.instability.verdict import flips_together, plural
 from goldassay.questions.leakage.command import measure_leakage
-from goldassay.questions.run_sets import told_apart
+from goldassay.questions.run_sets import distinguishable
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.svg import png_address
@@ -334,13 +334,13 @@ def test_splits_and_training_sets_are_told_apart() -> None:
     def runs(split: str, train_set: str) -> Runs:
         return Runs.from_arrays(scores=np.ones((2, 3)), split=split, train_set=train_set, model="m", dataset="d")
 
-    named = told_apart([runs("dev", "all"), runs("test", "all"), runs("dev", "half")])
+    named = distinguishable([runs("dev", "all"), runs("test", "all"), runs("dev", "half")])
     assert [(each.model, each.dataset) for each in named] == [
         ("m@all", "d/dev"),
         ("m@all", "d/test"),
         ("m@half", "d/dev"),
     ]
-    (alone,) = told_apart([runs("dev", "all")])
+    (alone,) = distinguishable([runs("dev", "all")])
     assert (alone.model, alone.dataset) == ("m", "d")
 
 

@@ -17,7 +17,7 @@ from goldassay.data.table import Table
 from goldassay.questions import item_patterns
 from goldassay.questions.item_patterns import _control, _of_items, _pick, as_texts
 from goldassay.questions.leakage import probes
-from goldassay.questions.leakage.posed_items import Posed
+from goldassay.questions.leakage.item_loading import Posed
 
 WORDS = [f"w{i}" for i in range(300)]
 

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from goldassay.questions.dropped_rows import doubts_of_dropped
 from goldassay.questions.effect_sentences import scarce_doubts
-from goldassay.questions.left_out import doubts_of_dropped
 from goldassay.questions.public import audit
 from tests.stated import states
 

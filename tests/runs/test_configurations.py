@@ -23,7 +23,7 @@ from goldassay.runs.adapters import stored
 from goldassay.runs.configurations import canonical, differing, digest, flat
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.long_export import write_long
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 from tests.stated import states
 
 FIXTURES = Path(__file__).parent / "fixtures"

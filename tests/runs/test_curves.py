@@ -10,7 +10,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.runs.curves import read_curves
 from goldassay.runs.reading import NoRunsError, find_slices
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 
 WRITTEN = Path(__file__).parent / "fixtures" / "trainer"

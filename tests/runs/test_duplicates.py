@@ -10,7 +10,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.runs.duplicates import Joined, join_duplicates
 from goldassay.runs.reading import find_slices, runs_of
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 
 if TYPE_CHECKING:

@@ -240,7 +240,7 @@ def test_lists_are_those_of_what_is_read(folder: str) -> None:
     """What a list leaves out of logs changes none of its rows."""
     from goldassay.runs.finding import find_slices
     from goldassay.runs.reading import list_slices
-    from goldassay.runs.slices import Request
+    from goldassay.runs.run_parts import Request
 
     place = FIXTURES / folder
     assert list_runs(place).equals(list_slices(find_slices(place, "auto", Request())))

@@ -16,7 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.provenance import Provenance
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.finding import find_slices
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 
 

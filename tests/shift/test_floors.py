@@ -16,7 +16,7 @@ from goldassay.stats.effects import (
     BALANCED,
     INFORMATION,
     Limits,
-    Reading,
+    ReaderPredictions,
     measure_effects,
 )
 from tests.stated import says
@@ -44,7 +44,7 @@ def test_the_excess_of_accuracy_is_the_skill_of_leakage(shares: tuple[float, ...
     gold = rng.choice(len(shares), 800, p=shares)
     said = np.where(rng.random(800) < accuracy, gold, (gold + 1) % len(shares))
     (row,) = generalization_gap({"a": said}, gold={"a": gold}, n_draws=2000).sets
-    effects = measure_effects([Reading("all", "model", said[np.newaxis])], gold, len(shares), LIMITS)
+    effects = measure_effects([ReaderPredictions("all", "model", said[np.newaxis])], gold, len(shares), LIMITS)
     skill = effects.effects[0]
     largest = np.bincount(gold).max() / gold.size
     assert row.floor == pytest.approx(np.bincount(gold)[list(effects.contenders)].mean() / gold.size)

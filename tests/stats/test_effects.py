@@ -22,7 +22,7 @@ from goldassay.stats.effects import (
     Effect,
     Effects,
     Limits,
-    Reading,
+    ReaderPredictions,
     measure_effects,
 )
 from tests.stated import says
@@ -30,7 +30,7 @@ from tests.stated import says
 LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
 
 
-def measured(*readings: Reading, gold: Any, n_classes: int, n_draws: int = 200, **options: Any) -> Effects:
+def measured(*readings: ReaderPredictions, gold: Any, n_classes: int, n_draws: int = 200, **options: Any) -> Effects:
     return measure_effects(readings, np.asarray(gold), n_classes, LIMITS, n_draws=n_draws, **options)
 
 
@@ -56,7 +56,7 @@ def test_values_follow_the_definitions() -> None:
     logs = np.log(rng.uniform(0.05, 0.9, gold.size))
     found = by_measure(
         measured(
-            Reading("hypothesis", "r", named[np.newaxis], None, logs[np.newaxis]),
+            ReaderPredictions("hypothesis", "r", named[np.newaxis], None, logs[np.newaxis]),
             gold=gold, n_classes=3, train_counts=np.array([500, 300, 200]),
         )
     )  # fmt: skip
@@ -70,10 +70,10 @@ def test_values_follow_the_definitions() -> None:
 
 def test_the_baseline_is_the_mean_share_of_the_labels_that_may_be_the_most_frequent() -> None:
     gold = np.repeat([0, 1, 2], [340, 330, 100])
-    effects = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
+    effects = measured(ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
     assert effects.contenders == (0, 1)
     named = np.zeros_like(gold)
-    value = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[ACCURACY].value
+    value = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[ACCURACY].value
     b = (340 + 330) / 2 / 770
     assert value == pytest.approx((340 / 770 - b) / (1 - b))
 
@@ -82,9 +82,9 @@ def test_the_baseline_is_the_mean_share_of_the_labels_that_may_be_the_most_frequ
 @settings(max_examples=20, deadline=None)
 def test_repeats_in_clusters_tell_nothing_more(seed: int, skill: float, times: int) -> None:
     gold, named, _ = world(seed, 400, [0.4, 0.3, 0.3], skill)
-    single = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
+    single = measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
     repeated = measured(
-        Reading("a", "r", np.repeat(named, times)[np.newaxis]),
+        ReaderPredictions("a", "r", np.repeat(named, times)[np.newaxis]),
         gold=np.repeat(gold, times), n_classes=3, clusters=np.repeat(np.arange(gold.size), times),
     )  # fmt: skip
     assert repeated.effective_clusters == pytest.approx(gold.size)
@@ -97,8 +97,8 @@ def test_repeats_in_clusters_tell_nothing_more(seed: int, skill: float, times: i
 def test_names_of_labels_do_not_matter(seed: int) -> None:
     gold, named, _ = world(seed, 600, [0.5, 0.3, 0.2], 0.3)
     order = np.random.default_rng(seed).permutation(3)
-    one = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
-    other = measured(Reading("a", "r", order[named][np.newaxis]), gold=order[gold], n_classes=3)
+    one = measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
+    other = measured(ReaderPredictions("a", "r", order[named][np.newaxis]), gold=order[gold], n_classes=3)
     for first, second in zip(one.effects, other.effects, strict=True):
         assert (second.value, second.low, second.high) == pytest.approx((first.value, first.low, first.high))
 
@@ -107,7 +107,7 @@ def test_names_of_labels_do_not_matter(seed: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_values_lie_between_their_ends(seed: int, n: int, skill: float) -> None:
     gold, named, _ = world(seed, n, [0.35, 0.33, 0.32], skill)
-    for effect in measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3).effects:
+    for effect in measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3).effects:
         if effect.measurable:
             assert effect.low <= effect.value <= effect.high
 
@@ -118,7 +118,10 @@ def test_a_nearly_constant_reader_hides_no_other(n_others: int) -> None:
     gold, named, _ = world(3, 2000, [0.34, 0.33, 0.33], 0.3)
     constant = np.zeros(2000, dtype=int)
     constant[np.random.default_rng(0).choice(2000, n_others, replace=False)] = 1
-    one, other = Reading("a", "r", named[np.newaxis]), Reading("a", "constant", constant[np.newaxis])
+    one, other = (
+        ReaderPredictions("a", "r", named[np.newaxis]),
+        ReaderPredictions("a", "constant", constant[np.newaxis]),
+    )
     alone, together = (measured(*each, gold=gold, n_classes=3, n_draws=2000) for each in ((one,), (one, other)))
     assert together.quantile < 4
     first, again = by_measure(alone)[BALANCED], by_measure(together)[BALANCED]
@@ -132,7 +135,7 @@ def test_a_reader_that_is_constant_but_for_a_few_rows_has_an_upper_end(n_others:
     gold = np.arange(5000) % 3
     named = np.zeros(5000, dtype=int)
     named[np.random.default_rng(0).choice(5000, n_others, replace=False)] = 1
-    balanced = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[BALANCED]
+    balanced = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[BALANCED]
     assert balanced.measurable
     assert abs(balanced.value) < 0.01
     assert -0.05 < balanced.low <= balanced.value <= balanced.high < 0.05
@@ -143,7 +146,7 @@ def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
     gold, named, _ = world(6, 1500, [0.4, 0.3, 0.3], 0.2)
     rng = np.random.default_rng(7)
     others = [np.where(rng.random(gold.size) < 0.2, gold, rng.integers(0, 3, gold.size)) for _ in range(8)]
-    readings = [Reading("a", f"reader {at}", each[np.newaxis]) for at, each in enumerate([named, *others])]
+    readings = [ReaderPredictions("a", f"reader {at}", each[np.newaxis]) for at, each in enumerate([named, *others])]
     alone, together = (measured(*each, gold=gold, n_classes=3, n_draws=1000) for each in (readings[:1], readings))
     assert together.quantile > alone.quantile > 1.9
     first, again = by_measure(alone)[BALANCED], by_measure(together)[BALANCED]
@@ -161,7 +164,7 @@ def test_effects_that_seldom_vary_leave_no_lower_end_uncorrected() -> None:
     for each in rare:
         each[rng.choice(n, 4, replace=False)] = (1.0, 1.0, 1.0, 0.0)
     readings = [
-        Reading("a", f"rule {at}", None, correct=hits[np.newaxis], chance=chance)
+        ReaderPredictions("a", f"rule {at}", None, correct=hits[np.newaxis], chance=chance)
         for at, hits in enumerate([*usual, *rare])
     ]
     found = measured(*readings, gold=np.zeros(n, int), n_classes=2, n_draws=2000, by_kind=True)
@@ -175,11 +178,11 @@ def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
     rng = np.random.default_rng(8)
     gold = np.repeat(np.arange(5), [400, 300, 30, 30, 10])
     named = np.where(rng.random(gold.size) < 0.6, gold, 0)
-    found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=5))[BALANCED]
+    found = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=5))[BALANCED]
     merged = np.minimum(gold, 2), np.minimum(named, 2)
     assert found.value == pytest.approx((balanced_accuracy_score(*merged) - 1 / 3) / (2 / 3))
     gold = np.repeat(np.arange(3), [400, 300, LEAST_ROWS - 1])
-    effects = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
+    effects = measured(ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
     assert effects.skipped == (says("49 test rows of 1 label", 50, "left out"),)
     assert by_measure(effects)[BALANCED].value == pytest.approx(1)
 
@@ -190,7 +193,10 @@ def test_a_constant_reader_has_ends_and_no_information() -> None:
     logs = np.log(np.where(gold == 0, 0.6, 0.4))[np.newaxis]
     found = by_measure(
         measured(
-            Reading("a", "r", constant, None, logs), gold=gold, n_classes=2, train_counts=np.array([599_999, 399_999])
+            ReaderPredictions("a", "r", constant, None, logs),
+            gold=gold,
+            n_classes=2,
+            train_counts=np.array([599_999, 399_999]),
         )
     )
     assert found[ACCURACY].value == 0
@@ -203,7 +209,7 @@ def test_a_constant_reader_has_ends_and_no_information() -> None:
 def test_what_has_no_interval_says_why() -> None:
     logs = np.full((1, 60), -0.5)
     same = measured(
-        Reading("a", "r", np.zeros((1, 60), int), None, logs),
+        ReaderPredictions("a", "r", np.zeros((1, 60), int), None, logs),
         gold=np.zeros(60, int), n_classes=2, train_counts=np.array([30, 30]),
     )  # fmt: skip
     assert not any(each.measurable for each in same.effects)
@@ -213,15 +219,17 @@ def test_what_has_no_interval_says_why() -> None:
     }
     gold = np.tile([0, 1], 60)
     broken = np.full((1, 120), np.nan)
-    found = measured(Reading("a", "r", gold[np.newaxis], None, broken), gold=gold, n_classes=2)
+    found = measured(ReaderPredictions("a", "r", gold[np.newaxis], None, broken), gold=gold, n_classes=2)
     assert by_measure(found)[INFORMATION].reason == "some probabilities are not numbers"
-    together = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=2, clusters=np.zeros(120, int))
+    together = measured(
+        ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=2, clusters=np.zeros(120, int)
+    )
     assert not any(each.measurable for each in together.effects)
 
 
 def test_few_clusters_widen_intervals_as_student_says() -> None:
     gold, named, clusters = world(9, 600, [0.5, 0.5], 0.5, 60)
-    few = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, clusters=clusters)
+    few = measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=2, clusters=clusters)
     assert few.effective_clusters == pytest.approx(10)
     assert few.quantile >= 2.262
 
@@ -230,14 +238,14 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match="nothing to judge"):
         measure_effects([], np.array([0, 1]), 2, LIMITS)
     with pytest.raises(InputError, match="different numbers of examples"):
-        measured(Reading("a", "r", np.zeros((1, 3), int)), gold=[0, 1], n_classes=2)
+        measured(ReaderPredictions("a", "r", np.zeros((1, 3), int)), gold=[0, 1], n_classes=2)
 
 
 def test_correctness_alone_is_enough_for_both_skills() -> None:
     gold, named, _ = world(10, 900, [0.4, 0.3, 0.3], 0.4)
-    by_name = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))
+    by_name = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3))
     correct = (named == gold).astype(float)[np.newaxis]
-    by_score = by_measure(measured(Reading("a", "r", None, correct=correct), gold=gold, n_classes=3))
+    by_score = by_measure(measured(ReaderPredictions("a", "r", None, correct=correct), gold=gold, n_classes=3))
     for measure in (ACCURACY, BALANCED):
         assert by_score[measure].to_dict() == by_name[measure].to_dict()
 
@@ -248,7 +256,7 @@ def test_runs_that_average_out_are_not_taken_for_no_spread() -> None:
     runs = np.stack([np.where(rng.random(gold.size) < 0.6, gold, rng.integers(0, 3, gold.size)) for _ in range(9)])
     # A few large clusters, in which rows are no more alike than elsewhere: few effective ones, and nothing to widen.
     clusters = np.where(rng.random(gold.size) < 0.5, rng.integers(0, 6, gold.size), 6 + np.arange(gold.size))
-    effects = measured(Reading("a", "r", runs), gold=gold, n_classes=3, clusters=clusters)
+    effects = measured(ReaderPredictions("a", "r", runs), gold=gold, n_classes=3, clusters=clusters)
     assert effects.effective_clusters < 60
     found = by_measure(effects)[BALANCED]
     assert found.high - found.value < 6 * found.standard_error
@@ -258,7 +266,7 @@ def test_runs_that_average_out_are_not_taken_for_no_spread() -> None:
 def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.MonkeyPatch, of_a_cluster: int) -> None:
     """A word that is found or not leaves few kinds; with each cluster a kind of its own, all stays but the draws."""
     gold, named, clusters = world(5, 600, [0.6, 0.3, 0.1], 0.3, of_a_cluster)
-    reading = Reading("hypothesis", "r", named[np.newaxis])
+    reading = ReaderPredictions("hypothesis", "r", named[np.newaxis])
     drawn: list[int] = []
     whole = ratios.draw_clusters
 
@@ -284,7 +292,9 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.Monke
 
 def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     gold, named, _ = world(11, 30_000, [0.5, 0.5], 0.1)
-    found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, n_draws=100))[BALANCED]
+    found = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=2, n_draws=100))[
+        BALANCED
+    ]
     rows = np.bincount(gold)
     recall = np.array([(named == gold)[gold == k].mean() for k in (0, 1)])
     assert found.standard_error == pytest.approx(2 * math.sqrt((recall * (1 - recall) / rows).sum() / 4), rel=0.03)
@@ -327,7 +337,11 @@ def test_at_the_limit_neither_word_is_said_too_often(shares: list[float], of_a_c
     for seed in range(100):
         gold, named, clusters = world(seed, 1500, shares, 0.12, of_a_cluster)
         found = measured(
-            Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=len(shares), clusters=clusters, n_draws=200
+            ReaderPredictions("a", "r", named[np.newaxis]),
+            gold=gold,
+            n_classes=len(shares),
+            clusters=clusters,
+            n_draws=200,
         )
         n_unsound += any(each.low >= each.unsound for each in found.effects)
         n_sound += all(each.high < each.unsound for each in found.effects)

@@ -13,6 +13,7 @@ import typer
 from goldassay.cli.output import settings_lines, write_json
 from goldassay.core.commands import command
 from goldassay.core.errors import InputError
+from goldassay.core.escaping import one_line
 from goldassay.core.options import (
     Align,
     By,
@@ -43,8 +44,7 @@ from goldassay.core.options import (
     Train,
     place,
 )
-from goldassay.core.visible import one_line
-from goldassay.questions.artifacts.command import Reading, of_reading
+from goldassay.questions.artifacts.command import ReadingOptions, of_reading
 
 if TYPE_CHECKING:
     from goldassay.core.settings import Settings
@@ -81,7 +81,7 @@ def mine(
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> None:
     """Count every pattern of the training data and how often it goes with each label.
 
@@ -108,12 +108,12 @@ def mine(
         if json is not None:
             write_json(json, as_json(streamed.to_dict()))
         if not quiet:
-            say_settings(used)
-            say_dropped(streamed.name, streamed.n_read, streamed.dropped)
-            say_dropped_of(streamed.test)
+            print_settings(used)
+            print_dropped(streamed.name, streamed.n_read, streamed.dropped)
+            print_dropped_of(streamed.test)
             _judge(streamed.report)
             _tell(streamed, test)
-            say_paths(streamed.paths)
+            print_paths(streamed.paths)
         return
     if len(train) > 1:
         raise InputError("several files are taken as one only part by part", mend="add --memory 2GB, or give one")
@@ -124,13 +124,13 @@ def mine(
     if json is not None:
         write_json(json, as_json(result.to_dict()))
     if not quiet:
-        say_settings(used)
-        say_dropped_of(evidence.train, evidence.held_out)
+        print_settings(used)
+        print_dropped_of(evidence.train, evidence.held_out)
         for note in data_notes(evidence.train, evidence.held_out, None):
-            say_line(note)
+            print_line(note)
         _judge(study.report)
         _tell(result, test)
-        say_paths(paths)
+        print_paths(paths)
 
 
 @command()
@@ -146,7 +146,7 @@ def assign(
     json: Json = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> None:
     """Part a test set into easy, hard, conflicting and uncovered examples.
 
@@ -180,8 +180,8 @@ def assign(
         write_json(json, as_json(result.to_dict()))
     if quiet:
         return
-    say_settings(used)
-    say_dropped_of(training, evaluation)
+    print_settings(used)
+    print_dropped_of(training, evaluation)
     figures = result.to_dict()
     labels = result.assignment.label_names
     say(
@@ -202,7 +202,7 @@ def assign(
             ],
             left=2,
         )
-    say_paths(paths)
+    print_paths(paths)
 
 
 @command()
@@ -274,7 +274,7 @@ def gap(
         write_json(json, as_json(result.to_dict()))
     if quiet:
         return
-    say_settings(used)
+    print_settings(used)
     rows = result.table.to_dicts()
     sizes = result.to_dict()["n_examples"]
     typer.echo(", ".join(f"{count(n)} {name}" for name, n in sizes.items()))
@@ -290,7 +290,7 @@ def gap(
         typer.echo(f"— {note}")
     for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
         typer.echo(f"— {reason}")
-    say_paths(paths)
+    print_paths(paths)
 
 
 @command(without=("max_tokens", "max_gap"))
@@ -303,7 +303,7 @@ def classify(
     json: Json = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> None:
     """How far classifiers get that see only the hypothesis, or of it only which patterns it holds.
 
@@ -334,8 +334,8 @@ def classify(
         write_json(json, as_json(result.to_dict()))
     if quiet:
         return
-    say_settings(used)
-    say_dropped_of(training, evaluation)
+    print_settings(used)
+    print_dropped_of(training, evaluation)
     table = [
         [
             row["classifier"],
@@ -348,7 +348,7 @@ def classify(
         for row in result.table.to_dicts()
     ]
     say([["classifier", "accuracy", "", "sd", "runs", "features"], *table])
-    say_paths(paths)
+    print_paths(paths)
 
 
 @command()
@@ -363,7 +363,7 @@ def downsample(
     json: Json = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> None:
     """Keep a balanced training set without patterns, or its random control of the same size.
 
@@ -394,8 +394,8 @@ def downsample(
         write_json(json, as_json(result.to_dict()))
     if quiet:
         return
-    say_settings(used)
-    say_dropped_of(training)
+    print_settings(used)
+    print_dropped_of(training)
     typer.echo(f"{count(len(result.subset))} of {count(result.n_examples)} examples kept")
     say(
         [["threshold", "patterns", "removed", "left", "of each label", "size", "share"]]
@@ -408,7 +408,7 @@ def downsample(
             for row in result.sizes.to_dicts()
         ]
     )
-    say_paths(paths)
+    print_paths(paths)
 
 
 def _judge(report: Report) -> None:
@@ -456,12 +456,12 @@ def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
         )
     for value, part in shown["by_value"].items():
         first = ", ".join(f"{r['pattern']} ({r['label']} {points(r['probability'])} %)" for r in part["strongest"][:3])
-        say_line(
+        print_line(
             f"{result.condition}={value}: {count(part['n_examples'])} examples, {count(part['n_patterns'])} patterns"
             + (f"; {first}" if first else "")
         )
     for value, reason in shown["skipped"].items():
-        say_line(f"{result.condition}={value}: left out, {reason}")
+        print_line(f"{result.condition}={value}: left out, {reason}")
 
 
 def _files(subsets: list[str]) -> str | dict[str, str]:
@@ -502,12 +502,12 @@ def say(table: Sequence[Sequence[str]], left: int = 1) -> None:
         typer.echo("  ".join(cells).rstrip())
 
 
-def say_line(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line with words out of the data."""
     typer.echo(one_line(text))
 
 
-def say_dropped(name: str, n_read: int, dropped: Mapping[str, int]) -> None:
+def print_dropped(name: str, n_read: int, dropped: Mapping[str, int]) -> None:
     """Print how many rows of a file were left out, and why, if any were."""
     from goldassay.core.numbers import count
 
@@ -516,20 +516,20 @@ def say_dropped(name: str, n_read: int, dropped: Mapping[str, int]) -> None:
         typer.echo(f"{one_line(name)}: {count(sum(dropped.values()))} of {count(n_read)} rows left out ({why})")
 
 
-def say_dropped_of(*datasets: Data | None) -> None:
+def print_dropped_of(*datasets: Data | None) -> None:
     """Print how many rows of each dataset's file were left out, and why, if any were."""
     for dataset in datasets:
         if dataset is not None:
-            say_dropped(dataset.source, dataset.provenance.n_read, dataset.provenance.dropped)
+            print_dropped(dataset.source, dataset.provenance.n_read, dataset.provenance.dropped)
 
 
-def say_paths(paths: Sequence[Path]) -> None:
+def print_paths(paths: Sequence[Path]) -> None:
     """Print what was written."""
     for path in paths:
         typer.echo(path)
 
 
-def say_settings(settings: Settings) -> None:
+def print_settings(settings: Settings) -> None:
     """Print the file of the settings."""
     for line in settings_lines(settings):
         typer.echo(line)

@@ -33,9 +33,9 @@ def folder_of(place: str) -> str | None:
 def report_folder(place: str) -> list[str]:
     """The lines of `goldassay runs scores` on a folder of logs, or one that says why there are none."""
     from goldassay.cli.lines import score_lines
-    from goldassay.core.doors import SHELL, entered
+    from goldassay.core.entry_point import SHELL, entered
     from goldassay.core.errors import GoldassayError
-    from goldassay.core.visible import one_line
+    from goldassay.core.escaping import one_line
     from goldassay.questions.gating import load_settings
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.run_scores import score_runs

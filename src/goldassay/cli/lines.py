@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from goldassay.cli.output import Output, as_text, save_report, settings_lines, write_json
+from goldassay.core.escaping import one_line
 from goldassay.core.numbers import UNDEFINED, count, points, signed_points
-from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -151,7 +151,7 @@ def show_comparison(report: Report, output: Output) -> None:
 
 def score_lines(found: ScoredRuns) -> list[str]:
     """The scores for people, in points."""
-    from goldassay.runs.grades import say_grades
+    from goldassay.runs.grades import describe_grades
 
     head = ["dataset", "model", "score", "95 % over examples", "95 % over runs", "SD", "runs", "examples"]
     rows = [
@@ -179,7 +179,7 @@ def score_lines(found: ScoredRuns) -> list[str]:
     # A comparison says it of its models itself.
     for scale in dict.fromkeys(each.grades for each in found.sets if each.grades is not None):
         means = {f"{each.model} on {each.dataset}": each.mean for each in found.sets if each.grades == scale}
-        lines.append(f"note  {say_grades(means, scale)}")
+        lines.append(f"note  {describe_grades(means, scale)}")
     return [*lines, "", f"no comparison: {found.uncompared}"]
 
 
@@ -216,7 +216,7 @@ def _result_of(compared: ModelComparisons | SuiteComparison) -> dict[str, Any]:
 
 def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
-    from goldassay.questions.comparison.sentences import listed, over, say_margin
+    from goldassay.questions.comparison.sentences import describe_margin, listed, over
 
     rows = zip(found.names, found.means, found.sds, (runs.n_runs for runs in found.models), strict=True)
     lines = [f"{len(found.names)} models on {found.models[0].n_examples:,} examples of {found.models[0].dataset}"]
@@ -239,7 +239,7 @@ def _overview(found: ModelComparisons) -> list[str]:
             f"[{signed_points(low)}, {signed_points(high)}]  {_p(p)}"
         )
         if pair.equivalence is not None:
-            lines += [f"  {'':<{wide}}  {say_margin(pair.equivalence, pair.comparison.of_models)}"]
+            lines += [f"  {'':<{wide}}  {describe_margin(pair.equivalence, pair.comparison.of_models)}"]
     return [*lines, *_settled(found)]
 
 
@@ -269,7 +269,7 @@ def _places(low: int, high: int) -> str:
 
 def _suite(found: SuiteComparison) -> list[str]:
     """Models on several datasets for people, in points."""
-    from goldassay.questions.comparison.sentences import listed, say_margin
+    from goldassay.questions.comparison.sentences import describe_margin, listed
     from goldassay.questions.comparison.suite_sentences import conclude_suite, other_disagreements
 
     differ = [(pair.a, pair.b) for pair in found.pairs if pair.adjusted_p <= found.alpha]
@@ -298,7 +298,7 @@ def _suite(found: SuiteComparison) -> list[str]:
         )
         lines += [f"  {name:<{wide}}  {_difference(total)}  {_p(p)}" for name, total, p in rows]
         if pair.equivalence is not None:
-            lines.append(f"  {'equivalence':<{wide}}  {say_margin(pair.equivalence, pair.macro.of_models)}")
+            lines.append(f"  {'equivalence':<{wide}}  {describe_margin(pair.equivalence, pair.macro.of_models)}")
         if len(found.names) == 2 or len(found.datasets) <= _MOST_DATASETS:
             for each, p in zip(pair.on, pair.dataset_p, strict=True):
                 n = each.comparison.n_examples
@@ -322,7 +322,7 @@ def _difference(found: Comparison | TotalComparison) -> str:
 
 def _lines(found: ModelComparison) -> list[str]:
     """The comparison for people, in points."""
-    from goldassay.questions.comparison.sentences import conclude, say_margin, settle, told_apart
+    from goldassay.questions.comparison.sentences import conclude, describe_margin, distinguishable, settle
 
     result = found.comparison
     low, high = result.interval.low, result.interval.high
@@ -344,10 +344,10 @@ def _lines(found: ModelComparison) -> list[str]:
         lines.append(f"P(A > B)           {_chance(found)}")
     lines.append(f"could be shown     {points(found.plan.detectable_difference, 2)} points, four times out of five")
     if found.equivalence is not None:
-        lines.append(f"equivalence        {say_margin(found.equivalence, result.of_models)}")
+        lines.append(f"equivalence        {describe_margin(found.equivalence, result.of_models)}")
     if result.of_models:
         lines.append(f"seeds              {_seeds(found)}")
-    if not told_apart(found):
+    if not distinguishable(found):
         lines.append(f"settle it          {settle(found)}")
     lines += [f"note               {note}" for note in (*found.notes, *result.caveats)]
     return lines
@@ -355,14 +355,14 @@ def _lines(found: ModelComparison) -> list[str]:
 
 def _chance(found: ModelComparison) -> str:
     """That a run of A scores higher than one of B, with what its interval leaves open."""
-    from goldassay.questions.comparison.sentences import told_apart
+    from goldassay.questions.comparison.sentences import distinguishable
 
     result = found.comparison
     low, high = result.probability_interval.low, result.probability_interval.high
     shown = f"{result.probability_better:.0%} [{low:.0%}, {high:.0%}] of the pairs of a run of each, on these examples"
     if not (low > 0.5 or high < 0.5):
         return f"{shown}: open"
-    return shown if told_apart(found) else f"{shown} alone"
+    return shown if distinguishable(found) else f"{shown} alone"
 
 
 def _side(mean: float, sd: float, runs: int) -> str:
@@ -442,7 +442,7 @@ def _sensitivity(found: SensitivityStudy, claim: float | None, limits: str) -> I
 
 
 def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
-    from goldassay.questions.sensitivity.page import say_claim
+    from goldassay.questions.sensitivity.page import describe_claim
 
     spread = each.spread
     least, most = min(spread.n_repeats), max(spread.n_repeats)
@@ -463,7 +463,7 @@ def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
             f"{each.configurations[at]}: {_points(spread.means[at])} points; picked on other examples "
             f"{_points(other.mean)} [{_points(other.interval.low)}, {_points(other.interval.high)}]"
         )
-    if claim is not None and (said := say_claim(each)):
+    if claim is not None and (said := describe_claim(each)):
         rows["claim"] = f"{claim:g} points: {said}"
     for name, value in rows.items():
         yield f"  {name:<10} {value}"

@@ -14,11 +14,11 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from goldassay.core.boundary import described
-from goldassay.core.doors import SHELL, entered
+from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import GoldassayError, InterruptionError
+from goldassay.core.escaping import one_line
 from goldassay.core.folder_lock import locks_kept
-from goldassay.core.visible import one_line
+from goldassay.core.read_errors import described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ import typer
 from goldassay.cli.lines import aligned, score_lines
 from goldassay.cli.output import as_text, settings_lines, write_json
 from goldassay.core.commands import command
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.numbers import points
 from goldassay.core.options import (
@@ -52,10 +52,10 @@ def list_(
     Where a model was asked in several ways (prompt, shots, temperature), each of these configurations is a row.
     Unfinished runs are named. Files that cannot be read are named, too, and the command then exits with status 2.
     """
-    from goldassay.runs.choosing import say_twice, say_unfinished
-    from goldassay.runs.configurations import say_configurations
+    from goldassay.runs.choosing import describe_twice, describe_unfinished
+    from goldassay.runs.configurations import describe_configurations
     from goldassay.runs.reading import find_slices, list_slices
-    from goldassay.runs.slices import Request
+    from goldassay.runs.run_parts import Request
 
     broken: list[InputError] = []
     request = Request(dict(RunChoice.of(columns=columns).columns), listed=True)
@@ -64,7 +64,7 @@ def list_(
     if json is not None:
         write_json(json, as_text(rows))
     if not quiet:
-        _show_list(rows, [*say_configurations(found), *say_unfinished(found), *say_twice(found)])
+        _show_list(rows, [*describe_configurations(found), *describe_unfinished(found), *describe_twice(found)])
     if broken:
         first, *more = broken
         if not more:

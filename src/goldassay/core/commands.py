@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from goldassay.core.doors import option as named
+from goldassay.core.entry_point import option as named
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.option_texts import names, pairs

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.core.errors import InputError, OutputError
 from goldassay.core.folder_lock import locked_folder
-from goldassay.core.leftovers import sweep, temporary_file, temporary_folder
 from goldassay.core.pipes import seekable
 from goldassay.core.report_seal import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
+from goldassay.core.temp_files import sweep, temporary_file, temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 

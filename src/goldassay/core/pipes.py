@@ -14,7 +14,7 @@ from pathlib import Path
 
 from goldassay.core.bounds import BYTES, shown
 from goldassay.core.errors import InputError
-from goldassay.core.leftovers import own_prefix, sweep_once
+from goldassay.core.temp_files import own_prefix, sweep_once
 
 _PIECE = 1 << 20
 # Bash opens a process substitution while the command already runs.

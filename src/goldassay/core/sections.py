@@ -236,7 +236,7 @@ class Page(Generic[R]):
         return {**found.to_dict(), "sentences": list(said)} if said else found.to_dict()
 
     @property
-    def says_sentences(self) -> bool:
+    def has_sentences(self) -> bool:
         """Whether the plain form has sentences beside the fields."""
         return self.sentences is not _nothing
 

@@ -16,13 +16,13 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from goldassay.core import options
-from goldassay.core.boundary import reason
 from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.invalid import in_words
 from goldassay.core.option_texts import MOST_SEEDS
 from goldassay.core.pipes import seekable
+from goldassay.core.read_errors import reason
 
 FILE_NAME = "goldassay.toml"
 _KEYS, _NAME_ENDS = re.compile(r"[\r\n=,{}\[\]]"), re.compile(r"[\w-]\.(?=[\w-])")

@@ -12,7 +12,7 @@ import polars as pl
 import zstandard
 
 from goldassay.core.bounds import Unpacking
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.data.class_names import class_names_in

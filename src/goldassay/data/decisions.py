@@ -8,12 +8,12 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.boundary import reason
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.escaping import has_half_pair
 from goldassay.core.files import output_error
 from goldassay.core.nearest import did_you_mean
-from goldassay.core.visible import has_half_pair
+from goldassay.core.read_errors import reason
 from goldassay.data.reading import name_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import polars as pl
 
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
-from goldassay.core.visible import has_half_pair
+from goldassay.core.escaping import has_half_pair
 from goldassay.data.cells import cell_text
 from goldassay.data.table import Table, stacked
 

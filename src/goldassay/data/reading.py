@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.boundary import reading
 from goldassay.core.bounds import check_columns, check_texts
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.naming import split_named_path
 from goldassay.core.pipes import is_pipe
+from goldassay.core.read_errors import reading
 from goldassay.data.building import build_dataset
 from goldassay.data.dataset import Dataset
 from goldassay.data.frames import table_of

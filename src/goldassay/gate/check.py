@@ -13,10 +13,10 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from goldassay.core.escaping import visible
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import Result
 from goldassay.core.verdicts import WORDS, severity
-from goldassay.core.visible import visible
 from goldassay.gate.policy import require_demands
 
 if TYPE_CHECKING:

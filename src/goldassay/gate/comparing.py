@@ -26,8 +26,8 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, measure_of
-from goldassay.core.listings import WORTH, listings
 from goldassay.core.numbers import count
+from goldassay.core.ranked_lists import WORTH, listings
 from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import WORDS, severity
 from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import Document
     from goldassay.core.figures import Figure, Pairing
-    from goldassay.core.listings import Listing
+    from goldassay.core.ranked_lists import Listing
     from goldassay.gate.reading import StoredReport
 
 CHANGES = ("gone", "new", "turned", "stayed")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.cores import one_blas_thread
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
@@ -22,7 +22,7 @@ from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.item_checks import ITEM_CHECKS
 from goldassay.questions.judgments.loading import load_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
-from goldassay.questions.leakage.posed_items import ItemReading, pose_items
+from goldassay.questions.leakage.item_loading import ItemReading, pose_items
 from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_checks import BOARD_CHECKS, JUDGMENT_CHECKS, RUN_CHECKS

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Effect,
         Effects,
         Measure,
-        Reading,
+        ReaderPredictions,
     )
 
 # What each measure is a share of.
@@ -50,7 +50,7 @@ def skill_limits(
     return {"accuracy skill": skill, "balanced skill": skill, "information share": Limits(*information)}
 
 
-def say_effect(effect: Effect) -> str:
+def describe_effect(effect: Effect) -> str:
     """What a reader gained, in a clause."""
     return (
         f"{effect.reader} of the {effect.part}: {percent(effect.value)} ({percent(effect.low)} to "
@@ -63,12 +63,12 @@ def headline_of(effect: Effect) -> Headline:
     return Headline(f"{effect.measure}, {effect.part}", effect.value, effect.low, effect.high, "share")
 
 
-def say_judged(judged: Judged, effects: Effects) -> str:
+def describe_judged(judged: Judged, effects: Effects) -> str:
     """What decided, in a sentence or several."""
     effect = judged.decisive
     if effect is None:
         return " ".join(doubt.why for doubt in judged.doubts)
-    said = say_effect(effect)
+    said = describe_effect(effect)
     if judged.word == "sound":
         left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
         parts = len({(each.part, each.reader) for each in effects.effects})
@@ -88,7 +88,7 @@ def say_judged(judged: Judged, effects: Effects) -> str:
 def control_doubt(
     part: str,
     limit: float,
-    planted: Sequence[Reading],
+    planted: Sequence[ReaderPredictions],
     gold: NDArray[np.integer],
     limits: Mapping[Measure, Limits],
     *,

@@ -16,7 +16,6 @@ from goldassay.core.naming import split_named_path
 from goldassay.core.verdicts import not_asked
 from goldassay.data.facts import describe
 from goldassay.data.reading import open_source
-from goldassay.questions.answered import Answered, sort_by_dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.artifacts.training import SharedTexts
@@ -25,6 +24,7 @@ from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.first_rows import first_rows
 from goldassay.questions.inputs import SET_APART, describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.kinds.opening import Opened
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
     from goldassay.stats.clusters import Clusters
 
 

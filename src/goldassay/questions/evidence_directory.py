@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.files import output_error
 from goldassay.core.folder_lock import locked_folder
-from goldassay.core.leftovers import temporary_folder
+from goldassay.core.temp_files import temporary_folder
 from goldassay.runs.store import nothing_left_if_refused
 
 if TYPE_CHECKING:

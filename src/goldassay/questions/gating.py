@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import goldassay.questions.figures  # noqa: F401 - importing it declares the measures
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.settings import FILE_NAME
 from goldassay.gate.check import check_reports

@@ -14,7 +14,7 @@ from goldassay.data.row_keys import ITEM_COLUMNS
 from goldassay.questions.example_clusters import NONE
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
-from goldassay.questions.item_rows import found_by_rule, items_to_read, told_by_part
+from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
 from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
@@ -69,7 +69,7 @@ class _Leakage:
         tables = dict(finding.tables)
         read = tables.pop("examples")
         by_rule = found_by_rule(evidence.readers.rules, _effects(evidence, RULE), items.kind)
-        given_away = zip_longest(by_rule, told_by_part(read, items.kind))
+        given_away = zip_longest(by_rule, mentioned_by_part(read, items.kind))
         named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
         own = evidence.rows().columns
         return replace(

@@ -31,12 +31,12 @@ from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, planted_copies
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
-from goldassay.stats.effects import LEAST_CLUSTERS, Reading, measure_effects
+from goldassay.stats.effects import LEAST_CLUSTERS, ReaderPredictions, measure_effects
 from goldassay.stats.intervals import normal_quantile, wilson_bounds
 from goldassay.stats.verdicts import Doubt, Judged, judge_effects
 
@@ -289,9 +289,9 @@ def _of_items(scores: NDArray[np.float64], items: ChoiceItems) -> _Picked:
     return _Picked(np.where(applies, hit / sizes, chance_of(items)), applies, margins)
 
 
-def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64], part: str) -> list[Reading]:
+def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64], part: str) -> list[ReaderPredictions]:
     return [
-        Reading(part, name, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
+        ReaderPredictions(part, name, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
         for name, each in picked.items()
         if each.applies.any()
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.data.kinds import ChoiceItems, ItemKind
-    from goldassay.stats.effects import Reading
+    from goldassay.stats.effects import ReaderPredictions
 
 # Of a long passage its beginning tells which it is.
 _LONGEST_PASSAGE = 300
@@ -42,7 +42,7 @@ def defects(items: ChoiceItems) -> list[tuple[int, str]]:
 
 
 def found_by_rule(
-    readings: Sequence[Reading], effects: Sequence[Mapping[str, Any]], kind: ItemKind = CHOICES
+    readings: Sequence[ReaderPredictions], effects: Sequence[Mapping[str, Any]], kind: ItemKind = CHOICES
 ) -> list[tuple[int, str]]:
     """(position, why) of items whose right choice is picked alone by the rule that surely gains most.
 
@@ -60,7 +60,7 @@ def found_by_rule(
     return [(at, why) for at in np.flatnonzero(hits == 1).tolist()]
 
 
-def told_by_part(examples: pl.DataFrame, kind: ItemKind = CHOICES) -> list[tuple[int, str]]:
+def mentioned_by_part(examples: pl.DataFrame, kind: ItemKind = CHOICES) -> list[tuple[int, str]]:
     """(position, why) of items of which every reader of a part names the right choice, most bits first."""
     return [
         (

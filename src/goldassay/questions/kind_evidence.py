@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.verdicts import not_asked
 from goldassay.data.kinds import CHOICES as CHOICE_WORDS
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.kinds import ChoiceItems, Judgments
     from goldassay.questions.board.scores import BoardScores
+    from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.leakage.partial_input import PartialInputRuns
-    from goldassay.questions.leakage.posed_items import Posed
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_choice import RunChoice
 

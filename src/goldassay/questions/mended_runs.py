@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.mending import Mended, TextRows
 from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
-from goldassay.questions.answered import sort_by_dataset
+from goldassay.questions.matching import sort_by_dataset
 from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import tell_apart

@@ -123,7 +123,7 @@ def audit(
     """
     from goldassay.core.settings import chosen
     from goldassay.questions.audit import study_audit
-    from goldassay.questions.leakage.posed_items import ItemReading
+    from goldassay.questions.leakage.item_loading import ItemReading
     from goldassay.questions.overlap.search.scan import CorpusChoice
 
     if isinstance(train, list) and len(train) == 1 and isinstance(train[0], str):

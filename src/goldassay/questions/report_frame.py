@@ -118,7 +118,7 @@ def compose_report(
         paper_charts=paper_charts_of(plain, around),
         sections=tuple(written),
         cards=tuple(cards),
-        intervals=_say_intervals(cards, shown),
+        intervals=_describe_intervals(cards, shown),
         subject=subject_of(plain),
         first=first,
         reproduction=reproduction_of(plain),
@@ -208,7 +208,7 @@ def _cards(
     return cards
 
 
-def _say_intervals(cards: Sequence[VerdictCard], shown: Mapping[str, _Shown]) -> str:
+def _describe_intervals(cards: Sequence[VerdictCard], shown: Mapping[str, _Shown]) -> str:
     """What the intervals on the verdict cards are; "" where no card has one."""
     bracketed = [card for card in cards if card.interval]
     joint = [card.title for card in bracketed if card.key in shown and shown[card.key].has_joint_ends]
@@ -246,7 +246,7 @@ def frame_findings(
         figures: Those of questions that are not of this package.
     """
     if settings is not None:
-        findings = {**findings, **_settings_said(settings, findings)}
+        findings = {**findings, **_settings_shown(settings, findings)}
     document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -283,7 +283,7 @@ def _lead(question: str, plain: Mapping[str, Any], answers: Mapping[str, Result]
     return str(question_modules("sections", (question,))[question].heading(plain)[1])
 
 
-def _settings_said(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_shown(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings file, and the verdicts with the limits that were changed for each."""
     file = settings.file
     said: dict[str, Any] = {

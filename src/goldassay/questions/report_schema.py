@@ -21,7 +21,7 @@ def json_schema() -> dict[str, Any]:
     defined: dict[str, Any] = schema["$defs"]
     for question, page in question_pages().items():
         schema["properties"][question] = schema_of(page.result, defined)
-        if page.says_sentences:
+        if page.has_sentences:
             for name in (page.result.__name__, *(each.__name__ for each in page.result.__subclasses__())):
                 defined[name]["properties"]["sentences"] = {"type": "array", "items": {"type": "string"}}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

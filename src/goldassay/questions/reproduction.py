@@ -7,9 +7,9 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records
+from goldassay.core.escaping import one_line
 from goldassay.core.sections import Reproduction
 from goldassay.core.settings import Settings
-from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 
 def read_texts(path: str | None) -> Dataset | None:

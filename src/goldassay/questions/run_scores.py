@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
     from goldassay.runs.assembly import Align
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 __all__ = ["ScoredRuns", "ScoredSet", "UnreadSet", "score_runs"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import matches, split_named_path
@@ -26,7 +26,7 @@ from goldassay.runs.configurations import digest, refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
-from goldassay.runs.slices import UNNAMED, Collection, Request
+from goldassay.runs.run_parts import UNNAMED, Collection, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Slice
 
 __all__ = [
     "Place",
@@ -43,6 +43,7 @@ __all__ = [
     "RunSet",
     "describe_paths",
     "describe_set",
+    "distinguishable",
     "find_at",
     "find_runs",
     "placed",
@@ -51,7 +52,6 @@ __all__ = [
     "read_rivals",
     "read_run_sets",
     "short_names",
-    "told_apart",
     "unloaded_sets",
 ]
 
@@ -320,8 +320,8 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
             "one model is named, and a comparison needs two", mend=f"give {option('model', 'NAME')} for each of them"
         )
     if models:
-        return told_apart([read_one(found, dataclasses.replace(choice, model=name)) for name in models])
-    sets = told_apart(list(read_found(found, choice)))
+        return distinguishable([read_one(found, dataclasses.replace(choice, model=name)) for name in models])
+    sets = distinguishable(list(read_found(found, choice)))
     if len(sets) < 2:
         raise InputError(
             f"the runs are all of one model, {sets[0].model}, and a comparison needs two",
@@ -418,7 +418,7 @@ def _asked(choice: RunChoice) -> dict[str, str]:
     return {key: value for key in Collection._fields if (value := getattr(choice, key)) is not None}
 
 
-def told_apart(sets: Sequence[Runs]) -> list[Runs]:
+def distinguishable(sets: Sequence[Runs]) -> list[Runs]:
     """Add the split to a dataset's name, and the training set to a model's, where there are several of them."""
     keys = [Collection(*(getattr(runs, name) for name in Collection._fields)) for runs in sets]
     return [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
@@ -18,7 +18,7 @@ from goldassay.questions.instability.measures.checkpoints import CheckpointSumma
 from goldassay.questions.run_sets import RunChoice, find_runs
 from goldassay.runs.assembly import ordered
 from goldassay.runs.reading import RunsPath, runs_of
-from goldassay.runs.slices import Collection
+from goldassay.runs.run_parts import Collection
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 # What the one checkpoint of runs that name none is called.
 UNNAMED = "final"

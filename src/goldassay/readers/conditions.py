@@ -178,7 +178,9 @@ def coarsening(label_names: Sequence[str], coarser: Sequence[str]) -> NDArray[np
     return np.array([names.get(canonical(name), names["non-entailment"]) for name in label_names], dtype=np.int64)
 
 
-def told_in(label_names: tuple[str, ...], of_test: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def labels_named_in(
+    label_names: tuple[str, ...], of_test: tuple[str, ...]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The labels in which a network's answers on a test set are told, and which of them each of its own stands for.
 
     These are the network's own K labels, and 0 to K - 1, unless the set has coarser ones.

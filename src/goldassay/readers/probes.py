@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.cores import cores
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
-from goldassay.readers.conditions import conditions_of, roles_of, told_in
+from goldassay.readers.conditions import conditions_of, labels_named_in, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -179,7 +179,7 @@ class _Told:
 
 
 def _told(test: Dataset, label_names: tuple[str, ...]) -> _Told:
-    names, codes = told_in(label_names, test.label_names)
+    names, codes = labels_named_in(label_names, test.label_names)
     groups = {name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups}
     return _Told(names, codes, _gold_codes(test, names), np.array(test.examples["example_id"].to_list()), groups)
 

@@ -11,9 +11,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records
+from goldassay.core.escaping import one_line
 from goldassay.core.numbers import number
 from goldassay.core.settings import FILE_NAME
-from goldassay.core.visible import one_line
 from goldassay.report.charts.svg import escape
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
-from goldassay.core.visible import visible
 from goldassay.report.cells import are_numeric, rows_of
 from goldassay.report.charts import draw_pictures
 from goldassay.report.charts.svg import data_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.visible import one_line
+from goldassay.core.escaping import one_line
 from goldassay.report.card import badge_line, front_matter, reproduction
 from goldassay.report.cells import rows_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.escaping import inert_cells
 from goldassay.core.files import write_parquet
-from goldassay.core.visible import inert_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

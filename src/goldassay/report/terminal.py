@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.escaping import one_line
 from goldassay.core.numbers import count
-from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from goldassay.core.sections import VerdictCard

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.row_numbers import any_beyond
 from goldassay.runs.loading import Align, Loaded, taken, who

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.no_answer import best_threshold
-from goldassay.runs.slices import BestThresholds, Columns
+from goldassay.runs.run_parts import BestThresholds, Columns
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing
 

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.choosing import by_place, refuse_retried
-from goldassay.runs.coding import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.configurations import check_one
+from goldassay.runs.label_codes import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.loading import Align, Loaded, load_all, taken
+from goldassay.runs.run_parts import UNNAMED
 from goldassay.runs.runs import Runs
-from goldassay.runs.slices import UNNAMED
 from goldassay.runs.validation import check_scores, listing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.runs.gold import Gold
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 __all__ = ["Align", "assemble", "ordered", "position_of", "taken"]
 

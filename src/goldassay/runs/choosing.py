@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.configurations import refuse_base_name
@@ -14,7 +14,7 @@ from goldassay.runs.validation import listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from goldassay.runs.slices import Collection, Slice
+    from goldassay.runs.run_parts import Collection, Slice
 
 
 def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[Slice]:
@@ -111,7 +111,7 @@ def by_place(slices: Iterable[Slice]) -> dict[tuple[int | str, int | str | None]
     return found
 
 
-def say_twice(found: Iterable[Slice]) -> list[str]:
+def describe_twice(found: Iterable[Slice]) -> list[str]:
     """A sentence for each model and dataset of which a run is there twice, so that no question can be asked of it."""
     places: dict[Collection, dict[tuple[int | str, int | str | None], list[str]]] = {}
     for part in found:
@@ -169,7 +169,7 @@ def refuse_retried(slices: Iterable[Slice]) -> None:
             )
 
 
-def say_unfinished(found: Iterable[Slice]) -> list[str]:
+def describe_unfinished(found: Iterable[Slice]) -> list[str]:
     """A sentence for each run that does not answer all that it was to answer."""
     return [
         f"The run {part.seed} of {part.collection.model} on {part.collection.dataset} ({part.file}) is unfinished: "

@@ -20,14 +20,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.visible import is_inert, visible
+from goldassay.core.escaping import is_inert, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from goldassay.runs.slices import Collection, Slice
+    from goldassay.runs.run_parts import Collection, Slice
 
 Configuration = Mapping[str, Any]
 
@@ -329,7 +329,7 @@ def differing_in(parts: Iterable[Slice]) -> list[str]:
     return sorted({name for each in on_dataset.values() for name in differing(each)})
 
 
-def say_configurations(found: Iterable[Slice]) -> list[str]:
+def describe_configurations(found: Iterable[Slice]) -> list[str]:
     """A sentence for each model whose runs have several configurations: how many, and in what they differ."""
     by_model: dict[str, list[Slice]] = defaultdict(list)
     for part in found:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.score_tables import is_score_table, read_score_table

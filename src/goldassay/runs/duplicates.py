@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.assembly import position_of, taken
 from goldassay.runs.labels import canonical
@@ -17,7 +17,7 @@ from goldassay.runs.labels import canonical
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.runs.slices import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Slice
 
 
 class Joined(NamedTuple):

@@ -10,16 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.boundary import reading
 from goldassay.core.document import FILE_NAME, TIMING_NAME
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
+from goldassay.core.read_errors import reading
 from goldassay.runs.adapters import TABLES, adapters, evaluate_results
 from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
-from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
 from goldassay.runs.unreadable import refuse_unreadable
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import reading
 from goldassay.data.row_numbers import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.runs.slices import Columns
+    from goldassay.runs.run_parts import Columns
 
 # What tables and records call the scale that their scores are shares of.
 SHARES_OF = "shares_of_grades"
@@ -58,7 +58,7 @@ def grade_of(share: float, scale: Sequence[float]) -> str:
     return f"{low + share * (high - low):.2f}"
 
 
-def say_grades(means: Mapping[str, float], scale: Sequence[float]) -> str:
+def describe_grades(means: Mapping[str, float], scale: Sequence[float]) -> str:
     """What a point of a scale is, and the mean grades, at most eight of them.
 
     Args:
@@ -71,7 +71,7 @@ def say_grades(means: Mapping[str, float], scale: Sequence[float]) -> str:
     return f"A point is a hundredth of the scale of grades from {low:g} to {high:g}; mean grades: {shown}{more}."
 
 
-def scale_told(text: object, file: str) -> tuple[float, float] | None:
+def stated_scale(text: object, file: str) -> tuple[float, float] | None:
     """The scale that a file says its scores are shares of, under `SHARES_OF`; None where it says none.
 
     Raises:

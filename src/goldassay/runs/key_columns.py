@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted, reason
 from goldassay.core.bounds import check_columns, check_depth, check_parquet
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import panics_unprinted, reason
 from goldassay.runs.tables import (
     GZIP,
     ZIP,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.runs.slices import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Slice
 
 Align = Literal["exact", "intersect", "position"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.escaping import inert_cells
 from goldassay.core.files import written_together
-from goldassay.core.visible import inert_cells
 from goldassay.runs.configurations import to_cell
 from goldassay.runs.grades import SHARES_OF, write_grades
 

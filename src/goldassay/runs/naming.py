@@ -12,7 +12,7 @@ from goldassay.runs.validation import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 _FIELDS = ("model", "dataset", "split", "condition", "train_set")
 _CONDITIONS = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.runs.slices import BestThreshold
+from goldassay.runs.run_parts import BestThreshold
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import polars as pl
 
-from goldassay.core.boundary import reading
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import reading
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices
@@ -19,7 +19,7 @@ from goldassay.runs.configurations import digest
 from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

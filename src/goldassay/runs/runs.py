@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat
 from goldassay.runs.validation import check_codes, check_scores, check_unique
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.runs.slices import BestThresholds
+    from goldassay.runs.run_parts import BestThresholds
 
 
 @dataclass(frozen=True, repr=False)

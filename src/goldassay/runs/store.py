@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
+    from goldassay.runs.run_parts import BestThresholds
     from goldassay.runs.runs import Runs
-    from goldassay.runs.slices import BestThresholds
 
 METADATA_KEY = "goldassay_run"
 FORMAT_VERSION = 1

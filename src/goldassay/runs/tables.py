@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted, reason
 from goldassay.core.bounds import COLUMNS, Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import panics_unprinted, reason
 from goldassay.runs.json_values import parse_json
 from goldassay.runs.validation import listing
 

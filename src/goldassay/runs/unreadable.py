@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from goldassay.core.boundary import reason
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import reason
 from goldassay.data.source import bare_name, read_text
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ ONE_LABEL = "all test rows have the same label"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReaderPredictions:
     """What one reader of one part of the input says of each test example.
 
     Attributes:
@@ -164,7 +164,7 @@ class Effects(Result):
 
 
 def measure_effects(
-    readings: Sequence[Reading],
+    readings: Sequence[ReaderPredictions],
     gold: NDArray[np.integer],
     n_classes: int,
     limits: Mapping[Measure, Limits],
@@ -261,7 +261,7 @@ class _Plan:
         constant: Of a skill over chance: the share right, and chance, where it is the same for every example.
     """
 
-    reading: Reading
+    reading: ReaderPredictions
     measure: Measure
     leading: int | None
     value: float = math.nan
@@ -433,7 +433,7 @@ def _label_shares(
 
 
 def _plan_accuracy(
-    reading: Reading,
+    reading: ReaderPredictions,
     y: NDArray[np.int64],
     shares: NDArray[np.float64],
     contenders: tuple[int, ...],
@@ -462,7 +462,7 @@ def _plan_accuracy(
     )
 
 
-def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: Ratios) -> _Plan:
+def _plan_over_chance(reading: ReaderPredictions, y: NDArray[np.int64], ratios: Ratios) -> _Plan:
     chance = np.asarray(reading.chance, dtype=np.float64)
     above, below = reading.right(y) - chance, 1 - chance
     if not below.any():
@@ -480,7 +480,9 @@ def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: Ratios) ->
     )
 
 
-def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: Ratios) -> _Plan:
+def _plan_balanced(
+    reading: ReaderPredictions, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: Ratios
+) -> _Plan:
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups < 2:
         return _Plan(reading, BALANCED, None, reason=f"fewer than two labels have {LEAST_ROWS} test rows")
@@ -499,7 +501,9 @@ def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.in
     return _Plan(reading, BALANCED, at, value=value, scale=scale, recalls=_Recalls(recalls, rows))
 
 
-def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.float64], ratios: Ratios) -> _Plan:
+def _plan_information(
+    reading: ReaderPredictions, y: NDArray[np.int64], p: NDArray[np.float64], ratios: Ratios
+) -> _Plan:
     assert reading.log_probabilities is not None
     if (y == y[0]).all():
         return _Plan(reading, INFORMATION, None, reason=ONE_LABEL)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.boundary import reading
 from goldassay.core.numbers import count, decimal, percent
+from goldassay.core.read_errors import reading
 from goldassay.gate.reading import NAME, NUMBER, TEXT, WHOLES, read_table, table_schema
 from goldassay.questions.leakage.measures.token_relevance import word_places
 

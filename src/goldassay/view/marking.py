@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import reading
 from goldassay.gate.reading import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
 from goldassay.questions.artifacts.measures.matching import mark_pattern
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.document import TIMING_NAME
 from goldassay.core.documents import mapping
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, OutputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count

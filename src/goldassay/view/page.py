@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
-from goldassay.core.visible import visible
 from goldassay.data.decisions import DECIDED, decided_and_noted
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.view.marking import Patterns, pieces

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.boundary import reason
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
+from goldassay.core.read_errors import reason
 from goldassay.data.decisions import Decision, append_decision, label_choices
 from goldassay.data.row_keys import copies_of
 from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text

@@ -12,7 +12,7 @@ import pytest
 from goldassay.data.kinds import read_choices, read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.posed_items import Posed
+from goldassay.questions.leakage.item_loading import Posed
 
 if TYPE_CHECKING:
     from goldassay.data.kinds.choices import ChoiceItems

@@ -24,7 +24,7 @@ from goldassay.lab.papers.recipe import Scale, Training, Workplace
 from goldassay.lab.papers.running import open_study, run_study
 from goldassay.leakage import score_clusters
 from goldassay.questions.leakage.measures.peco import cluster_embeddings
-from goldassay.runs.beside import read_embeddings
+from goldassay.runs.sidecar import read_embeddings
 from tests.lab.papers.written import check_written
 from tests.lab.training.in_place import done_in_place
 

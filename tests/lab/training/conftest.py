@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.lab.training.job import Job
-from goldassay.lab.training.snapshots import hold
+from goldassay.lab.training.snapshots import take_snapshot
 from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def make_job(tmp_path: Path) -> Callable[..., Job]:
         return Job(
             **{
                 "model": "ngram_average",
-                "train": hold(made_pairs(), folder, ("weight",)),
-                "tests": (hold(made_pairs(30, 1, "test"), folder),),
+                "train": take_snapshot(made_pairs(), folder, ("weight",)),
+                "tests": (take_snapshot(made_pairs(30, 1, "test"), folder),),
                 "out": str(folder),
                 "changes": sizes | options.pop("more", {}),
                 **options,

@@ -9,7 +9,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.readers.conditions import coarsening, told_in
+from goldassay.readers.conditions import coarsening, labels_named_in
 from goldassay.runs import read_runs
 
 pytest.importorskip("torch")
@@ -47,7 +47,7 @@ def of_two(dataset: Dataset, name: str, names: tuple[str, ...] = ("entailment", 
 def test_which_label_stands_for_which(own: tuple[str, ...], coarser: tuple[str, ...], expected: list[int] | None):
     found = coarsening(own, coarser)
     assert (None if found is None else found.tolist()) == expected
-    names, codes = told_in(own, coarser)
+    names, codes = labels_named_in(own, coarser)
     assert [names[code] for code in codes] == ([coarser[i] for i in expected] if expected else list(own))
 
 

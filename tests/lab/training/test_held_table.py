@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.lab.training.snapshots import read_held, write_held
+from goldassay.lab.training.snapshots import read_snapshot, write_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +19,9 @@ ABOUT = '{"name": "made"}'
 
 def test_what_is_there_is_not_written_again(tmp_path: Path):
     path = tmp_path / "_data" / "made.parquet"
-    write_held(path, lambda: TABLE, ABOUT)
-    write_held(path, lambda: pytest.fail("written twice"), ABOUT)
-    about, table = read_held(str(path), "damaged")
+    write_snapshot(path, lambda: TABLE, ABOUT)
+    write_snapshot(path, lambda: pytest.fail("written twice"), ABOUT)
+    about, table = read_snapshot(str(path), "damaged")
     assert about == {"name": "made"}
     assert table.equals(TABLE)
 
@@ -35,6 +35,6 @@ def test_what_does_not_tell_what_it_is_is_written_anew(tmp_path: Path, there: st
     elif there == "half a table":
         path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError, match="damaged; remove this file"):
-        read_held(str(path), "damaged")
-    write_held(path, lambda: TABLE, ABOUT)
-    assert read_held(str(path), "damaged")[1].equals(TABLE)
+        read_snapshot(str(path), "damaged")
+    write_snapshot(path, lambda: TABLE, ABOUT)
+    assert read_snapshot(str(path), "damaged")[1].equals(TABLE)

@@ -14,10 +14,10 @@ pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
 from goldassay.lab.training.job import Job
-from goldassay.lab.training.many_seeds import plan_jobs, train, with_opinions
+from goldassay.lab.training.many_seeds import plan_jobs, train, with_teacher
 from goldassay.lab.training.running import open_job, run_job
-from goldassay.lab.training.snapshots import hold
-from goldassay.lab.training.teacher_logits import TRAIN, opinions_of
+from goldassay.lab.training.snapshots import take_snapshot
+from goldassay.lab.training.teacher_logits import TRAIN, teacher_logits_of
 from goldassay.runs import list_runs, read_runs
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs
@@ -44,7 +44,7 @@ class Guesses:
 
     def on(self, parts, seed):
         rng = np.random.default_rng(seed)
-        return opinions_of(
+        return teacher_logits_of(
             "guesses", "drawn", parts, {part: rng.dirichlet(np.ones(3), len(parts[part])) for part in parts}
         )
 
@@ -52,9 +52,9 @@ class Guesses:
 def job_with(make_job, out, objective, **options) -> Job:
     job = make_job(
         out, objective=objective, objective_changes=CHANGES.get(objective, {}),
-        dev=hold(made_pairs(24, 2, "dev"), out), **options,
+        dev=take_snapshot(made_pairs(24, 2, "dev"), out), **options,
     )  # fmt: skip
-    return with_opinions([job], Guesses(), None)[0]
+    return with_teacher([job], Guesses(), None)[0]
 
 
 class _StoppedError(Exception):
@@ -153,10 +153,10 @@ def test_rows_drawn_twice_keep_their_own_opinions(make_job, tmp_path):
         job = job_with(make_job, tmp_path / objective, objective, bootstrap=True, more={"epochs": 1})
         running = open_job(job)
         expert = running.loop.objective.bias if objective.startswith("conf") else running.loop.objective.expert
-        opinions = job.bias.load()
+        teacher_logits = job.bias.load()
         ids = running.train.examples["example_id"].to_list()
-        place = {name: row for row, name in enumerate(opinions.example_ids[TRAIN])}
-        expected = np.log(opinions.on[TRAIN].probabilities[[place[name] for name in ids]])
+        place = {name: row for row, name in enumerate(teacher_logits.example_ids[TRAIN])}
+        expected = np.log(teacher_logits.on[TRAIN].probabilities[[place[name] for name in ids]])
         np.testing.assert_allclose(expert.logs.numpy(), np.maximum(expected, np.log(1e-6)), rtol=1e-5)
         run_job(job)
 

@@ -19,7 +19,7 @@ from goldassay.lab.training.job import Job
 from goldassay.lab.training.loop import Loop
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.snapshots import UNHELD
+from goldassay.lab.training.snapshots import NO_SNAPSHOT
 from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:
@@ -128,12 +128,12 @@ def test_slow_products_are_warned_of(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    from goldassay.core.doors import SHELL, entered
+    from goldassay.core.entry_point import SHELL, entered
     from goldassay.lab.training.progress import warn_of_precision
 
     has(monkeypatch, *instructions)
     with entered(SHELL):
-        warn_of_precision([Job("dam", UNHELD, (), "", precision=asked)])
+        warn_of_precision([Job("dam", NO_SNAPSHOT, (), "", precision=asked)])
     said = capsys.readouterr()
     assert not said.out
     assert ("--precision auto" in said.err, said.err.count("\n")) == ((True, 1) if warns else (False, 0))

@@ -18,7 +18,7 @@ from goldassay.lab.training.loop import Loop
 from goldassay.lab.training.outcome import Done
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import Running, run_job
-from goldassay.lab.training.snapshots import hold
+from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.sweep import read_plan, sweep_jobs
 from tests.lab.training.made_data import made_pairs
 
@@ -134,10 +134,10 @@ def test_two_gpus_take_half_as_long_as_one(plan: Path, gpu: Path, monkeypatch: p
 
 
 def test_a_teacher_of_its_own_is_part_of_a_job_s_price(make_job: Any):
-    from goldassay.lab.training.many_seeds import with_opinions
+    from goldassay.lab.training.many_seeds import with_teacher
     from tests.lab.training.test_objectives_in_jobs import Guesses
 
-    job = with_opinions([make_job(objective="confidence_regularization", more={"epochs": 1})], Guesses(), None)[0]
+    job = with_teacher([make_job(objective="confidence_regularization", more={"epochs": 1})], Guesses(), None)[0]
     found = price([job], 1, seconds=0.1)
     assert not job.folder.exists()
     run_job(job)
@@ -150,7 +150,7 @@ def test_a_teacher_of_its_own_is_part_of_a_job_s_price(make_job: Any):
 def test_states_are_priced_by_their_size_and_by_how_many_there_will_be(
     make_job: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_dev: bool
 ):
-    dev = hold(made_pairs(24, 2, "dev"), tmp_path / "runs") if with_dev else None
+    dev = take_snapshot(made_pairs(24, 2, "dev"), tmp_path / "runs") if with_dev else None
     jobs: list[Job] = [make_job(seed=seed, dev=dev, state_every=0, record=("logits", "dynamics")) for seed in range(3)]
     each_step = price(jobs, 2, seconds=0.1)
     written: list[int] = []

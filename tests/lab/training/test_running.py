@@ -21,10 +21,10 @@ from goldassay.lab.training import running
 from goldassay.lab.training.job import Job
 from goldassay.lab.training.loop import Loop
 from goldassay.lab.training.running import Running, _weights, run_job
-from goldassay.lab.training.snapshots import hold
+from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.state import read_state, read_tensors
 from goldassay.runs import list_runs, read_runs
-from goldassay.runs.beside import read_embeddings, read_relevances
+from goldassay.runs.sidecar import read_embeddings, read_relevances
 from tests.lab.training.made_data import made_pairs, made_singles
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def test_what_is_done_is_not_done_again(make_job):
 def test_what_lost_a_file_is_done_again(make_job, tmp_path, lost, cut):
     """Else a study would go on with the answers that are left, as if these were all."""
     options = {"record": ALL, "checkpoint_every": 7, "more": {"epochs": 2, "batch_size": 5}, "rows": 40}
-    options["dev"] = hold(made_pairs(24, 2, "dev"), tmp_path)
+    options["dev"] = take_snapshot(made_pairs(24, 2, "dev"), tmp_path)
     job = make_job(**options)
     run_job(job)
     before = digests(Path(job.out))
@@ -126,7 +126,7 @@ def test_each_source_of_randomness_varies_alone(make_job, tmp_path):
 def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, epochs, at_least):
     """The process is killed again and again, each time somewhere else, until the job is done."""
     options = {"record": ALL, "checkpoint_every": 7, "more": {"epochs": epochs, "patience": epochs}}
-    options["dev"] = hold(made_pairs(24, 2, "dev"), tmp_path / "undisturbed")
+    options["dev"] = take_snapshot(made_pairs(24, 2, "dev"), tmp_path / "undisturbed")
     calm = make_job(tmp_path / "undisturbed", **options)
     run_job(calm)
     job = make_job(tmp_path / "killed", state_every=OFTEN, **options)
@@ -253,7 +253,10 @@ def test_conditions_and_single_texts(make_job, tmp_path):
     assert list(alone.vectors) == ["hypothesis"]
     films = tmp_path / "films"
     job = make_job(
-        films, condition="text", train=hold(made_singles(), films), tests=(hold(made_singles(20, 1, "test"), films),)
+        films,
+        condition="text",
+        train=take_snapshot(made_singles(), films),
+        tests=(take_snapshot(made_singles(20, 1, "test"), films),),
     )
     assert run_job(job).n_examples == {"test": 20}
 
@@ -284,7 +287,7 @@ def test_a_bootstrap_draws_rows_twice(make_job):
 
 
 def test_stops_early_and_keeps_the_best(make_job, tmp_path):
-    dev = hold(made_pairs(24, 2, "dev"), tmp_path / "runs")
+    dev = take_snapshot(made_pairs(24, 2, "dev"), tmp_path / "runs")
     done = run_job(make_job(dev=dev, more={"epochs": 40, "patience": 2, "learning_rate": 0.05}))
     assert done.steps < 40 * 8
     assert done.selected_step == done.steps - 2 * 8
@@ -295,7 +298,7 @@ def test_a_checkpoint_just_evaluated_is_not_evaluated_again(make_job, tmp_path, 
     evaluated = []
     evaluate = Loop.evaluate
     monkeypatch.setattr(Loop, "evaluate", lambda loop, encoded: evaluated.append(1) or evaluate(loop, encoded))
-    dev = hold(made_pairs(24, 2, "dev"), tmp_path / "runs") if patience else None
+    dev = take_snapshot(made_pairs(24, 2, "dev"), tmp_path / "runs") if patience else None
     more = {"epochs": 40, "patience": 2, "learning_rate": 0.05} if patience else {}
     job = make_job(dev=dev, more=more, checkpoint_every=8, record=("predictions", "logits"))
     done = run_job(job)

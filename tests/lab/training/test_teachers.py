@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
-from goldassay.lab.training.snapshots import HeldOpinions, hold, hold_opinions
+from goldassay.lab.training.snapshots import TeacherSnapshot, snapshot_teacher, take_snapshot
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test, softmax
 from goldassay.lab.training.teachers import CrossedProbes, Fit, bias_source, teacher_source, with_sources
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
@@ -42,8 +42,8 @@ def patterns(parts, tmp_path_factory):
 
 def test_patterns_point_as_they_were_counted(parts, patterns):
     file, table = patterns
-    opinions = bias_source(file.parent).on(parts, 0)
-    assert opinions.label_names == LABELS
+    teacher_logits = bias_source(file.parent).on(parts, 0)
+    assert teacher_logits.label_names == LABELS
     rows = table.to_frame().to_dicts()
     order = [table.label_names.index(name) for name in LABELS]
     for part, dataset in parts.items():
@@ -53,25 +53,27 @@ def test_patterns_point_as_they_were_counted(parts, patterns):
             own = [rows[v] for v in held[at == n]]
             counts = np.array([[row["counts"][k] for k in order] for row in own], float).reshape(-1, 3)
             strengths = (counts / counts.sum(1, keepdims=True)).max(0) if own else np.zeros(3)
-            np.testing.assert_allclose(opinions.on[part].strengths[n], strengths, rtol=1e-6)
+            np.testing.assert_allclose(teacher_logits.on[part].strengths[n], strengths, rtol=1e-6)
             # The strongest pattern, of equals the first row, which is the most frequent.
             best = int(np.argmax((counts / counts.sum(1, keepdims=True)).max(1))) if own else None
             used = np.bincount(parts[TRAIN].labels(), minlength=3) if best is None else counts[best]
             used = used - np.eye(3)[gold[n]] if part == TRAIN else used
-            np.testing.assert_allclose(opinions.on[part].probabilities[n], (used + 1) / (used + 1).sum(), rtol=1e-6)
+            np.testing.assert_allclose(
+                teacher_logits.on[part].probabilities[n], (used + 1) / (used + 1).sum(), rtol=1e-6
+            )
 
 
 def test_easy_and_hard_are_those_of_artifacts(parts, patterns):
     file, table = patterns
-    opinions = bias_source(file).on(parts, 0)
+    teacher_logits = bias_source(file).on(parts, 0)
     for threshold in (0.4, 0.7):
         assigned = assign_difficulty(
             parts[TEST].texts("hypothesis"), [LABELS[code] for code in parts[TEST].labels()], table.select(threshold)
         )
-        easy, hard = opinions.on[TEST].difficulty(parts[TEST].labels(), threshold)
+        easy, hard = teacher_logits.on[TEST].difficulty(parts[TEST].labels(), threshold)
         assert easy.tolist() == (assigned.classes == "easy").tolist()
         assert hard.tolist() == (assigned.classes == "hard").tolist()
-        assert opinions.on[TEST].biased(threshold).tolist() == (assigned.classes != "uncovered").tolist()
+        assert teacher_logits.on[TEST].biased(threshold).tolist() == (assigned.classes != "uncovered").tolist()
 
 
 def test_patterns_of_other_data_or_another_tokenizer_are_refused(parts, patterns, tmp_path):
@@ -107,22 +109,22 @@ class _Recorded(CrossedProbes):
 
 @pytest.mark.parametrize(("folds", "told"), [(1, "fitted on the rows"), (4, "out of fold, 4 folds")])
 def test_no_row_is_judged_by_what_learnt_it(parts, folds, told):
-    opinions = _Recorded(folds).on(parts, 0)
-    assert told in opinions.about
-    assert opinions.on.keys() == parts.keys()
-    assert {part: len(on) for part, on in opinions.on.items()} == {TRAIN: 90, DEV: 30, TEST: 30}
-    assert opinions.accuracy[TRAIN] == pytest.approx(np.mean(parts[TRAIN].labels() == 1))
+    teacher_logits = _Recorded(folds).on(parts, 0)
+    assert told in teacher_logits.about
+    assert teacher_logits.on.keys() == parts.keys()
+    assert {part: len(on) for part, on in teacher_logits.on.items()} == {TRAIN: 90, DEV: 30, TEST: 30}
+    assert teacher_logits.accuracy[TRAIN] == pytest.approx(np.mean(parts[TRAIN].labels() == 1))
     assert Fit(parts[TRAIN], []).judges == []
 
 
 def test_quick_probes_are_made_once_for_the_same_data(parts, tmp_path, monkeypatch):
-    held = {part: hold(dataset, tmp_path) for part, dataset in parts.items()}
-    first = hold_opinions(CrossedProbes(2), held, 0, tmp_path)
+    held = {part: take_snapshot(dataset, tmp_path) for part, dataset in parts.items()}
+    first = snapshot_teacher(CrossedProbes(2), held, 0, tmp_path)
     assert first.load().accuracy[TRAIN] > 0.5
     np.testing.assert_allclose(first.load().on[TRAIN].probabilities.sum(1), 1, rtol=1e-5)
     monkeypatch.setattr(CrossedProbes, "on", lambda *_: pytest.fail("made again"))
-    assert hold_opinions(CrossedProbes(2), held, 1, tmp_path) == first
-    assert isinstance(first, HeldOpinions)
+    assert snapshot_teacher(CrossedProbes(2), held, 1, tmp_path) == first
+    assert isinstance(first, TeacherSnapshot)
 
 
 def stored(
@@ -148,11 +150,11 @@ def test_stored_runs_are_found_by_content_and_seed(parts, tmp_path):
     stored(parts[TEST], tmp_path, seeds=(0, 1), names=turned)
     stored(parts[TRAIN], tmp_path, model="paired", condition="paired")
     for seed in (0, 1):
-        opinions = bias_source(tmp_path).on(parts, seed)
-        assert opinions.source == "probe/hypothesis_only"
-        assert opinions.on.keys() == {TRAIN, TEST}
+        teacher_logits = bias_source(tmp_path).on(parts, seed)
+        assert teacher_logits.source == "probe/hypothesis_only"
+        assert teacher_logits.on.keys() == {TRAIN, TEST}
         expected = softmax(logits[seed])[:, [turned.index(name) for name in LABELS]]
-        np.testing.assert_allclose(opinions.on[TRAIN].probabilities[rows], expected, rtol=1e-5)
+        np.testing.assert_allclose(teacher_logits.on[TRAIN].probabilities[rows], expected, rtol=1e-5)
     assert teacher_source(tmp_path).on(parts, 5).source == "paired/paired"
     with pytest.raises(InputError, match="has runs with the seeds 0, 1, and none with 5"):
         bias_source(tmp_path).on(parts, 5)

@@ -17,9 +17,9 @@ pytest.importorskip("torch")
 
 from goldassay.lab.training.distributed import Team
 from goldassay.lab.training.job_folder import STATE
-from goldassay.lab.training.many_seeds import with_opinions
+from goldassay.lab.training.many_seeds import with_teacher
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.snapshots import hold
+from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.state import read_state, read_tensors
 from goldassay.runs import list_runs, read_runs
 from tests.cli.run_files import refused
@@ -82,7 +82,7 @@ def weights(job: Job) -> dict[str, Any]:
 def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, tmp_path: Path):
     def jobs(name: str) -> list[Job]:
         out = tmp_path / name / "runs"
-        dev = hold(made_pairs(24, 2, "dev"), out)
+        dev = take_snapshot(made_pairs(24, 2, "dev"), out)
         # A batch of 9 and a last one of 1: parts of different sizes, and of none.
         more = {"dropout": 0.0, "epochs": 4, "batch_size": 9, "patience": 4}
         plain = make_job(out, record=("logits", "dynamics"), dev=dev, weights="weight", more=more, state_every=0)
@@ -90,7 +90,7 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
         sentences = make_job(out, model="bilstm", more=more | {"units": 8, "optimizer": "adam"}, dev=dev)
         # Both processes train its teacher, too.
         distilled = make_job(out, objective="confidence_regularization", more={"dropout": 0.0, "batch_size": 9})
-        return [plain, broken, sentences, *with_opinions([distilled], Guesses(), None)]
+        return [plain, broken, sentences, *with_teacher([distilled], Guesses(), None)]
 
     together, alone = jobs("together"), jobs("alone")
     for job in (alone[0], *alone[2:]):

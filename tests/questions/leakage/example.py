@@ -18,7 +18,7 @@ from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInpu
 from goldassay.questions.leakage.result import MeasuredLeakage, Split
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.runs import Runs
-from goldassay.runs.beside import Origin, Relevances, RoleRelevance
+from goldassay.runs.sidecar import Origin, Relevances, RoleRelevance
 
 if TYPE_CHECKING:
     from typing import Any

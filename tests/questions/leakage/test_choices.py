@@ -15,13 +15,13 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.questions.leakage.choices import reading_doubts
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.probes import by_item, choice_hits, masked
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.leakage.verdict import judge_choices, limits_of
 from goldassay.runs import Runs
-from goldassay.stats.effects import Reading, measure_effects
+from goldassay.stats.effects import ReaderPredictions, measure_effects
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ def test_what_only_a_trained_reader_finds_is_a_caution_at_most() -> None:
     limits = Settings().verdicts.leakage
 
     def word(rule: float, reader: float) -> str:
-        def reading(name: str, skill: float) -> Reading:
+        def reading(name: str, skill: float) -> ReaderPredictions:
             right = np.where(rng.random(2000) < skill, 1.0, rng.random(2000) < 0.25)
-            return Reading("choices", name, None, correct=right[None], chance=chance)
+            return ReaderPredictions("choices", name, None, correct=right[None], chance=chance)
 
         readings = [reading("rule: longest", rule), reading("quick probe", reader)]
         effects = measure_effects(readings, np.zeros(2000, np.int64), 4, limits_of(limits))

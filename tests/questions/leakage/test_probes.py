@@ -12,8 +12,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.leakage.choices import choice_evidence
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.partial_input import LeakageChoice
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.question import study_leakage
 from tests.stated import states
 

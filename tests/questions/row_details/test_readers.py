@@ -7,19 +7,21 @@ import numpy as np
 from goldassay.questions.artifacts.result import MarkedExample
 from goldassay.questions.row_details.pattern_examples import WIDTH, table_of_examples
 from goldassay.questions.row_details.readers import answers_of_readers
-from goldassay.stats.effects import Reading
+from goldassay.stats.effects import ReaderPredictions
 
 
 def test_the_label_is_that_of_most_runs() -> None:
     named = np.array([[0, 1, 2, -1], [1, 1, 2, -1], [0, 2, 0, -1]])
-    table = answers_of_readers([Reading("hypothesis", "probe", named)], ("a", "b", "c"), list("wxyz"))
+    table = answers_of_readers([ReaderPredictions("hypothesis", "probe", named)], ("a", "b", "c"), list("wxyz"))
     assert table.to_dict(as_series=False) == {"example_id": list("wxyz"), "hypothesis: probe": ["a", "b", "c", None]}
 
 
 def test_of_choices_it_says_whether_the_pick_is_right() -> None:
     correct = np.array([[1.0, 0.0, 0.5, 1.0]])
     applies = np.array([True, True, True, False])
-    table = answers_of_readers([Reading("choices", "rule", None, correct=correct, applies=applies)], (), list("wxyz"))
+    table = answers_of_readers(
+        [ReaderPredictions("choices", "rule", None, correct=correct, applies=applies)], (), list("wxyz")
+    )
     assert table["choices: rule"].to_list() == ["right", "wrong", "partly right", None]
 
 

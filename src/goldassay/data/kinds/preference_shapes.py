@@ -111,7 +111,7 @@ def find_preferences(frame: pl.DataFrame, roles: Mapping[str, str] | None = None
     )
 
 
-def says_side(column: str) -> bool:
+def names_side(column: str) -> bool:
     """Whether a column of this name says which side was preferred, or how good one is, as another one may already."""
     name = normalized(column).replace(" ", "_")
     return name in _WINNERS or bool(_ANNOTATORS.match(name)) or any(score in name.split("_") for score in _SCORES)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
 from goldassay.data.fields import name_fields
 from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.kind import Match, Strength, joined
-from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed, says_side
+from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, names_side, parsed
 from goldassay.data.kinds.sides import TIE, side_reader
 from goldassay.data.kinds.telling_columns import find_telling
 from goldassay.data.row_values import normalized_text
@@ -149,7 +149,7 @@ def read_preferences(
     covered = {*shape.covered, *ignored, *dependent}
     unread = find_unread(frame, covered)
     telling = find_telling(
-        frame[kept], {*covered, *filter(says_side, frame.columns)},
+        frame[kept], {*covered, *filter(names_side, frame.columns)},
         [rows[at].texts for at in kept], [rows[at].right for at in kept],
         ordered=bool(shape.responses),
     )  # fmt: skip

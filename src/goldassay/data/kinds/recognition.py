@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.doors import SHELL, door
+from goldassay.core.entry_point import SHELL, entry_point
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.fields import name_fields
@@ -154,7 +154,7 @@ def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], s
 
 def look_at(source: str) -> str:
     """What shows how a file was taken: the command, or the function."""
-    if door() == SHELL:
+    if entry_point() == SHELL:
         return f"goldassay look {shlex.quote(source)} shows how it was taken"
     return f"goldassay.look({source!r}) shows how it was taken"
 

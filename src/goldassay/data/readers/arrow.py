@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
+from goldassay.core.read_errors import panics_unprinted
 from goldassay.data.arrow_lengths import check_arrow
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO

@@ -40,7 +40,7 @@ def open_tokenizer(place: str, *, parted: bool = True) -> Any:
     """
     from transformers import AutoTokenizer
 
-    _say_nothing()
+    _describe_nothing()
     if Path(place).is_dir() and not any((Path(place) / name).exists() for name in _TOKENIZER_FILES):
         raise InputError(
             "the checkpoint has no tokenizer", file=place, mend="put its tokenizer.json beside config.json"
@@ -93,7 +93,7 @@ def open_config(place: str, dropout: float | None = None, **settings: Any) -> An
     """
     from transformers import AutoConfig
 
-    _say_nothing()
+    _describe_nothing()
     try:
         config = AutoConfig.from_pretrained(place, **settings)
     except (OSError, ValueError, KeyError) as error:
@@ -147,7 +147,7 @@ def open_weights(kind: Any, place: str, config: Any) -> Any:
     from safetensors import SafetensorError
 
     check_kind(kind, place, config)
-    _say_nothing()
+    _describe_nothing()
     try:
         return kind.from_pretrained(
             place, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
@@ -234,7 +234,7 @@ def to_the_right(table: NDArray[Any], real: NDArray[np.bool_]) -> NDArray[Any]:
     return np.take_along_axis(table, turned, axis=1)
 
 
-def _say_nothing() -> None:
+def _describe_nothing() -> None:
     """Keep the library from writing to the terminal: what is wrong is said as an error, the rest is on purpose."""
     from transformers import logging
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Network, Stream

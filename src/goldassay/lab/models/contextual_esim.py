@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
 from goldassay.lab.models.checkpoint import open_config, open_tokenizer, open_weights, token_limit

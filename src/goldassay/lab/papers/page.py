@@ -28,10 +28,10 @@ from goldassay.core.charts import (
     numbered_series,
 )
 from goldassay.core.documents import mapping, records
+from goldassay.core.escaping import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
 from goldassay.core.tables import Column, Table
-from goldassay.core.visible import one_line
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.lab.models.configuration import check_kind
 from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.objectives import OBJECTIVES, load_objective
 from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.teacher_logits import DEV, TRAIN, OpinionsOn, part_of_test, softmax
-from goldassay.readers.conditions import roles_of, told_in
+from goldassay.lab.training.teacher_logits import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
+from goldassay.readers.conditions import labels_named_in, roles_of
 from goldassay.runs import read_runs
 
 if TYPE_CHECKING:
@@ -137,15 +137,15 @@ def build_objective(
     """
     from goldassay.lab.training.objectives.objective import Surroundings
 
-    opinions = None if job.bias is None else job.bias.load()
-    dev: OpinionsOn | None = None if opinions is None else opinions.on.get(DEV)
+    teacher_logits = None if job.bias is None else job.bias.load()
+    dev: TeacherLogitsOn | None = None if teacher_logits is None else teacher_logits.on.get(DEV)
     network.eval()
     surroundings = Surroundings(
         settings=settings_of(job.objective, job.objective_changes),
         network=network,
         example=network.collate(encoded, np.zeros(1, np.int64)).to(network.device),
         n_labels=len(label_names),
-        bias=None if opinions is None else opinions.for_rows(TRAIN, train),
+        bias=None if teacher_logits is None else teacher_logits.for_rows(TRAIN, train),
         dev_bias=dev,
         dev_gold=dev_gold,
         teacher=teacher,
@@ -166,20 +166,20 @@ def describe_objective(job: Job, loop: Loop, tests: Sequence[EvaluationSet]) -> 
 def _of_bias(job: Job, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
     if job.bias is None:
         return []
-    opinions = job.bias.load()
+    teacher_logits = job.bias.load()
     named = {TRAIN: job.train.name, **({} if job.dev is None else {DEV: job.dev.name})}
     named |= {part_of_test(test.dataset.name): test.dataset.name for test in tests}
     return [
         {
             "role": "bias",
-            "model": opinions.source,
-            "about": opinions.about,
+            "model": teacher_logits.source,
+            "about": teacher_logits.about,
             "dataset": name,
             "part": part.split(" ", 1)[0],
-            "accuracy": opinions.accuracy[part],
+            "accuracy": teacher_logits.accuracy[part],
         }
         for part, name in named.items()
-        if part in opinions.accuracy
+        if part in teacher_logits.accuracy
     ]
 
 
@@ -188,7 +188,7 @@ def _of_judges(job: Job, loop: Loop, tests: Sequence[EvaluationSet]) -> list[dic
     rows = []
     for test in tests if n_judges else ():
         judged = loop.judge(test.encoded)
-        _, told = told_in(job.train.load().label_names, test.dataset.label_names)
+        _, told = labels_named_in(job.train.load().label_names, test.dataset.label_names)
         for place, logits in enumerate(np.split(judged, n_judges, axis=1), 1):
             rows.append(
                 {

@@ -21,7 +21,7 @@ from goldassay.core.nearest import did_you_mean
 from goldassay.lab.models.configuration import DESK
 from goldassay.lab.models.registry import OWN_OBJECTIVES
 from goldassay.lab.models.vocabulary import VectorFile
-from goldassay.lab.training.snapshots import Held, HeldOpinions
+from goldassay.lab.training.snapshots import Snapshot, TeacherSnapshot
 from goldassay.runs.store import JOBS
 
 if TYPE_CHECKING:
@@ -125,19 +125,19 @@ class Job:
     """
 
     model: str
-    train: Held
-    tests: tuple[Held, ...]
+    train: Snapshot
+    tests: tuple[Snapshot, ...]
     out: str
     seed: int = 0
     condition: str = "paired"
-    dev: Held | None = None
+    dev: Snapshot | None = None
     configuration: str = DESK
     changes: Mapping[str, Any] = field(default_factory=dict)
     vectors: VectorFile | None = None
     objective: str = PLAIN
     objective_changes: Mapping[str, Any] = field(default_factory=dict)
-    bias: HeldOpinions | None = None
-    teacher: HeldOpinions | None = None
+    bias: TeacherSnapshot | None = None
+    teacher: TeacherSnapshot | None = None
     vary: tuple[str, ...] = SOURCES
     rows: int | None = None
     bootstrap: bool = False
@@ -201,12 +201,12 @@ class Job:
     def from_dict(cls, content: Mapping[str, Any]) -> Job:
         """From what `to_dict` gave."""
         plain = dict(content)
-        plain["train"] = Held(**plain["train"])
-        plain["dev"] = None if plain["dev"] is None else Held(**plain["dev"])
+        plain["train"] = Snapshot(**plain["train"])
+        plain["dev"] = None if plain["dev"] is None else Snapshot(**plain["dev"])
         plain["vectors"] = None if plain["vectors"] is None else VectorFile(**plain["vectors"])
         for name in ("bias", "teacher"):
-            plain[name] = None if plain[name] is None else HeldOpinions(**plain[name])
-        plain["tests"] = tuple(Held(**test) for test in plain["tests"])
+            plain[name] = None if plain[name] is None else TeacherSnapshot(**plain[name])
+        plain["tests"] = tuple(Snapshot(**test) for test in plain["tests"])
         for name in ("vary", "record"):
             plain[name] = tuple(plain[name])
         return cls(**plain)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
@@ -29,7 +29,7 @@ from goldassay.lab.training.configured import check_job, configuration_of
 from goldassay.lab.training.job import RECORDS, SOURCES, Job, Seeds
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.lab.training.precision import DEVICES, PRECISIONS, check_choice, choose_precision
-from goldassay.lab.training.snapshots import UNHELD, HeldOpinions, hold, hold_opinions
+from goldassay.lab.training.snapshots import NO_SNAPSHOT, TeacherSnapshot, snapshot_teacher, take_snapshot
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.targets import METRICS
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test
@@ -39,8 +39,8 @@ from goldassay.readers.conditions import roles_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from goldassay.lab.training.snapshots import Held
-    from goldassay.lab.training.teacher_logits import OpinionSource
+    from goldassay.lab.training.snapshots import Snapshot
+    from goldassay.lab.training.teacher_logits import TeacherSource
 
 # More are a slip of the finger, whose jobs would fill the memory before the first is done.
 MOST_SEEDS = 100_000
@@ -110,8 +110,8 @@ def train(
     workers: int | None = None,
     columns: str | Mapping[str, str] | None = None,
     vectors: str | os.PathLike[str] | None = None,
-    bias: OpinionSource | None = None,
-    teacher: OpinionSource | None = None,
+    bias: TeacherSource | None = None,
+    teacher: TeacherSource | None = None,
     watcher: Watcher | None = None,
     **options: Any,
 ) -> TrainingReport:
@@ -192,8 +192,8 @@ def plan_jobs(
     dev: Data | None = None,
     columns: str | Mapping[str, str] | None = None,
     vectors: str | os.PathLike[str] | None = None,
-    bias: OpinionSource | None = None,
-    teacher: OpinionSource | None = None,
+    bias: TeacherSource | None = None,
+    teacher: TeacherSource | None = None,
     **options: Any,
 ) -> list[Job]:
     """The jobs of `train`, checked: seed by seed, and for each seed condition by condition.
@@ -236,18 +236,20 @@ def plan_jobs(
         chosen_by = _of_same_texts(load_data(dev, "dev", columns), training)
         target.check(training, [chosen_by])
     # Before anything is written or asked for its opinions: what that costs is not spent on jobs that are refused.
-    draft = Job(model, UNHELD, (), "", condition=shown[0], dev=None if chosen_by is None else UNHELD, **options)
+    draft = Job(
+        model, NO_SNAPSHOT, (), "", condition=shown[0], dev=None if chosen_by is None else NO_SNAPSHOT, **options
+    )
     check_job(promised(draft, bias, teacher), training)
     folder = Path(out)
-    held = hold(training, folder, () if weights is None else (weights,))
-    watched = None if chosen_by is None else hold(chosen_by, folder)
-    made_of = tuple(hold(each, folder) for each in evaluation)
+    held = take_snapshot(training, folder, () if weights is None else (weights,))
+    watched = None if chosen_by is None else take_snapshot(chosen_by, folder)
+    made_of = tuple(take_snapshot(each, folder) for each in evaluation)
     jobs = [
         Job(model, held, made_of, str(folder), seed=seed, condition=condition, dev=watched, **options)
         for seed in numbers
         for condition in shown
     ]
-    return with_opinions(jobs, bias, teacher)
+    return with_teacher(jobs, bias, teacher)
 
 
 def check_workers(workers: int | None) -> None:
@@ -381,15 +383,15 @@ def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
 
 
 # Stands for opinions that are not made yet, where it only matters that there are some.
-_PROMISED = HeldOpinions("", "", "")
+_PROMISED = TeacherSnapshot("", "", "")
 
 
-def promised(job: Job, bias: OpinionSource | None, teacher: OpinionSource | None) -> Job:
-    """A job as `with_opinions` will give it, to be checked before the opinions are made, which may take long."""
+def promised(job: Job, bias: TeacherSource | None, teacher: TeacherSource | None) -> Job:
+    """A job as `with_teacher` will give it, to be checked before the opinions are made, which may take long."""
     return replace(job, bias=None if bias is None else _PROMISED, teacher=None if teacher is None else _PROMISED)
 
 
-def with_opinions(jobs: Sequence[Job], bias: OpinionSource | None, teacher: OpinionSource | None) -> list[Job]:
+def with_teacher(jobs: Sequence[Job], bias: TeacherSource | None, teacher: TeacherSource | None) -> list[Job]:
     """Jobs on the same data, each with what the bias model and the teacher say of it.
 
     Raises:
@@ -410,16 +412,16 @@ def with_opinions(jobs: Sequence[Job], bias: OpinionSource | None, teacher: Opin
 class _Asked:
     """A source that is asked once, or once a seed."""
 
-    def __init__(self, source: OpinionSource | None) -> None:
+    def __init__(self, source: TeacherSource | None) -> None:
         self.source = source
-        self.held: dict[int | None, HeldOpinions] = {}
+        self.held: dict[int | None, TeacherSnapshot] = {}
 
-    def on(self, parts: dict[str, Held], job: Job) -> HeldOpinions | None:
+    def on(self, parts: dict[str, Snapshot], job: Job) -> TeacherSnapshot | None:
         if self.source is None:
             return None
         key = job.seed if self.source.follows_seed else None
         if key not in self.held:
-            self.held[key] = hold_opinions(self.source, parts, job.seed, Path(job.out))
+            self.held[key] = snapshot_teacher(self.source, parts, job.seed, Path(job.out))
         return self.held[key]
 
 

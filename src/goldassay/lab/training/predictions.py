@@ -10,7 +10,7 @@ import polars as pl
 import torch
 
 from goldassay.lab.training.loop import sorted_batches
-from goldassay.runs.beside import (
+from goldassay.runs.sidecar import (
     Embeddings,
     Origin,
     Relevances,

@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

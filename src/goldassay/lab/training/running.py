@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, TrainingError
 from goldassay.lab.training.configured import (
     build_objective,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.loop import Examples, Loop, Reached
     from goldassay.lab.training.objectives.objective import Objective
-    from goldassay.lab.training.snapshots import Held
-    from goldassay.runs.beside import Origin
+    from goldassay.lab.training.snapshots import Snapshot
+    from goldassay.runs.sidecar import Origin
 
 
 def begin(job: Job) -> Done | None:
@@ -222,7 +222,7 @@ class Running:
     def _encoded(self, network: Network, dataset: Dataset, texts: Mapping[str, Sequence[str]]) -> Encoded:
         return self.target.prepared(network, network.encode(tuple(texts.values())), dataset)
 
-    def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
+    def _evaluation_set(self, held: Snapshot, split: str) -> EvaluationSet:
         found = self._as_seen(held.load(), split)
         self.cut[found.dataset.name] = int(found.encoded.cut.any(0).sum())
         return found
@@ -333,7 +333,7 @@ class Running:
         return sum(each.numel() for each in self.loop.network.parameters())
 
     def _origin(self, test: EvaluationSet, step: int | None = None) -> Origin:
-        from goldassay.runs.beside import Origin
+        from goldassay.runs.sidecar import Origin
 
         return Origin(
             model=self.job.model_name,

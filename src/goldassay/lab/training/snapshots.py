@@ -22,7 +22,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.data import Dataset
-from goldassay.lab.training.teacher_logits import Opinions, OpinionsOn, OpinionSource
+from goldassay.lab.training.teacher_logits import TeacherLogits, TeacherLogitsOn, TeacherSource
 from goldassay.runs.store import DATA
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
-class HeldTable:
+class SnapshotTable:
     """A table in the folder of the runs.
 
     Attributes:
@@ -60,7 +60,7 @@ def description_of(about: Mapping[str, Any]) -> str:
     return json.dumps(about, ensure_ascii=False, sort_keys=True)
 
 
-def is_held(path: Path) -> bool:
+def has_snapshot(path: Path) -> bool:
     """Whether a file is there and tells what it is; what was cut short, or is not ours, does not."""
     try:
         return _KEY in pl.read_parquet_metadata(path)
@@ -68,18 +68,18 @@ def is_held(path: Path) -> bool:
         return False
 
 
-def write_held(path: Path, table: Callable[[], pl.DataFrame], about: str) -> None:
+def write_snapshot(path: Path, table: Callable[[], pl.DataFrame], about: str) -> None:
     """Write a table and what goes with it, unless the file is there and tells what it is.
 
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    if not is_held(path):
+    if not has_snapshot(path):
         with written_whole(path) as aside:
             write_parquet(table(), aside, compression="zstd", metadata={_KEY: about})
 
 
-def read_held(path: str, problem: str) -> tuple[dict[str, Any], pl.DataFrame]:
+def read_snapshot(path: str, problem: str) -> tuple[dict[str, Any], pl.DataFrame]:
     """What goes with a table, and the table.
 
     Raises:
@@ -96,7 +96,7 @@ _ANSWERS = ("label", "answers", "answer_starts", "candidate_starts", "candidate_
 
 
 @dataclass(frozen=True)
-class Held(HeldTable):
+class Snapshot(SnapshotTable):
     """A dataset in the folder of the runs; its digest is of its ids, texts, labels, groups and weights."""
 
     def load(self) -> Dataset:
@@ -109,10 +109,10 @@ class Held(HeldTable):
 
 
 # Stands for data that are not written yet, where it only matters that there are some.
-UNHELD = Held("", "", "")
+NO_SNAPSHOT = Snapshot("", "", "")
 
 
-def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
+def take_snapshot(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Snapshot:
     """Write a dataset for jobs to read, unless it is there.
 
     Args:
@@ -137,13 +137,13 @@ def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
     digest = hashlib.sha256(about.encode() + examples.write_ndjson().encode()).hexdigest()
     readable = re.sub(r"[^\w.-]+", "-", dataset.name).strip("-.") or "data"
     path = place_of(folder, readable[:60], digest)
-    write_held(path, lambda: examples, about)
-    return Held(dataset.name, digest, str(path))
+    write_snapshot(path, lambda: examples, about)
+    return Snapshot(dataset.name, digest, str(path))
 
 
 @lru_cache(maxsize=16)
 def _load(path: str) -> Dataset:
-    about, examples = read_held(path, "the copy of the data is damaged")
+    about, examples = read_snapshot(path, "the copy of the data is damaged")
     return Dataset(
         examples, tuple(about["text_columns"]), tuple(about["label_names"]), about["name"], tuple(about["groups"])
     )
@@ -154,19 +154,19 @@ _COLUMNS = ("probabilities", "strengths")
 
 
 @dataclass(frozen=True)
-class HeldOpinions(HeldTable):
+class TeacherSnapshot(SnapshotTable):
     """Opinions in the folder of the runs, under the name of the model that has them."""
 
-    def load(self) -> Opinions:
+    def load(self) -> TeacherLogits:
         """The opinions.
 
         Raises:
             InputError: The file is missing or damaged.
         """
-        return _load_opinions(self.path)
+        return _load_teacher(self.path)
 
 
-def hold_opinions(source: OpinionSource, parts: Mapping[str, Held], seed: int, folder: Path) -> HeldOpinions:
+def snapshot_teacher(source: TeacherSource, parts: Mapping[str, Snapshot], seed: int, folder: Path) -> TeacherSnapshot:
     """Ask a source, and write its opinions for jobs to read, unless they are there.
 
     Args:
@@ -180,48 +180,48 @@ def hold_opinions(source: OpinionSource, parts: Mapping[str, Held], seed: int, f
         OutputError: The folder cannot be written to, or the disk is full.
     """
     if source.key is None:
-        opinions = source.on({part: held.load() for part, held in parts.items()}, seed)
-        return _write(opinions, _digest(opinions), folder)
+        teacher_logits = source.on({part: held.load() for part, held in parts.items()}, seed)
+        return _write(teacher_logits, _digest(teacher_logits), folder)
     asked = json.dumps([source.key, sorted((part, held.sha256) for part, held in parts.items())])
     digest = hashlib.sha256(asked.encode()).hexdigest()
     path = place_of(folder, _NAME, digest)
-    if is_held(path):
-        return HeldOpinions(_load_opinions(str(path)).source, digest, str(path))
+    if has_snapshot(path):
+        return TeacherSnapshot(_load_teacher(str(path)).source, digest, str(path))
     return _write(source.on({part: held.load() for part, held in parts.items()}, seed), digest, folder)
 
 
-def _about(opinions: Opinions) -> str:
+def _about(teacher_logits: TeacherLogits) -> str:
     return description_of(
         {
-            "source": opinions.source,
-            "about": opinions.about,
-            "label_names": opinions.label_names,
-            "accuracy": dict(opinions.accuracy),
+            "source": teacher_logits.source,
+            "about": teacher_logits.about,
+            "label_names": teacher_logits.label_names,
+            "accuracy": dict(teacher_logits.accuracy),
         }
     )
 
 
-def _digest(opinions: Opinions) -> str:
-    digest = hashlib.sha256(_about(opinions).encode())
-    for part, on in opinions.on.items():
-        digest.update("\0".join((part, *opinions.example_ids[part])).encode())
+def _digest(teacher_logits: TeacherLogits) -> str:
+    digest = hashlib.sha256(_about(teacher_logits).encode())
+    for part, on in teacher_logits.on.items():
+        digest.update("\0".join((part, *teacher_logits.example_ids[part])).encode())
         digest.update(np.ascontiguousarray(on.probabilities).tobytes())
         digest.update(np.ascontiguousarray(on.strengths).tobytes())
     return digest.hexdigest()
 
 
-def _write(opinions: Opinions, digest: str, folder: Path) -> HeldOpinions:
+def _write(teacher_logits: TeacherLogits, digest: str, folder: Path) -> TeacherSnapshot:
     path = place_of(folder, _NAME, digest)
-    write_held(path, lambda: _table(opinions), _about(opinions))
-    return HeldOpinions(opinions.source, digest, str(path))
+    write_snapshot(path, lambda: _table(teacher_logits), _about(teacher_logits))
+    return TeacherSnapshot(teacher_logits.source, digest, str(path))
 
 
-def _table(opinions: Opinions) -> pl.DataFrame:
+def _table(teacher_logits: TeacherLogits) -> pl.DataFrame:
     frames = []
-    for part, on in opinions.on.items():
+    for part, on in teacher_logits.on.items():
         columns = {
             "part": pl.repeat(part, len(on), dtype=pl.String, eager=True),
-            "example_id": pl.Series(opinions.example_ids[part], dtype=pl.String),
+            "example_id": pl.Series(teacher_logits.example_ids[part], dtype=pl.String),
             **{name: _lists(getattr(on, name)) for name in _COLUMNS},
         }
         frames.append(pl.DataFrame(columns))
@@ -233,16 +233,16 @@ def _lists(values: NDArray[np.float32]) -> pl.Series:
 
 
 @lru_cache(maxsize=8)
-def _load_opinions(path: str) -> Opinions:
-    about, table = read_held(path, "the opinions are damaged")
+def _load_teacher(path: str) -> TeacherLogits:
+    about, table = read_snapshot(path, "the opinions are damaged")
     parts = {str(part): rows for (part,), rows in table.group_by("part", maintain_order=True)}
     K = len(about["label_names"])
-    return Opinions(
+    return TeacherLogits(
         about["source"],
         about["about"],
         tuple(about["label_names"]),
         {part: tuple(rows["example_id"].to_list()) for part, rows in parts.items()},
-        {part: OpinionsOn(*(_matrix(rows[name], K) for name in _COLUMNS)) for part, rows in parts.items()},
+        {part: TeacherLogitsOn(*(_matrix(rows[name], K) for name in _COLUMNS)) for part, rows in parts.items()},
         about["accuracy"],
     )
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.lab.training.teacher_logits import TRAIN, Opinions, opinions_of, softmax
+from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, softmax, teacher_logits_of
 from goldassay.questions.artifacts.inputs import read_patterns, texts_for
 from goldassay.readers.conditions import tokenizer_of
 from goldassay.runs.reading import find_slices, runs_of
-from goldassay.runs.slices import Collection, Request, Slice
+from goldassay.runs.run_parts import Collection, Request, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,8 @@ class MinedPatterns:
     key: ClassVar[None] = None
     follows_seed: ClassVar[bool] = False
 
-    def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:  # noqa: ARG002
-        """See `OpinionSource`.
+    def on(self, parts: Mapping[str, Dataset], seed: int) -> TeacherLogits:  # noqa: ARG002
+        """See `TeacherSource`.
 
         Raises:
             InputError: They were mined from other rows, with another tokenizer, or cut by a share before.
@@ -67,9 +67,9 @@ class MinedPatterns:
             own = training.labels() if part == TRAIN else None
             if own is not None:
                 self._recount(patterns, matches, counts, own)
-            found[part] = matches.opinions(counts, of_all, own)
+            found[part] = matches.teacher_logits(counts, of_all, own)
         text = patterns.settings.get("text") or training.text_columns[-1]
-        return opinions_of(
+        return teacher_logits_of(
             "patterns",
             f"{len(patterns):,} patterns mined from the {text}, each row's own label left out of their counts",
             parts,
@@ -141,7 +141,7 @@ class _Matches:
         at, rows = patterns.matches(texts)
         return cls(at, rows, len(texts))
 
-    def opinions(
+    def teacher_logits(
         self, counts: NDArray[np.float64], of_all: NDArray[np.float64], own: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Probabilities and strengths of the labels, (N, K) each; see `MinedPatterns`."""
@@ -182,8 +182,8 @@ class StoredRuns:
     key: ClassVar[None] = None
     follows_seed: ClassVar[bool] = True
 
-    def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:
-        """See `OpinionSource`.
+    def on(self, parts: Mapping[str, Dataset], seed: int) -> TeacherLogits:
+        """See `TeacherSource`.
 
         Raises:
             InputError: No runs answer all training rows, several models do, they have other labels or no logits, or
@@ -199,7 +199,7 @@ class StoredRuns:
         name = "/".join(each for each in (key.model, key.condition) if each)
         own = key.train_set == training.name
         about = "runs trained on the same rows" if own else f"runs trained on {key.train_set or 'other data'}"
-        return opinions_of(name, about, parts, found)
+        return teacher_logits_of(name, about, parts, found)
 
     @cached_property
     def _found(self) -> dict[Collection, list[Slice]]:

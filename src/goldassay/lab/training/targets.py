@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data import check_same_labels, require_classes
 from goldassay.lab.models.configuration import Kind, Task
-from goldassay.readers.conditions import coarsening, told_in
+from goldassay.readers.conditions import coarsening, labels_named_in
 from goldassay.readers.targets import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class LabelTarget(Target):
     @classmethod
     def gold(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.int64]:  # noqa: ARG003
         """Codes of the labels in which answers on this set are told, (N,)."""
-        return gold_codes(dataset, told_in(task.label_names, dataset.label_names)[0])
+        return gold_codes(dataset, labels_named_in(task.label_names, dataset.label_names)[0])
 
     @classmethod
     def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
@@ -191,7 +191,7 @@ class LabelTarget(Target):
     @classmethod
     def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:
         """The label of the highest logit, the first of equals; coarser labels have none, and no logits are kept."""
-        names, told = told_in(task.label_names, on.dataset.label_names)
+        names, told = labels_named_in(task.label_names, on.dataset.label_names)
         written = pl.Series(names, dtype=pl.String)
         predicted = told[outputs.argmax(1)]
         right = predicted == on.gold

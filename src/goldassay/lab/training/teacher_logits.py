@@ -18,7 +18,7 @@ TRAIN, DEV = "train", "dev"
 
 
 @dataclass(frozen=True, eq=False)
-class OpinionsOn:
+class TeacherLogitsOn:
     """What a model says of N examples.
 
     Attributes:
@@ -34,9 +34,9 @@ class OpinionsOn:
     def __len__(self) -> int:
         return len(self.probabilities)
 
-    def take(self, rows: NDArray[np.int64]) -> OpinionsOn:
+    def take(self, rows: NDArray[np.int64]) -> TeacherLogitsOn:
         """Those of some examples."""
-        return OpinionsOn(self.probabilities[rows], self.strengths[rows])
+        return TeacherLogitsOn(self.probabilities[rows], self.strengths[rows])
 
     def biased(self, threshold: float) -> NDArray[np.bool_]:
         """Whether any label is pointed to more strongly than the threshold, (N,)."""
@@ -51,7 +51,7 @@ class OpinionsOn:
 
 
 @dataclass(frozen=True, eq=False)
-class Opinions:
+class TeacherLogits:
     """What a model says of several sets of examples.
 
     Attributes:
@@ -67,10 +67,10 @@ class Opinions:
     about: str
     label_names: tuple[str, ...]
     example_ids: Mapping[str, tuple[str, ...]]
-    on: Mapping[str, OpinionsOn]
+    on: Mapping[str, TeacherLogitsOn]
     accuracy: Mapping[str, float]
 
-    def for_rows(self, part: str, dataset: Dataset) -> OpinionsOn:
+    def for_rows(self, part: str, dataset: Dataset) -> TeacherLogitsOn:
         """The opinions on the rows of a dataset that was drawn from a part, in their order."""
         place = {name: row for row, name in enumerate(self.example_ids[part])}
         ids = dataset.examples["example_id"].cast(str).to_list()
@@ -82,7 +82,7 @@ def part_of_test(name: str) -> str:
     return f"test {name}"
 
 
-class OpinionSource(Protocol):
+class TeacherSource(Protocol):
     """Where opinions come from.
 
     Attributes:
@@ -99,7 +99,7 @@ class OpinionSource(Protocol):
     def follows_seed(self) -> bool:
         """See above."""
 
-    def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:
+    def on(self, parts: Mapping[str, Dataset], seed: int) -> TeacherLogits:
         """Opinions on parts of the data, "train" at least; the other parts are left out where it has none.
 
         Raises:
@@ -107,13 +107,13 @@ class OpinionSource(Protocol):
         """
 
 
-def opinions_of(
+def teacher_logits_of(
     source: str,
     about: str,
     parts: Mapping[str, Dataset],
     probabilities: Mapping[str, NDArray[np.floating[Any]]],
     strengths: Mapping[str, NDArray[np.floating[Any]]] | None = None,
-) -> Opinions:
+) -> TeacherLogits:
     """Put opinions together, and measure how accurate they are.
 
     Args:
@@ -128,11 +128,11 @@ def opinions_of(
     for part, values in probabilities.items():
         dataset = parts[part]
         strong = values if strengths is None else strengths[part]
-        on[part] = OpinionsOn(values.astype(np.float32), strong.astype(np.float32))
+        on[part] = TeacherLogitsOn(values.astype(np.float32), strong.astype(np.float32))
         codes = np.array([names.index(name) for name in dataset.label_names], dtype=np.int64)
         accuracy[part] = float(np.mean(values.argmax(axis=1) == codes[dataset.labels()]))
     ids = {part: tuple(parts[part].examples["example_id"].cast(str).to_list()) for part in probabilities}
-    return Opinions(source, about, names, ids, on, accuracy)
+    return TeacherLogits(source, about, names, ids, on, accuracy)
 
 
 def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

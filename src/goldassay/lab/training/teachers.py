@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.lab.models.registry import NETWORKS, full_name
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.lab.training.stored_teachers import MinedPatterns, StoredRuns
-from goldassay.lab.training.teacher_logits import TRAIN, Opinions, opinions_of, softmax
+from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, softmax, teacher_logits_of
 from goldassay.readers.probes import train_probes
 from goldassay.runs import read_runs
 from goldassay.version import __version__
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.lab.training.teacher_logits import OpinionSource
+    from goldassay.lab.training.teacher_logits import TeacherSource
 
     Judged = list[NDArray[np.floating[Any]]]
 
@@ -46,7 +46,7 @@ _FOLDER = "_bias"
 
 def bias_source(
     what: str | os.PathLike[str], folder: str | os.PathLike[str] = "runs", folds: int = FOLDS
-) -> OpinionSource:
+) -> TeacherSource:
     """A bias model by what names it.
 
     - "quick_probe", or a network of words by its name: trained here on one text alone, the last one; see `Crossed`.
@@ -80,7 +80,7 @@ def bias_source(
     return MinedPatterns(place) if place.is_file() and _holds_patterns(place) else StoredRuns(place, "bias model")
 
 
-def teacher_source(place: str | os.PathLike[str]) -> OpinionSource:
+def teacher_source(place: str | os.PathLike[str]) -> TeacherSource:
     """A teacher: stored runs that answer the training rows; see `StoredRuns`.
 
     Raises:
@@ -161,15 +161,15 @@ class Crossed(ABC):
 
     @property
     def key(self) -> str:
-        """See `OpinionSource`."""
+        """See `TeacherSource`."""
         return f"{self.name} {self.folds} {__version__}"
 
     @abstractmethod
     def _judge(self, fits: Sequence[Fit], condition: str) -> list[Judged]:
         """For each fit the probabilities on what it judges, (N, K) each."""
 
-    def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:  # noqa: ARG002
-        """See `OpinionSource`."""
+    def on(self, parts: Mapping[str, Dataset], seed: int) -> TeacherLogits:  # noqa: ARG002
+        """See `TeacherSource`."""
         training = parts[TRAIN]
         if self.folds > len(training):
             raise InputError(
@@ -197,7 +197,7 @@ class Crossed(ABC):
                 of_rows[held] = values
             found = {TRAIN: of_rows, **dict(zip(others, judged[-1] if others else [], strict=True))}
         fitted = "fitted on the rows that it judges" if self.folds == 1 else f"fitted out of fold, {self.folds} folds"
-        return opinions_of(f"{self.name}/{condition}", fitted, parts, found)
+        return teacher_logits_of(f"{self.name}/{condition}", fitted, parts, found)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from goldassay.core.doors import VARIABLE, door
+from goldassay.core.entry_point import VARIABLE, entry_point
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
 from goldassay.lab.training.distributed import launched, leads
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
@@ -304,7 +304,7 @@ class _Pool:
                 stderr=errors,
                 text=True,
                 encoding="utf-8",
-                env={**ENVIRONMENT, **os.environ, **visible(gpu), VARIABLE: door()},
+                env={**ENVIRONMENT, **os.environ, **visible(gpu), VARIABLE: entry_point()},
             )
             self.processes.add(process)
             return process

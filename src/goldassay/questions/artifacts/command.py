@@ -39,7 +39,7 @@ class Mining(TypedDict, total=False):
     text: Text
 
 
-class Reading(Mining, total=False):
+class ReadingOptions(Mining, total=False):
     """The same, and how data are read."""
 
     columns: Columns
@@ -48,7 +48,7 @@ class Reading(Mining, total=False):
 
 
 def of_reading(
-    settings: Settings | AnyPath | None, seed: int | None, reading: Reading
+    settings: Settings | AnyPath | None, seed: int | None, reading: ReadingOptions
 ) -> tuple[Settings, Bounds, dict[str, Any]]:
     """The settings with what is given of them, how patterns are mined, and how data are read, for `load`."""
     from goldassay.core.settings import chosen
@@ -69,7 +69,7 @@ def measure_artifacts(
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Report:
     """Count every pattern of the training data and how often it goes with each label: `goldassay artifacts mine`.
 

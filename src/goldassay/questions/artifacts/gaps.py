@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
@@ -25,7 +25,7 @@ from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 from goldassay.runs.tables import read_table
 from goldassay.stats.subsets import SubsetAccuracies, accuracy_by_subset
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.runs.assembly import Align
+    from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
-    from goldassay.runs.slices import Slice
 
 ID = "example_id"
 SHOWN = ("full", "easy", "hard")

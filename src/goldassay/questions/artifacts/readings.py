@@ -36,7 +36,7 @@ from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.presence import label_without_pattern, lifted_patterns
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_rows
-from goldassay.stats.effects import Reading
+from goldassay.stats.effects import ReaderPredictions
 from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
@@ -253,15 +253,15 @@ class PatternReadings:
         return (n, right) if n and high < (usual + self.threshold) / 2 else None
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[ReaderPredictions, ...]:
         """All readers on the test examples."""
         return (
-            Reading(self.part, BY_SHARE, self.by_share[np.newaxis]),
-            Reading(self.part, BY_LIFT, self.by_lift[np.newaxis]),
-            Reading(self.part, FORM_BY_LIFT, self.form[np.newaxis]),
+            ReaderPredictions(self.part, BY_SHARE, self.by_share[np.newaxis]),
+            ReaderPredictions(self.part, BY_LIFT, self.by_lift[np.newaxis]),
+            ReaderPredictions(self.part, FORM_BY_LIFT, self.form[np.newaxis]),
         )
 
-    def planted(self, share: float) -> tuple[Reading, Reading]:
+    def planted(self, share: float) -> tuple[ReaderPredictions, ReaderPredictions]:
         """Both readers of words on a copy in which words of their label end a share of the texts of each other label.
 
         The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
@@ -294,8 +294,8 @@ class PatternReadings:
         stronger = known & (lift[self.gold] > self.lifts)
         by_lift[stronger] = self.gold[stronger]
         return (
-            Reading(self.part, BY_SHARE, by_share[np.newaxis]),
-            Reading(self.part, BY_LIFT, by_lift[np.newaxis]),
+            ReaderPredictions(self.part, BY_SHARE, by_share[np.newaxis]),
+            ReaderPredictions(self.part, BY_LIFT, by_lift[np.newaxis]),
         )
 
 

@@ -23,7 +23,7 @@ from goldassay.core.figures import (
     left_out,
     result,
 )
-from goldassay.core.listings import WORTH, Listed, Listing, declare_listing
+from goldassay.core.ranked_lists import WORTH, Listed, Listing, declare_listing
 from goldassay.core.results import Result
 from goldassay.questions.effect_tables import figures_of_effects
 from goldassay.stats.effects import Effects

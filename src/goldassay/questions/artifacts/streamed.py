@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
 from goldassay.core.progress import Progress, Steps, silent
@@ -48,9 +48,9 @@ from goldassay.questions.artifacts.reports import (
 from goldassay.questions.artifacts.search import answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
+from goldassay.questions.dropped_rows import doubts_of_dropped, left_out_doubts
 from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.left_out import doubts_of_dropped, left_out_doubts
 from goldassay.report.saving import flattened, write_tables
 
 if TYPE_CHECKING:

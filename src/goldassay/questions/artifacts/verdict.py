@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.verdicts import Verdict, not_measurable
+from goldassay.questions.cross_validated import read_patterns, within_doubts
 from goldassay.questions.effect_sentences import (
     control_doubt,
+    describe_judged,
     effect_rule,
     headline_of,
-    say_judged,
     scarce_doubts,
     skill_limits,
     unheld_doubts,
 )
-from goldassay.questions.test_part import read_patterns, within_doubts
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
 from goldassay.stats.effects import measure_effects
 from goldassay.stats.verdicts import Doubt, judge_effects
@@ -112,7 +112,7 @@ def judge_artifacts(
         )
         judged = judge_effects(effects, own)
     word = judged.word
-    evidence = say_judged(judged, effects)
+    evidence = describe_judged(judged, effects)
     if n_selected:
         gain = given.giveaway
         evidence += (

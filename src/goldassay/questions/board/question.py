@@ -27,7 +27,7 @@ from goldassay.questions.board.measures import (
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
 from goldassay.questions.discount.question import discount_systems, discount_tables
-from goldassay.questions.discount.reading import told_by
+from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
@@ -106,7 +106,7 @@ def study_board(
     Raises:
         InputError: As `rank_systems`.
     """
-    told = told_by(discount, discount_part)
+    told = reported_bits(discount, discount_part)
     steps = Steps(quiet)
     with steps.step("reading the board"):
         scores = read_board(table, choice, settings.data.clusters, missing)

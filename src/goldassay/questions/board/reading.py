@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
@@ -129,7 +129,7 @@ def _of_cells(
     scale: tuple[float, float] | None,
 ) -> BoardScores:
     described = {**described, "n_rows": int(cells.items.size)}
-    notes = cells.notes if scale is None else [*cells.notes, _say_scale(scale)]
+    notes = cells.notes if scale is None else [*cells.notes, _describe_scale(scale)]
     answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
     return in_common(
         name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered
@@ -163,7 +163,7 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
     ]
     names = np.array(items, dtype=np.str_)
     scales = dict.fromkeys(runs.grades for _, runs in loaded if runs.grades is not None)
-    notes += [_say_scale(scale) for scale in scales]
+    notes += [_describe_scale(scale) for scale in scales]
     joined = _clusters(loaded, names, choice, clusters) if loaded else None
     models = [model for model, _ in loaded]
     board = in_common(
@@ -190,7 +190,7 @@ def rows_answered(scores: BoardScores, choice: RunChoice) -> tuple[Answered, ...
     )
 
 
-def _say_scale(scale: tuple[float, float]) -> str:
+def _describe_scale(scale: tuple[float, float]) -> str:
     return f"A point is a hundredth of the scale of grades from {scale[0]:g} to {scale[1]:g}."
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.run_inputs import group_names, known_groups, rows_of

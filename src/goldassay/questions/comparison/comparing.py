@@ -16,7 +16,7 @@ from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart
-from goldassay.runs.grades import say_grades
+from goldassay.runs.grades import describe_grades
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,7 @@ class ModelComparisons(Result):
                         **pair.to_dict(),
                         "adjusted_p": p,
                         "differ": p <= self.alpha,
-                        "told_apart": pair.comparison.of_models and p <= self.alpha,
+                        "distinguishable": pair.comparison.of_models and p <= self.alpha,
                     }
                     for pair, p in zip(self.pairs, self.adjusted_p, strict=True)
                 ],
@@ -247,7 +247,7 @@ def align_sides(
     ]
     scales = dict.fromkeys(runs.grades for runs in sets if runs.grades is not None)
     notes += [
-        say_grades(
+        describe_grades(
             {name: float(runs.scores.mean()) for name, runs in zip(called, sets, strict=True) if runs.grades == scale},
             scale,
         )

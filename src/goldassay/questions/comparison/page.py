@@ -57,7 +57,7 @@ def _said(row: PairRow | TotalRow) -> Mapping[str, Any]:
     """What tables say of a pair in words."""
     return {
         "models": f"{row.a} − {row.b}",
-        "told_apart": "yes" if row.told_apart else "no",
+        "distinguishable": "yes" if row.distinguishable else "no",
         "differ": "yes" if row.differ else "no",
     }
 
@@ -121,7 +121,7 @@ def _differences(pairs: Sequence[PairRow]) -> Table:
         Column("p_examples", "p, examples alone", "probability", aside="test"),
         *((chance,) if any(pair.of_models for pair in pairs) else ()),
         *(() if _of_models(pairs) else (Column("differ", "runs differ"),)),
-        Column("told_apart", "told apart"),
+        Column("distinguishable", "told apart"),
     )
     caption = f"Differences in points; interval and p over {_over(pairs)}"
     folded = len(pairs) > _MOST_OPEN
@@ -197,7 +197,7 @@ def _suite_models(found: ComparisonResult) -> Table:
 
 
 def _totals(totals: Sequence[TotalRow]) -> Table:
-    of_models = all(row.told_apart or not row.differ for row in totals)
+    of_models = all(row.distinguishable or not row.differ for row in totals)
     columns = (
         Column("models", "models", "data"),
         Column("macro_difference", "mean of the datasets", "difference", 2, low="macro_low", high="macro_high"),
@@ -207,7 +207,7 @@ def _totals(totals: Sequence[TotalRow]) -> Table:
         Column("micro_p", "p", "probability"),
         *((Column("micro_adjusted_p", "p, Holm's correction", "probability"),) if len(totals) > 1 else ()),
         *(() if of_models else (Column("differ", "runs differ"),)),
-        Column("told_apart", "told apart"),
+        Column("distinguishable", "told apart"),
     )
     caption = "Differences over all datasets, in points"
     folded = len(totals) > _MOST_OPEN_OF_SUITE
@@ -280,7 +280,7 @@ def _dots(found: ComparisonResult) -> list[DotGroup]:
         if found.totals:
             name = f"{name}, {dataset}" if len(found.totals) > 1 else dataset
         shown, interval = signed_points(difference), bounds(low, high, 2)
-        said = "told apart" if row.told_apart else "these runs differ" if row.differ else "not told apart"
+        said = "told apart" if row.distinguishable else "these runs differ" if row.differ else "not told apart"
         hover = f"{name}: {shown} {interval} points, {said}"
         dot = Dot(difference, hover, low=low, high=high, hollow=not row.differ)
         groups.append(DotGroup(name, (DotRow((dot,)),), shown, interval))

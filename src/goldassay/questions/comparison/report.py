@@ -10,7 +10,7 @@ from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow
 from goldassay.questions.comparison.rows import differing_rows
-from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
+from goldassay.questions.comparison.sentences import describe_comparison, differ, judge_comparison, over
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.instability.measuring import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores
@@ -137,7 +137,7 @@ def find_comparison(
         flat_pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
     )
-    said, asked = say_comparison(compared), asked_apart(runs.configuration for runs in compared.models)
+    said, asked = describe_comparison(compared), asked_apart(runs.configuration for runs in compared.models)
     result = ComparisonResult(
         dataset=compared.models[0].dataset,
         n_examples=compared.models[0].n_examples,
@@ -244,7 +244,7 @@ def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> PairRo
         probability_high=found.probability_interval.high,
         adjusted_p=adjusted_p,
         differ=differs,
-        told_apart=differs and found.of_models,
+        distinguishable=differs and found.of_models,
         **flat_equivalence(pair.equivalence),
     )
 

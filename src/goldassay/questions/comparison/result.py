@@ -57,7 +57,7 @@ class PairRow(Result):
         probability_high: Upper end.
         adjusted_p: Holm's correction of p_value over all pairs.
         differ: Whether the two differ: the models, or of models with one run these runs alone.
-        told_apart: Whether the models do.
+        distinguishable: Whether the models do.
         margin: The largest difference that does not matter, where one was given; as all below.
         equivalence: Whether the difference lies within it.
         equivalence_p: Of the two one-sided tests.
@@ -114,7 +114,7 @@ class PairRow(Result):
     probability_high: float
     adjusted_p: float
     differ: bool
-    told_apart: bool
+    distinguishable: bool
     margin: float | None = left_out(default=None)
     equivalence: str | None = left_out(default=None)
     equivalence_p: float | None = left_out(default=None)
@@ -153,7 +153,7 @@ class TotalRow(Result):
         micro_adjusted_p: Of micro_p.
         disagree: Whether datasets say surely different things.
         differ: As of a pair.
-        told_apart: As of a pair.
+        distinguishable: As of a pair.
         margin: As of a pair, and all below.
         equivalence: See there.
         equivalence_p: See there.
@@ -188,7 +188,7 @@ class TotalRow(Result):
     micro_adjusted_p: float
     disagree: bool
     differ: bool
-    told_apart: bool
+    distinguishable: bool
     margin: float | None = left_out(default=None)
     equivalence: str | None = left_out(default=None)
     equivalence_p: float | None = left_out(default=None)

@@ -64,7 +64,7 @@ def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: s
     )
 
 
-def say_runs(pair: ModelComparison) -> str:
+def describe_run_noise(pair: ModelComparison) -> str:
     """How often a run of one model scores higher than a run of the other, as far as its interval goes; "" for one run.
 
     The share is of these examples, the conclusion of others too: the share may be 1 where nothing can be concluded.
@@ -79,23 +79,23 @@ def say_runs(pair: ModelComparison) -> str:
     if not low > 0.5:
         return f"Which of two single runs scores higher is open even on these examples: that of {ahead} does {shown}."
     said = f"On these examples a single run of {ahead} scores higher than one of the other {shown}"
-    return f"{said}." if told_apart(pair) else f"{said}; on other examples it may be otherwise."
+    return f"{said}." if distinguishable(pair) else f"{said}; on other examples it may be otherwise."
 
 
 def _ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def say_comparison(found: ModelComparisons) -> list[str]:
+def describe_comparison(found: ModelComparisons) -> list[str]:
     """Sentences on two models or on more, the most important first."""
-    return _say_pair(found.pairs[0]) if len(found.pairs) == 1 else _say_many(found)
+    return _describe_pair(found.pairs[0]) if len(found.pairs) == 1 else _describe_many(found)
 
 
 def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
     """The verdict: whether the best of the models is better than the others beyond the noise."""
     pair, best = found.pairs[0], found.groups[0]
     if len(found.pairs) == 1:
-        apart = told_apart(pair)
+        apart = distinguishable(pair)
         evidence = f"{conclude(pair)}."
         limit = "the interval of the difference leaves out zero"
     else:
@@ -144,7 +144,7 @@ def differ(pair: ModelComparison) -> bool:
     return leaves_out_zero(pair.comparison.interval)
 
 
-def told_apart(pair: ModelComparison) -> bool:
+def distinguishable(pair: ModelComparison) -> bool:
     """Whether one model is better: the interval leaves out zero, and allows for the noise of runs."""
     return pair.comparison.of_models and differ(pair)
 
@@ -158,29 +158,29 @@ def _ahead(pair: ModelComparison) -> tuple[str, str, float, float, float]:
     return pair.a, pair.b, result.difference, low, high
 
 
-def _say_pair(pair: ModelComparison) -> list[str]:
+def _describe_pair(pair: ModelComparison) -> list[str]:
     result = pair.comparison
     sentences = [f"{conclude(pair)} ({result.interval.level:.0%} interval over {over(pair)})."]
     if not result.of_models:
         sentences = [f"{conclude(pair)}."]
-    sentences += [said for said in (say_runs(pair),) if said]
+    sentences += [said for said in (describe_run_noise(pair),) if said]
     if not math.isnan(result.share_runs):
         cause = "more seeds" if result.share_runs > 0.5 else "more examples"
         sentences.append(f"{percent(result.share_runs, 0)} of the noise comes from the runs: {cause} would help most.")
     sentences.append(_power(pair))
     if pair.equivalence is not None:
-        sentences.insert(1, say_equivalence(pair.a, pair.b, pair.equivalence, result.of_models))
-    if not told_apart(pair):
+        sentences.insert(1, describe_equivalence(pair.a, pair.b, pair.equivalence, result.of_models))
+    if not distinguishable(pair):
         sentences.append(settle(pair))
     return sentences
 
 
-def say_equivalence(a: str, b: str, found: Equivalence, of_models: bool) -> str:
+def describe_equivalence(a: str, b: str, found: Equivalence, of_models: bool) -> str:
     """Whether two models, or of models with one run these runs, score the same as far as it matters."""
-    return f"{a} and {b}: {say_margin(found, of_models)}."
+    return f"{a} and {b}: {describe_margin(found, of_models)}."
 
 
-def say_margin(found: Equivalence, of_models: bool) -> str:
+def describe_margin(found: Equivalence, of_models: bool) -> str:
     """What is known of two models, or of two runs, and the margin, in the same words at every door."""
     margin = f"{points(found.margin, 2)} points"
     they = "they" if of_models else "these runs"
@@ -256,7 +256,7 @@ def settle_top(found: ModelComparisons) -> str:
     return f"Of {pair.a} and {pair.b}: {settle(pair)}"
 
 
-def _say_many(found: ModelComparisons) -> list[str]:
+def _describe_many(found: ModelComparisons) -> list[str]:
     apart = sum(p <= found.alpha for p in found.adjusted_p)
     what, can = ("models", "can be told apart") if found.of_models else ("runs", "differ")
     sentences = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.doors import option, place
+from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.naming import matches
 from goldassay.questions.run_sets import placed, read_one, read_rivals
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.evidence import Evidence
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.comparison.suite_report import report_suite
-from goldassay.questions.discount.reading import told_by
+from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -61,7 +61,7 @@ def study_comparison(
     Raises:
         InputError: As `compare_models`.
     """
-    told = told_by(discount, discount_part)
+    told = reported_bits(discount, discount_part)
     with run_paths(_one_by_one(runs), named=False) as paths:
         evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
         suite = read_suite(evidence, models, named)

@@ -11,7 +11,7 @@ from goldassay.questions.comparison.comparing import align_sides
 from goldassay.questions.comparison.report import ComparisonFindings, flat_equivalence, flat_pair
 from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, TotalRow
 from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
-from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
+from goldassay.questions.comparison.suite_sentences import describe_suite, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
 from goldassay.questions.instability.measuring import score_table
 from goldassay.questions.instability.result import InstabilityResult
@@ -107,7 +107,7 @@ def find_suite(
         for each, p in zip(pair.on, pair.dataset_p, strict=True)
     )
     totals = tuple(_total(pair, compared.alpha) for pair in compared.pairs)
-    names, said = compared.names, say_suite(compared)
+    names, said = compared.names, describe_suite(compared)
     asked = list(
         dict.fromkeys(each for sides in datasets for each in asked_apart(runs.configuration for runs in sides.sets))
     )
@@ -182,6 +182,6 @@ def _total(pair: SuitePair, alpha: float) -> TotalRow:
         micro_adjusted_p=pair.micro_adjusted_p,
         disagree=pair.disagree(alpha),
         differ=differs,
-        told_apart=differs and macro.of_models,
+        distinguishable=differs and macro.of_models,
         **flat_equivalence(pair.equivalence),
     )

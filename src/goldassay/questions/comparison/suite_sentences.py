@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, points
-from goldassay.questions.comparison.sentences import MORE_RUNS, listed, say_equivalence
+from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, listed
 
 if TYPE_CHECKING:
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 3
 
 
-def say_suite(found: SuiteComparison) -> list[str]:
+def describe_suite(found: SuiteComparison) -> list[str]:
     """Sentences on the models over all datasets, the most important first."""
     sentences = [f"{_top(found)}."] if len(found.pairs) > 1 else []
     for pair in found.pairs[:1]:
@@ -24,7 +24,7 @@ def say_suite(found: SuiteComparison) -> list[str]:
         sentences.append(_over_examples(pair))
         sentences.append(_by_dataset(pair, found.alpha))
         if pair.equivalence is not None:
-            sentences.append(say_equivalence(pair.a, pair.b, pair.equivalence, pair.macro.of_models))
+            sentences.append(describe_equivalence(pair.a, pair.b, pair.equivalence, pair.macro.of_models))
     if found.pairs[0].macro.joint:
         sentences.append("Each run answered all datasets, so that what is luck of a run counts once for all of them.")
     if not found.of_models:

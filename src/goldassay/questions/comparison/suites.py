@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.comparing import within
@@ -122,7 +122,7 @@ class SuiteComparison(Result):
                         "micro_adjusted_p": pair.micro_adjusted_p,
                         "disagree": pair.disagree(self.alpha),
                         "differ": pair.adjusted_p <= self.alpha,
-                        "told_apart": pair.macro.of_models and pair.adjusted_p <= self.alpha,
+                        "distinguishable": pair.macro.of_models and pair.adjusted_p <= self.alpha,
                         **({"equivalence": pair.equivalence.to_dict()} if pair.equivalence else {}),
                     }
                     for pair in self.pairs
@@ -199,7 +199,7 @@ def compare_suite(
         for pair, p, micro_p in zip(made, adjusted, of_micro, strict=True)
     )
     apart = {frozenset((pair.a, pair.b)) for pair in pairs if pair.adjusted_p <= alpha}
-    said = (note for each in datasets for note in _said_of(each))
+    said = (note for each in datasets for note in _notes_of(each))
     caveats = (note for pair in pairs for found in pair.on for note in found.comparison.caveats)
     return SuiteComparison(
         datasets=tuple(datasets),
@@ -286,7 +286,7 @@ def _one_order(sets: Sequence[Runs]) -> list[NDArray[np.int64]] | None:
     return [np.argsort(np.array(each)) for each in seeds]
 
 
-def _said_of(sides: AlignedSides) -> list[str]:
+def _notes_of(sides: AlignedSides) -> list[str]:
     """What was taken for granted on a dataset, with its name."""
     name = sides.sets[0].dataset
     return [note if name in note else f"{name}: {note}" for note in sides.notes]

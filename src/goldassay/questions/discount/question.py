@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.results import frame_of_records
@@ -92,8 +92,8 @@ def discount_systems(
             *_bounded(found.leads, found.leads_within, at),
             *_bounded(found.discounted_leads, found.discounted_leads_within, at),
             float(found.earned_upper[at]),
-            _told_apart(found.leads_within[at]),
-            _told_apart(found.discounted_leads_within[at]),
+            _count_distinguished(found.leads_within[at]),
+            _count_distinguished(found.discounted_leads_within[at]),
         )
         for at, (a, b) in enumerate(found.pairs.tolist())
     ]
@@ -157,6 +157,6 @@ def _bounded(values: NDArray[np.float64], within: NDArray[np.float64], at: int) 
     return float(values[at]), float(within[at, 0]), float(within[at, 1])
 
 
-def _told_apart(within: NDArray[np.float64]) -> int:
+def _count_distinguished(within: NDArray[np.float64]) -> int:
     """1 where the first is surely ahead, -1 where it is surely behind, 0 where neither is sure; each pair by itself."""
     return int(within[0] > 0) - int(within[1] < 0)

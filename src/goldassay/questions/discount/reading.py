@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBERS, read_report, read_table
 from goldassay.questions.leakage.partial_input import READER_BITS
@@ -49,7 +49,7 @@ class ShortcutBits:
     others: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def told_by(report: str | os.PathLike[str] | None, part: str | None) -> ShortcutBits | None:
+def reported_bits(report: str | os.PathLike[str] | None, part: str | None) -> ShortcutBits | None:
     """The bits to discount by, as a command was told; None where no report was named.
 
     Raises:

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.questions.answered import say_unknown_labels
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import FEWEST_RUNS, measure_examples, measure_map, unsteady_rows
 from goldassay.questions.instability.measures.checkpoints import trajectories
@@ -48,9 +47,10 @@ from goldassay.questions.instability.spread import (
     with_reading,
 )
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
+from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_inputs import group_names
 from goldassay.questions.run_sets import short_names
-from goldassay.runs.configurations import say_configurations
+from goldassay.runs.configurations import describe_configurations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -151,7 +151,7 @@ def measure(
     done = [by_position[position] for position in sorted(by_position)]
     names = short_names([sets[position] for position in sorted(by_position)])
     found = _result(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
-    configured = say_configurations(part for runs in sets for part in runs.slices)
+    configured = describe_configurations(part for runs in sets for part in runs.slices)
     remarks = dict.fromkeys([*evidence.remarks, *configured, *(each.remark for each in done if each.remark)])
     found = replace(
         found,
@@ -266,7 +266,7 @@ def _measure_set(
         examples=examples,
         name=name,
         unsteady=unsteady_rows(final) if runs.n_runs > 1 else None,
-        remark="" if runs_set.fallback is None else say_unknown_labels(final, runs_set.fallback.label_names),
+        remark="" if runs_set.fallback is None else describe_unknown_labels(final, runs_set.fallback.label_names),
     )
 
 

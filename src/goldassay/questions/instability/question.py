@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.finding import Finding
@@ -16,7 +16,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.core.verdicts import not_measurable
 from goldassay.questions.discount.question import discount_runs, discount_tables
-from goldassay.questions.discount.reading import told_by
+from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
@@ -92,7 +92,7 @@ def study_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
-    told = told_by(discount, discount_part)
+    told = reported_bits(discount, discount_part)
     with run_paths(runs, named=False) as paths:
         return _measure(paths, RunChoice.of(**reading), asked, settings, quiet, told)
 

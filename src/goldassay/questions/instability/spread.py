@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from goldassay.core.doors import right_labels
+from goldassay.core.entry_point import right_labels
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.numbers import count, points
 from goldassay.questions.instability.measures.checkpoints import select_checkpoints
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 # A group's share of the variance is read off a table; beyond this many rows nobody does.
 MOST_GROUPS = 200

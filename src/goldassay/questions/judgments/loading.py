@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.kinds import Judgments, read_judgments
 from goldassay.questions.example_clusters import AUTO
 
 if TYPE_CHECKING:
     from goldassay.data.reading import Source
-    from goldassay.questions.leakage.posed_items import ItemReading
+    from goldassay.questions.leakage.item_loading import ItemReading
 
 JUDGMENTS = "judgments"
 

@@ -26,19 +26,19 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
 from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.data.text_form import form_words
 from goldassay.questions.data_notes import unread_notes
+from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.partial_input import (
     LEANINGS,
     LONGEST,
     PROBES,
     PartialInputRuns,
 )
-from goldassay.questions.leakage.posed_items import Posed, item_clusters
 from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.choice_rules import chance_of
@@ -50,7 +50,7 @@ from goldassay.readers.rule_effects import LikeLength, SubsetEffect
 from goldassay.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import dense_codes
-from goldassay.stats.effects import Reading
+from goldassay.stats.effects import ReaderPredictions
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def choice_evidence(
         for condition, each in (*logits.items(), (LONGEST, [by_item(lengths, test, most)]))
     }
     of_rules = tuple(
-        Reading(
+        ReaderPredictions(
             test.kind.part, RULE + each.rule, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies
         )
         for each in picks
@@ -134,14 +134,16 @@ def choice_evidence(
     chosen = pick_by_subject(test, picks, BY_SUBJECT, folds, groups)
     if chosen is not None and chosen.applies.any():
         hits_of = chosen.hits[np.newaxis]
-        of_rules += (Reading(test.kind.part, BY_SUBJECT, None, correct=hits_of, chance=chance, applies=chosen.applies),)
+        of_rules += (
+            ReaderPredictions(test.kind.part, BY_SUBJECT, None, correct=hits_of, chance=chance, applies=chosen.applies),
+        )
 
     further = {}
     if test.kind is PREFERENCES:
         hits = {condition: choice_hits(each, test).mean(axis=0) for condition, each in logits.items()}
         further = preference_tables(test, picks, hits, codes)
 
-    def planted(share: float, seed: int) -> Iterator[tuple[NDArray[np.int64], list[Reading]]]:
+    def planted(share: float, seed: int) -> Iterator[tuple[NDArray[np.int64], list[ReaderPredictions]]]:
         """What the probes answer in copies with words in the right choices and in the questions."""
         parts = (test.kind.alone, test.kind.asked)
         for copy, rows in planted_copies(posed, groups, share, seed):
@@ -150,7 +152,7 @@ def choice_evidence(
             yield (
                 rows,
                 [
-                    Reading(
+                    ReaderPredictions(
                         condition.removesuffix("_only"),
                         "quick probe",
                         None,
@@ -307,7 +309,7 @@ def telling_choices(
     test: ChoiceItems,
     folds: NDArray[np.int64],
     untrained: Mapping[str, NDArray[np.float64]] | None = None,
-) -> list[Reading]:
+) -> list[ReaderPredictions]:
     """What words, and traits of form, that lean to right choices pick of each item, from three strengths of leaning on.
 
     Args:
@@ -319,9 +321,9 @@ def telling_choices(
     source = test if train is None else train
     most, chance = int(test.sizes.max()), chance_of(test)
 
-    def reading(name: str, scores: NDArray[np.float64]) -> Reading:
+    def reading(name: str, scores: NDArray[np.float64]) -> ReaderPredictions:
         hits = choice_hits([by_item(scores, test, most)], test)
-        return Reading(test.kind.part, name, None, correct=hits, chance=chance)
+        return ReaderPredictions(test.kind.part, name, None, correct=hits, chance=chance)
 
     def lean(known: pl.Series, asked: pl.Series) -> NDArray[np.float64]:
         """What each choice's words say for right less what they say for wrong, (strengths, choices)."""

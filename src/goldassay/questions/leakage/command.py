@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.core.options import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.data.reading import load_data
@@ -25,7 +25,7 @@ from goldassay.questions.run_sets import describe_paths, find_runs, read_found, 
 from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs import Runs
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
-from goldassay.runs.beside import read_embeddings, read_relevances
+from goldassay.runs.sidecar import read_embeddings, read_relevances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 
 @dataclass(frozen=True)

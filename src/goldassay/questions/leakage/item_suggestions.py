@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
@@ -19,7 +19,7 @@ from goldassay.core.progress import silent
 from goldassay.core.results import Result
 from goldassay.data.kinds import CHOICES, PREFERENCES
 from goldassay.questions.leakage.choices import LEAST_APART
-from goldassay.questions.leakage.posed_items import Posed, item_clusters
+from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.probes import choice_hits, read_parts
 from goldassay.questions.leakage.result import (
     ChangedItems,

@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.measures.token_relevance import TokenRelevanceAgreement
     from goldassay.questions.leakage.partial_input import LeakageChoice
-    from goldassay.runs.beside import Relevances
-    from goldassay.stats.effects import Reading
+    from goldassay.runs.sidecar import Relevances
+    from goldassay.stats.effects import ReaderPredictions
 
 NOTE = (
     "{judge} is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
@@ -101,7 +101,7 @@ def measure(
     steps: Steps,
     classes: NDArray[np.str_] | None = None,
     patterns: Sequence[PatternReadings] = (),
-    further: Sequence[Reading] = (),
+    further: Sequence[ReaderPredictions] = (),
 ) -> Measured:
     """Measure all that the evidence allows; `undefined` of the result says what it does not, with the reason.
 

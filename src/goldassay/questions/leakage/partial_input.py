@@ -19,7 +19,7 @@ from goldassay.readers.naive_bayes import telling_evidence, word_evidence
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.detection import WORDS_FOR_READERS, filling_word, planted_rows, planted_word
-from goldassay.stats.effects import Reading
+from goldassay.stats.effects import ReaderPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goldassay.data.kinds import ItemKind
     from goldassay.questions.leakage.result import Split
     from goldassay.runs import Runs
-    from goldassay.runs.beside import Relevances
+    from goldassay.runs.sidecar import Relevances
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.verdicts import Doubt
 
@@ -145,9 +145,9 @@ class PartialInputRuns:
     clusters_found: Clusters | None = None
     chance: NDArray[np.float64] | None = None
     kind: ItemKind | None = None
-    rules: tuple[Reading, ...] = ()
-    planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[Reading]]]] | None = None
-    telling: Callable[[], list[Reading]] | None = None
+    rules: tuple[ReaderPredictions, ...] = ()
+    planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[ReaderPredictions]]]] | None = None
+    telling: Callable[[], list[ReaderPredictions]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
 
@@ -206,7 +206,7 @@ def part_name(condition: str) -> str:
     return condition.removesuffix("_only").replace("_", " ")
 
 
-def readings_of(evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> list[Reading]:
+def readings_of(evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> list[ReaderPredictions]:
     """What the runs of each part of the input name for each test example.
 
     Probabilities of quick probes were calibrated on training rows that they had not learned. Those of all other runs
@@ -224,7 +224,7 @@ def readings_of(evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> 
     return [*found, *evidence.rules]
 
 
-def whole_readings(evidence: PartialInputRuns) -> list[Reading]:
+def whole_readings(evidence: PartialInputRuns) -> list[ReaderPredictions]:
     """What the runs of the whole input name for each test example; nothing is judged by it."""
     return [
         _reading(evidence.conditions[condition], WHOLE_INPUT, evidence, None)
@@ -233,15 +233,15 @@ def whole_readings(evidence: PartialInputRuns) -> list[Reading]:
     ]
 
 
-def _reading(runs: Runs, part: str, evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> Reading:
+def _reading(runs: Runs, part: str, evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> ReaderPredictions:
     final, gold = runs.final(), evidence.gold
     # Models of other names a condition are no kind of model.
     names = {each.model for each in evidence.conditions.values()}
     reader = QUICK if evidence.source == PROBES else " ".join(["model", *(names if len(names) == 1 else ())]).strip()
     if evidence.chance is not None:
-        return Reading(part, reader, None, correct=final.scores, chance=evidence.chance)
+        return ReaderPredictions(part, reader, None, correct=final.scores, chance=evidence.chance)
     if final.logits is None or np.asarray(final.logits).shape[-1] != len(evidence.label_names):
-        return Reading(part, reader, final.predictions, correct=final.scores)
+        return ReaderPredictions(part, reader, final.predictions, correct=final.scores)
     logs = np.asarray(final.logits, dtype=np.float64)
     if evidence.source != PROBES:
         logs = np.stack([cross_calibrate(each, gold, codes=codes) for each in logs])
@@ -256,7 +256,7 @@ def _of_logs(
     gold: NDArray[np.int64],
     known: NDArray[np.int64],
     predictions: NDArray[np.integer] | None = None,
-) -> Reading:
+) -> ReaderPredictions:
     """A reading from logarithms of probabilities, (R, N, K), up to a constant of each row."""
     counts = np.bincount(known, minlength=logs.shape[-1])
     shares = (counts + 0.5) / (counts.sum() + counts.size / 2)
@@ -265,10 +265,10 @@ def _of_logs(
         own = np.log(softmax_at(logs, gold))
     # A label without a training row has no share to be compared with.
     lifted = np.where(counts > 0, logs - np.log(shares), -np.inf).argmax(axis=-1)
-    return Reading(part, reader, named, lifted, own)
+    return ReaderPredictions(part, reader, named, lifted, own)
 
 
-def form_readings(train: Dataset, test: Dataset, conditions: Sequence[str], seed: int) -> list[Reading]:
+def form_readings(train: Dataset, test: Dataset, conditions: Sequence[str], seed: int) -> list[ReaderPredictions]:
     """What a quick probe names that sees only how the text of each condition is written; see `form_words`."""
     if len(train) > FORM_ROWS:
         train = train.take(np.sort(np.random.default_rng(seed).choice(len(train), FORM_ROWS, replace=False)))
@@ -283,7 +283,7 @@ def _forms_of(dataset: Dataset) -> Dataset:
 
 def quick_readings(
     train: Dataset, test: Dataset, conditions: Sequence[str], seed: int, progress: Progress
-) -> list[Reading]:
+) -> list[ReaderPredictions]:
     """What a quick probe of each condition names, trained once."""
     found = []
     runs = train_probes(train, test, conditions=conditions, seeds=[seed], progress=progress)
@@ -295,7 +295,7 @@ def quick_readings(
     return found
 
 
-def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[Reading]:
+def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What naive Bayes on the words of one text names, which adds up rare words, and the letters of the rarest."""
     order = np.array([train.label_names.index(name) for name in test.label_names], dtype=np.int64)
     gold, codes = order[test.labels()], train.labels()
@@ -313,7 +313,7 @@ def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> l
     return found
 
 
-def telling_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[Reading]:
+def telling_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What the words of one text name that lean to a label by themselves, from three strengths of leaning on."""
     codes = train.labels()
     counts = np.bincount(codes, minlength=len(train.label_names))
@@ -327,7 +327,9 @@ def telling_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -
         evidence[:, :, counts == 0] = -np.inf
         for least, each in zip(LEANINGS, evidence, strict=True):
             named, lifted = (values.argmax(axis=1)[np.newaxis] for values in (each + shares, each))
-            found.append(Reading(part_name(role), f"words that lean by {least:g} standard errors", named, lifted))
+            found.append(
+                ReaderPredictions(part_name(role), f"words that lean by {least:g} standard errors", named, lifted)
+            )
     return found
 
 
@@ -350,7 +352,7 @@ def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: 
 
 def planted_readings(
     train: Dataset, test: Dataset, conditions: Sequence[str], share: float, seed: int, progress: Progress
-) -> list[Reading]:
+) -> list[ReaderPredictions]:
     """What the quick readers of each condition name where words are planted in both parts.
 
     One probe a condition is enough: what it finds, the mean of several finds too.

@@ -17,9 +17,9 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.data.kinds import PREFERENCES
+from goldassay.questions.leakage.item_loading import Posed
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
-from goldassay.questions.leakage.posed_items import Posed
 from goldassay.questions.leakage.result import Split
 from goldassay.readers.conditions import (
     PAIRED,

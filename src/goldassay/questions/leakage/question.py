@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
-from goldassay.core.doors import option, place
+from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
@@ -25,6 +25,7 @@ from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.given import GivenEvidence, from_arrays, from_runs
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
 from goldassay.questions.leakage.partial_input import (
@@ -33,7 +34,6 @@ from goldassay.questions.leakage.partial_input import (
     LeakageChoice,
     readings_of,
 )
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     from goldassay.core.finding import RowToRead
     from goldassay.questions.artifacts.readings import PatternReadings
+    from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.leakage.partial_input import PartialInputRuns
-    from goldassay.questions.leakage.posed_items import Posed
     from goldassay.report.report import Report
     from goldassay.runs import Runs
-    from goldassay.stats.effects import Reading
+    from goldassay.stats.effects import ReaderPredictions
 
 # Columns of the table of examples that every audit has of itself.
 _SHARED = ("example_id", "label", "difficulty")
@@ -210,7 +210,7 @@ class _Leakage:
         choice: LeakageChoice,
         classes: NDArray[np.str_] | None = None,
         patterns: Sequence[PatternReadings] = (),
-        further: Sequence[Reading] = (),
+        further: Sequence[ReaderPredictions] = (),
     ) -> Finding:
         """The same to any depth: what `leakage measure` reports, with its table of examples among the tables.
 
@@ -288,11 +288,11 @@ def _pattern_readings(evidence: Evidence) -> list[PatternReadings]:
     return [*([] if control is None else [control.readings]), *([] if own is None else [own])]
 
 
-def _given_readings(evidence: Evidence) -> list[Reading]:
+def _given_readings(evidence: Evidence) -> list[ReaderPredictions]:
     """What runs of models of a part of the input name for the test examples, where they answer all of these."""
     readers = evidence.readers
     wanted = readers.example_ids.tolist()
-    found: list[Reading] = []
+    found: list[ReaderPredictions] = []
     for each in evidence.run_sets:
         if not is_part(each.condition):
             continue

@@ -19,9 +19,9 @@ from goldassay.data.row_values import normalized_text
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.clusters import find_artifacts
+from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.item_suggestions import SHARES, suggest_item_rewrites
 from goldassay.questions.leakage.measures.information import label_shares, pvi
-from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.result import (
     LabelShare,
     RowFall,

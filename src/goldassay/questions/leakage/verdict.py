@@ -10,11 +10,13 @@ import numpy as np
 from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.verdicts import Headline, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
+from goldassay.questions.cross_validated import read_words, within_doubts
+from goldassay.questions.dropped_rows import left_out_doubts
 from goldassay.questions.effect_sentences import (
     control_doubt,
+    describe_judged,
     effect_rule,
     headline_of,
-    say_judged,
     scarce_doubts,
     skill_limits,
     unheld_doubts,
@@ -32,8 +34,6 @@ from goldassay.questions.leakage.partial_input import (
     word_readings,
 )
 from goldassay.questions.leakage.result import RULE
-from goldassay.questions.left_out import left_out_doubts
-from goldassay.questions.test_part import read_words, within_doubts
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS, planted_share
 from goldassay.stats.effects import ACCURACY, BALANCED, LEAST_CLUSTERS, measure_effects
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.partial_input import PartialInputRuns
-    from goldassay.stats.effects import Effect, Effects, Measure, Reading
+    from goldassay.stats.effects import Effect, Effects, Measure, ReaderPredictions
     from goldassay.stats.effects import Limits as EffectLimits
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
@@ -64,10 +64,10 @@ def judge(
     evidence: PartialInputRuns,
     report: SingleSentenceReport,
     patterns: Sequence[PatternReadings],
-    further: Sequence[Reading],
+    further: Sequence[ReaderPredictions],
     settings: Settings,
     steps: Steps,
-) -> tuple[Verdict, Effects | None, list[Reading]]:
+) -> tuple[Verdict, Effects | None, list[ReaderPredictions]]:
     """Judge what all readers of all parts gain.
 
     Args:
@@ -180,7 +180,7 @@ def limits_of(limits: LeakageLimits) -> dict[Measure, EffectLimits]:
 
 
 def measure_readings(
-    readings: Sequence[Reading],
+    readings: Sequence[ReaderPredictions],
     evidence: PartialInputRuns,
     codes: NDArray[Any] | None,
     limits: LeakageLimits,
@@ -204,7 +204,7 @@ def can_plant(evidence: PartialInputRuns) -> bool:
 
 
 def control_doubts(
-    readings: Sequence[Reading],
+    readings: Sequence[ReaderPredictions],
     evidence: PartialInputRuns,
     codes: NDArray[Any] | None,
     limits: LeakageLimits,
@@ -225,7 +225,7 @@ def control_doubts(
     train, test = evidence.train, evidence.test
 
     def doubt_of(
-        part: str, planted: Sequence[Reading], gold: NDArray[np.integer], clusters: NDArray[Any] | None
+        part: str, planted: Sequence[ReaderPredictions], gold: NDArray[np.integer], clusters: NDArray[Any] | None
     ) -> Doubt | None:
         return control_doubt(
             part,
@@ -381,7 +381,8 @@ def judge_leakage(
     part = part_name(best.condition)
     seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}"
     evidence = (
-        f"{say_judged(judged, effects)} {subject} that sees only the {part} is right in {percent(best.accuracy)} of "
+        f"{describe_judged(judged, effects)} {subject} that sees only the {part} is right in "
+        f"{percent(best.accuracy)} of "
         f"{n_test:,} test examples ({seeds}) where the most frequent test label gives {percent(best.majority)}: "
         f"{signed_points(best.improvement, 1)} points ({points(best.improvement_low)} to "
         f"{points(best.improvement_high)})."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.numbers import count, percent
 from goldassay.questions.overlap.measures import KINDS, TRAINING
 from goldassay.questions.overlap.search.confirmation import WHOLE, Confirmation
@@ -32,7 +32,7 @@ _MOST_CONTROLS = 100
 _MOST_NAMED = 12
 
 
-def say_found(
+def describe_found(
     items: TestItems,
     counts: NDArray[np.bool_],
     worst: NDArray[np.int64],
@@ -79,7 +79,7 @@ def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
     return int(n_documents), int(n_without), int(n_bytes)
 
 
-def say_lacking(scanned: ScanResult, corpus: Corpus) -> str:
+def describe_lacking(scanned: ScanResult, corpus: Corpus) -> str:
     """That no document has a field that was named, with those that are there; "" where some have each."""
     n_rows, shares = _shares_with(scanned, corpus)
     lacking = [name for name, share in shares.items() if share == 0]
@@ -97,7 +97,7 @@ def _shares_with(scanned: ScanResult, corpus: Corpus) -> tuple[int, dict[str, fl
     return n_rows, dict(zip(scanned.fields, (scanned.n_with[own].sum(0) / max(n_rows, 1)).tolist(), strict=True))
 
 
-def _say_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
+def _describe_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
     """Which fields were read, where not each document has them, or where none was named."""
     n_rows, shares = _shares_with(scanned, corpus)
     if scanned.fields == USUAL_FIELDS:
@@ -150,7 +150,7 @@ def find_doubts(
                 "Give the items without what they share.",
             )
         )
-    if lacking := say_lacking(scanned, corpus):
+    if lacking := describe_lacking(scanned, corpus):
         found.append(
             Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
         )
@@ -259,7 +259,7 @@ def notes_on(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             if not n
             else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
-    found += _say_shares(scanned, corpus)
+    found += _describe_shares(scanned, corpus)
     found += [f"{name}: {why}." for name, why in scanned.broken]
     n = corpus_counts(corpus, scanned)[1]
     if n:

@@ -21,7 +21,7 @@ from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.kernels.words import readings_of
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items
+from goldassay.questions.leakage.item_loading import ItemReading, item_clusters, load_items
 from goldassay.questions.overlap.search.reading import texts_of_column
 from goldassay.questions.overlap.search.sought import SoughtText
 from goldassay.stats.clusters import Clusters, cluster_rows

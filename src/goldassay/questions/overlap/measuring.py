@@ -14,9 +14,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.instability.measures.scores import score_one_run
-from goldassay.questions.overlap.doubts import corpus_counts, find_doubts, notes_on, say_found
+from goldassay.questions.overlap.doubts import corpus_counts, describe_found, find_doubts, notes_on
 from goldassay.questions.overlap.measures import COUNTED, KINDS, TRAINING, classify, kinds_of, worst_kinds
-from goldassay.questions.overlap.page import say_scores
+from goldassay.questions.overlap.page import describe_scores
 from goldassay.questions.overlap.result import CoverageStep, FileCount, FoundItem, KindCount, OverlapResult
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.search.confirmation import KEPT
@@ -136,7 +136,7 @@ def measure_items(
     searched = np.flatnonzero(is_searched)
     share, interval = _share(counts[searched], codes[searched])
     doubts = find_doubts(items, sought, scanned, corpus, is_searched)
-    said = say_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
+    said = describe_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
@@ -220,7 +220,7 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> Overla
         files=_files(found),
         worst=tuple(_worst(found, sought)),
         scores=found.scores,
-        sentences=tuple(say_scores(found.scores)),
+        sentences=tuple(describe_scores(found.scores)),
         n_documents=n_documents,
         with_training=0 < names.count(TRAINING) < len(names),
         n_bytes=n_bytes,

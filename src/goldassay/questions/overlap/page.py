@@ -106,7 +106,7 @@ def charts(found: OverlapResult, _: Around) -> dict[str, Chart]:
     )
 
 
-def say_scores(scores: Sequence[ModelScore]) -> list[str]:
+def describe_scores(scores: Sequence[ModelScore]) -> list[str]:
     """What the scores say, a sentence a model, and the caution."""
     found = []
     for each in scores:

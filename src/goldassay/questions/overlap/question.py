@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
-from goldassay.questions.overlap.doubts import say_lacking
+from goldassay.questions.overlap.doubts import describe_lacking
 from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_items
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 from goldassay.questions.overlap.measuring import Overlap, describe_overlap, measure_items, tables_of
@@ -140,7 +140,7 @@ def refuse_broken(found: Overlap, *, skip_broken: bool) -> None:
     """
     if skip_broken:
         return
-    if said := say_lacking(found.scanned, found.corpus):
+    if said := describe_lacking(found.scanned, found.corpus):
         raise InputError(f"{option('field')}: {said}", mend="name fields that are there")
     if not found.scanned.broken:
         return
@@ -255,11 +255,11 @@ class _Overlap:
         items = items_of_dataset(evidence.test, evidence.settings.data.clusters, evidence.test_place)
         texts = [pl.col(role).cast(pl.String).fill_null("") for role in evidence.train.text_columns]
         rows = evidence.train.examples.select(pl.concat_str(texts, separator="\n")).to_series()
-        say = partial(_say_labels, train=evidence.train, test=evidence.test)
+        say = partial(_describe_labels, train=evidence.train, test=evidence.test)
         return search_for(items, (rows,), evidence.corpus, evidence.settings, evidence.steps, say)
 
 
-def _say_labels(places: pl.DataFrame, train: Dataset, test: Dataset) -> list[str]:
+def _describe_labels(places: pl.DataFrame, train: Dataset, test: Dataset) -> list[str]:
     """How many of the items that were found have the same label in the training part: minimal edits have another."""
     places = places.filter(pl.col("kind").is_in(COUNTED) & (pl.col("place") == TRAINING) & (pl.col("row") > 0))
     if not places.height or not train.label_names or not test.label_names:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.stats.effects import Reading
+    from goldassay.stats.effects import ReaderPredictions
 
 RIGHT, WRONG, SHARED = "right", "wrong", "partly right"
 
 
-def answers_of_readers(readings: Sequence[Reading], label_names: Sequence[str], ids: Sequence[str]) -> pl.DataFrame:
+def answers_of_readers(
+    readings: Sequence[ReaderPredictions], label_names: Sequence[str], ids: Sequence[str]
+) -> pl.DataFrame:
     """A row an example, a column a reader of a part, named "PART: READER".
 
     Its value is the label that most runs of the reader name (of equally many the first); of readers that pick choices
@@ -31,7 +33,7 @@ def answers_of_readers(readings: Sequence[Reading], label_names: Sequence[str], 
     return pl.DataFrame({"example_id": pl.Series(list(ids), dtype=pl.String), **columns})
 
 
-def _named(reading: Reading, label_names: Sequence[str]) -> pl.Series:
+def _named(reading: ReaderPredictions, label_names: Sequence[str]) -> pl.Series:
     if reading.predictions is None:
         right = np.atleast_2d(np.asarray(reading.correct, dtype=np.float64)).mean(axis=0)
         codes = np.where(right == 1, 0, np.where(right == 0, 1, 2))

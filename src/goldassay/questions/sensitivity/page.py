@@ -134,7 +134,7 @@ _CLAIMS = {
 }
 
 
-def say_claim(each: ModelSensitivity, to: str = "") -> str:
+def describe_claim(each: ModelSensitivity, to: str = "") -> str:
     """Whether the claimed difference exceeds what configurations do, with what leaves it open; "" without a claim.
 
     Args:
@@ -146,7 +146,7 @@ def say_claim(each: ModelSensitivity, to: str = "") -> str:
     return " ".join(part for part in (f"{_CLAIMS[each.claim]}{to}.", each.claim_open) if part)
 
 
-def say_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
+def describe_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
     """What the page says beside the verdict; `claim` in points."""
     said = []
     for each in found.models[:_MOST_SAID]:
@@ -157,7 +157,7 @@ def say_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
             f"{each.model} on {each.dataset} scores {100 * min(spread.means):.1f} to {100 * max(spread.means):.1f} "
             f"points in {len(spread.means)} configurations, which differ in {', '.join(each.settings[:8])}.{flattered}"
         )
-        if claim is not None and (held := say_claim(each, f" to {each.model}")):
+        if claim is not None and (held := describe_claim(each, f" to {each.model}")):
             said.append(f"A difference of {claim:g} points is {held}")
     if found.n_pairs:
         said.append(f"{found.n_changed} of {found.n_pairs} pairs of models change their order with the configuration.")

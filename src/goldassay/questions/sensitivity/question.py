@@ -15,7 +15,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.sensitivity.measuring import measure_sets
-from goldassay.questions.sensitivity.page import PAGE, notes_on, say_sensitivity
+from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_sets import RunSet
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
     from goldassay.report.report import Report
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
 
 __all__ = ["study_sensitivity"]
 
@@ -127,7 +127,7 @@ def result_of(found: SensitivityStudy, claim: float | None) -> SensitivityResult
         n_changed=found.n_changed,
         alone=found.alone,
         left_out=found.left_out,
-        sentences=tuple(say_sensitivity(found, claim)),
+        sentences=tuple(describe_sensitivity(found, claim)),
         notes=tuple(notes_on(found)),
     )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.questions.shift.measures.false_alarms import as_finite
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_choice import RunChoice
     from goldassay.runs import Runs
     from goldassay.runs.answers import AnswerMetric
-    from goldassay.runs.slices import Collection, Columns, Slice
+    from goldassay.runs.run_parts import Collection, Columns, Slice
 
 # Constant answers that may be the best one; the floor is the best of these.
 _KEPT = 20

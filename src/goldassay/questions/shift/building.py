@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, place
+from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.data import Dataset, parse_columns, read_dataset

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
@@ -46,8 +46,8 @@ from goldassay.questions.shift.result import ConfidenceHistogram, DetectionResul
 from goldassay.questions.shift.verdict import judge_detection
 from goldassay.runs.adapters.stored import NAME as STORED
 from goldassay.runs.assembly import position_of
-from goldassay.runs.beside import read_embeddings
 from goldassay.runs.configurations import tell_apart
+from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from goldassay.questions.shift.groups import Group
     from goldassay.questions.shift.measures.false_alarms import Rule
     from goldassay.report.report import Report
-    from goldassay.runs.beside import Embeddings
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.run_parts import Slice
+    from goldassay.runs.sidecar import Embeddings
 
 OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {
     # The same order as the probability's, without its ties near 1.

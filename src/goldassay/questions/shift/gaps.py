@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import percent

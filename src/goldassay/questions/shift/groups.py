@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.questions.shift.answers import answers_of, read_gold_texts, read_scored_answers
 from goldassay.questions.shift.measures.set_metrics import label_constants
 from goldassay.questions.shift.result import SetRow
-from goldassay.runs.configurations import say_configurations
+from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.labels import canonical
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goldassay.questions.run_sets import RunSet
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.measures.set_metrics import Metric
-    from goldassay.runs.slices import Collection, Slice
+    from goldassay.runs.run_parts import Collection, Slice
 
 # What the training data are called where they are predicted too, for features of them.
 TRAINING = "train"
@@ -141,7 +141,7 @@ def read_models(evidence: Evidence, asked: GapChoice) -> Read:
     )
     notes = [
         *found.notes,
-        *say_configurations(found.slices),
+        *describe_configurations(found.slices),
         *_describe_unlabelled(unlabelled, asked.leave_out),
         *(f"{name} is the training data, and was not taken for another set." for name in predicted),
         *notes_of(groups, found),

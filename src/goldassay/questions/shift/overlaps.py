@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import right_labels
+from goldassay.core.entry_point import right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts

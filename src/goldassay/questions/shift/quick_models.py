@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.readers.conditions import conditions_of
 from goldassay.readers.targets import closeness, gold_codes, numbers_of
@@ -92,13 +92,13 @@ def _classify(
     seeds: Sequence[int],
     folder: Path,
 ) -> str:
-    from goldassay.readers.conditions import told_in
+    from goldassay.readers.conditions import labels_named_in
     from goldassay.readers.quick_probe import QuickProbe
 
     probe = QuickProbe()
     features = _features(train, [*sets, *foreign])
     labels = train.labels()
-    told = [told_in(train.label_names, each.label_names) for each in sets]
+    told = [labels_named_in(train.label_names, each.label_names) for each in sets]
     gold = [gold_codes(each, names) for each, (names, _) in zip(sets, told, strict=True)]
     for seed in seeds:
         fitted = probe.fit(features, labels, len(train.label_names), seed)
@@ -106,7 +106,7 @@ def _classify(
         start = 0
         for place, each in enumerate((*sets, *foreign)):
             own = logits[start : start + len(each)]
-            label_names, codes = told[place] if place < len(sets) else told_in(train.label_names, ())
+            label_names, codes = told[place] if place < len(sets) else labels_named_in(train.label_names, ())
             names = pl.Series(label_names, dtype=pl.String)
             columns: dict[str, pl.Series] = {}
             if place < len(sets):

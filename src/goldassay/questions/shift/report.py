@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.arguments import check_whole
-from goldassay.core.doors import option, place, right_labels
+from goldassay.core.entry_point import option, place, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.reading import load_data
 from goldassay.questions.inputs import named_sources

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.arguments import check_whole
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path

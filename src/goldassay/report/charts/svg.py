@@ -21,7 +21,7 @@ import zlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.visible import visible
+from goldassay.core.escaping import visible
 from goldassay.report.palette import resolved
 
 if TYPE_CHECKING:

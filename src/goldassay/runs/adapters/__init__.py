@@ -22,7 +22,7 @@ from goldassay.core.extensions import extensions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.runs.slices import Request, Slice
+    from goldassay.runs.run_parts import Request, Slice
 
 # Adapters from this priority on take tables of any tool, which may be tables of something else.
 TABLES = 80

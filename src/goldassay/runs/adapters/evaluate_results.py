@@ -12,7 +12,7 @@ from goldassay.runs.tables import start_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.runs.slices import Request, Slice
+    from goldassay.runs.run_parts import Request, Slice
 
 NAME = "evaluate"
 PRIORITY = 5

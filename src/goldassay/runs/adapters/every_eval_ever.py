@@ -20,9 +20,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
-from goldassay.runs.grades import SHARES_OF, scale_told
+from goldassay.runs.grades import SHARES_OF, stated_scale
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.score_choice import choose_score
-from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, lines_of, start_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _scale(results: dict[str, list[_Row]], path: Path) -> tuple[float, float] | 
     told = {row.metadata.get(SHARES_OF) for rows in results.values() for row in rows}
     if len(told) > 1:
         raise InputError("the lines of a run name several scales", file=path, column=f"metadata.{SHARES_OF}")
-    return scale_told(told.pop(), str(path))
+    return stated_scale(told.pop(), str(path))
 
 
 def _own_configuration(results: dict[str, list[_Row]], path: Path) -> dict[str, Any]:

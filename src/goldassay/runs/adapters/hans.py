@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, read_table
 
 if TYPE_CHECKING:

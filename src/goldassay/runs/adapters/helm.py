@@ -18,8 +18,8 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.score_choice import choose_score
-from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked
 from goldassay.runs.validation import listing
 

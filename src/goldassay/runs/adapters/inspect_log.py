@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of
-from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
 

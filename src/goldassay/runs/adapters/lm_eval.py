@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import arguments_of, flat, version_of
 from goldassay.runs.json_values import parse_json
-from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import head_of, lines_of, start_of, unpacked
 
 if TYPE_CHECKING:

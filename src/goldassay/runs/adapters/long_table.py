@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import names_of
 from goldassay.data.fields import name_fields
 from goldassay.runs.configurations import flat, from_cell
-from goldassay.runs.grades import SHARES_OF, scale_told
+from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import is_large, key_columns
-from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         format=NAME,
         load=load,
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
-        grades=scale_told(first.get(SHARES_OF), str(path)),
+        grades=stated_scale(first.get(SHARES_OF), str(path)),
     )
 
 

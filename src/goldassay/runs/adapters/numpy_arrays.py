@@ -18,7 +18,7 @@ from goldassay.core.bounds import check_members, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
-from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import ZIP, start_of
 
 if TYPE_CHECKING:

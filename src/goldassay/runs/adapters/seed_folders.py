@@ -16,7 +16,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.runs.codes import name_codes, names_for
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.runs.slices import BestThreshold, BestThresholds, Collection, Columns, Request, Slice, check_characters
+from goldassay.core.read_errors import panics_unprinted
+from goldassay.runs.run_parts import (
+    BestThreshold,
+    BestThresholds,
+    Collection,
+    Columns,
+    Request,
+    Slice,
+    check_characters,
+)
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
 from goldassay.runs.tables import is_parquet, logits_array
 

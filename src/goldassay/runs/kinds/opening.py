@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import SHELL, door, option
+from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
@@ -165,6 +165,6 @@ def _is_log(path: Path) -> bool:
 
 def _command(train: str, test: str) -> str:
     """What to write in place of two paths, in a shell or in Python."""
-    if door() != SHELL:
+    if entry_point() != SHELL:
         return f"{option('test', test)} beside {train}"
     return f"goldassay audit {shlex.quote(train)} {option('test', shlex.quote(test))}"

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.lab.training.objectives.guidance import Guidance, GuidanceSettings, next_alpha
-from goldassay.lab.training.teacher_logits import OpinionsOn
+from goldassay.lab.training.teacher_logits import TeacherLogitsOn
 
 
-def on(strengths) -> OpinionsOn:
+def on(strengths) -> TeacherLogitsOn:
     values = np.array(strengths, np.float32)
-    return OpinionsOn(values, values)
+    return TeacherLogitsOn(values, values)
 
 
 def followed(gaps, start=5.0, **settings):

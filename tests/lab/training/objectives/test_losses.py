@@ -28,7 +28,7 @@ from goldassay.lab.training.objectives.guidance import (
     reverse_gradient,
 )
 from goldassay.lab.training.objectives.plain import CrossEntropy
-from goldassay.lab.training.teacher_logits import OpinionsOn
+from goldassay.lab.training.teacher_logits import TeacherLogitsOn
 from tests.lab.training.objectives.toy import WIDTH, K, N, Toy, log_softmax, made_batch, made_probabilities, slopes
 
 # Rows of a training set in which the batch's rows lie scattered.
@@ -64,16 +64,16 @@ def gold() -> np.ndarray:
     return made_batch()[1].numpy()
 
 
-def opinions(strengths: np.ndarray) -> OpinionsOn:
-    return OpinionsOn(strengths.astype(np.float32), strengths.astype(np.float32))
+def teacher_logits(strengths: np.ndarray) -> TeacherLogitsOn:
+    return TeacherLogitsOn(strengths.astype(np.float32), strengths.astype(np.float32))
 
 
-def half_biased() -> OpinionsOn:
+def half_biased() -> TeacherLogitsOn:
     """Rows 0, 4 and 7 are biased at .7."""
     strengths = np.full((12, K), 0.3)
     strengths[[0, 4, 7], 1] = 0.9
     strengths[2, 0] = 0.7
-    return opinions(strengths)
+    return teacher_logits(strengths)
 
 
 def check_gradients(objective, network) -> None:

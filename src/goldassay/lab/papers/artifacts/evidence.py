@@ -32,7 +32,7 @@ from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 from goldassay.questions.artifacts.measures.presence import THRESHOLDS, downsample, sizes_by_threshold
 from goldassay.questions.artifacts.subsets import ClassifierTable, classify
 from goldassay.runs.reading import NoRunsError, find_slices, list_slices, runs_of
-from goldassay.runs.slices import Request
+from goldassay.runs.run_parts import Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

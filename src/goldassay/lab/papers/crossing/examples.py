@@ -24,7 +24,7 @@ from goldassay.questions.instability.measures.class_overlap import RunClass
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.shift.measures.scores import score_max_softmax
 from goldassay.runs import read_runs
-from goldassay.runs.beside import read_embeddings
+from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ from goldassay.questions.leakage.measures.peco import peco_grid
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.run_choice import RunChoice
-from goldassay.runs.beside import read_embeddings
+from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

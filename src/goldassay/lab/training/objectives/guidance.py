@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.lab.models.network import Batch, Network
-    from goldassay.lab.training.teacher_logits import OpinionsOn
+    from goldassay.lab.training.teacher_logits import TeacherLogitsOn
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Guidance:
         self,
         settings: GuidanceSettings,
         alphas: Mapping[str, float],
-        bias: OpinionsOn,
-        dev_bias: OpinionsOn | None = None,
+        bias: TeacherLogitsOn,
+        dev_bias: TeacherLogitsOn | None = None,
         dev_gold: NDArray[np.int64] | None = None,
     ) -> None:
         self.settings, self.starts = settings, dict(alphas)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from goldassay.lab.models.configuration import Kind
     from goldassay.lab.models.network import Batch, Network
-    from goldassay.lab.training.teacher_logits import OpinionsOn
+    from goldassay.lab.training.teacher_logits import TeacherLogitsOn
 
 Need = Literal["none", "optional", "required"]
 
@@ -60,8 +60,8 @@ class Surroundings:
     network: Network
     example: Batch
     n_labels: int
-    bias: OpinionsOn | None = None
-    dev_bias: OpinionsOn | None = None
+    bias: TeacherLogitsOn | None = None
+    dev_bias: TeacherLogitsOn | None = None
     dev_gold: NDArray[np.int64] | None = None
     teacher: NDArray[np.float32] | None = None
 

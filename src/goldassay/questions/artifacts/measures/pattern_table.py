@@ -16,9 +16,9 @@ import polars as pl
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
+from goldassay.core.escaping import visible
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.nearest import did_you_mean
-from goldassay.core.visible import visible
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.matching import PatternTokens, PatternTree, encode_labels
 from goldassay.questions.artifacts.measures.statistics import (

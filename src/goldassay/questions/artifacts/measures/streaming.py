@@ -17,8 +17,8 @@ import polars as pl
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error, sink_parquet, written_whole
-from goldassay.core.leftovers import temporary_folder
 from goldassay.core.progress import Progress, silent
+from goldassay.core.temp_files import temporary_folder
 from goldassay.data.tokenization import TokenizedCorpus
 from goldassay.questions.artifacts.measures.clusters import (
     label_correlation,

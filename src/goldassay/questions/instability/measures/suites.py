@@ -149,10 +149,10 @@ class Comparisons(Result):
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a pair: better, worse, difference, low, high, p_value, adjusted_p, differ, told_apart.
+        """One row a pair: better, worse, difference, low, high, p_value, adjusted_p, differ, distinguishable.
 
-        `differ` says that the runs differ on these and other examples; `told_apart` that the models do, which takes
-        several runs of both.
+        `differ` says that the runs differ on these and other examples; `distinguishable` that the models do, which
+        takes several runs of both.
         """
         rows = [
             {
@@ -164,7 +164,7 @@ class Comparisons(Result):
                 "p_value": found.p_value,
                 "adjusted_p": p,
                 "differ": p <= self.alpha,
-                "told_apart": found.of_models and p <= self.alpha,
+                "distinguishable": found.of_models and p <= self.alpha,
             }
             for (better, worse), found, p in zip(self.pairs, self.comparisons, self.adjusted_p, strict=True)
         ]

@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.leftovers import is_temporary
+from goldassay.core.temp_files import is_temporary
 from goldassay.data.source import bare_name, is_zstandard, read_head
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             try:
                 file = _file_of(path, name, given="/" not in name)
             except (InputError, OSError) as error:
-                broken.append((name, said_of(error)))
+                broken.append((name, reason_of(error)))
                 continue
             if isinstance(file, str):
                 left_out.append((name, file))
@@ -356,7 +356,7 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
     return form, is_packed
 
 
-def said_of(error: InputError | OSError) -> str:
+def reason_of(error: InputError | OSError) -> str:
     """What is wrong with a file, and how to mend it."""
     if isinstance(error, OSError):
         return error.strerror or str(error)

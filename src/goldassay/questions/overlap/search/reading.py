@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
 from goldassay.kernels.json_lines import line_ends
@@ -45,7 +45,7 @@ def fields_of(field: str) -> tuple[str, ...]:
     return USUAL_FIELDS if names == (TEXT_FIELD,) else names
 
 
-def say_fields(fields: Sequence[str]) -> str:
+def describe_fields(fields: Sequence[str]) -> str:
     """The fields in words; of the usual ones the first."""
     return " + ".join(map(repr, fields[:1] if tuple(fields) == USUAL_FIELDS else fields))
 
@@ -424,7 +424,7 @@ def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
             )
         if not wanted:
             raise InputError(
-                f"there is no text in {say_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
+                f"there is no text in {describe_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
             )
         for name, path_ in paths:
             for below in unread_below(schema.get(name), path_):

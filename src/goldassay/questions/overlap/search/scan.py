@@ -17,17 +17,17 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
-from goldassay.core.leftovers import sweep
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.core.scheduler import connected, require_cluster
+from goldassay.core.temp_files import sweep
 from goldassay.kernels.words import RULES
 from goldassay.questions.overlap.search.confirmation import Confirmation, union_of
 from goldassay.questions.overlap.search.corpus import SHARD, Corpus, find_corpus
-from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of, say_fields
+from goldassay.questions.overlap.search.reading import TEXT_FIELD, describe_fields, fields_of
 from goldassay.questions.overlap.search.shard import MATCHES, MOST_NAMED, MOST_PLACES, ShardResult, scan_shard
 from goldassay.version import __version__
 
@@ -250,7 +250,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
         if without and not sum(each.n_documents for each in own):
             names = next((each.fields for each in own if each.fields), [])
             there = f"; the fields are {', '.join(map(repr, names))}" if names else ""
-            found.append((file.name, f"no line has text in {say_fields(fields)}{there}"))
+            found.append((file.name, f"no line has text in {describe_fields(fields)}{there}"))
     return found
 
 

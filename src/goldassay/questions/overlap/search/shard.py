@@ -16,7 +16,7 @@ from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
 from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
 from goldassay.kernels.words import words_of
 from goldassay.questions.overlap.search.confirmation import Confirmation, with_near_copies
-from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, said_of
+from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, reason_of
 from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def scan_shard(
                     n_words += int(np.abs(seek(block, np.zeros_like(n_with))[1]).sum())
                 at += _AHEAD
     except (InputError, OSError) as error:
-        found.error = said_of(error)
+        found.error = reason_of(error)
     found.n_with = n_with.tolist()
     collected.finish(found)
     return found

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldassay.core.errors import InputError
+from goldassay.core.escaping import has_half_pair, visible
 from goldassay.core.results import Result
-from goldassay.core.visible import has_half_pair, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.tables import is_parquet

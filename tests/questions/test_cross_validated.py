@@ -13,14 +13,14 @@ from sklearn.naive_bayes import MultinomialNB
 
 from goldassay.cli.main import run
 from goldassay.core.numbers import percent
-from goldassay.questions import test_part
-from goldassay.questions.test_part import _cross_fitted, _dealt, read_patterns, read_words, within_doubts
+from goldassay.questions import cross_validated
+from goldassay.questions.cross_validated import _cross_fitted, _dealt, read_patterns, read_words, within_doubts
 from goldassay.readers.naive_bayes import SMOOTHING, word_evidence
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.questions.test_part import Reader
+    from goldassay.questions.cross_validated import Reader
 
 WORDS = [f"w{number}" for number in range(300)]
 LIMITS = (0.015, 0.075)
@@ -76,7 +76,7 @@ def test_folds_are_of_whole_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows.tolist() == list(range(5000))
     assert all(np.unique(folds[codes == code]).size == 1 for code in range(200))
     assert np.bincount(folds).min() > 700
-    monkeypatch.setattr(test_part, "MOST_ROWS", 1000)
+    monkeypatch.setattr(cross_validated, "MOST_ROWS", 1000)
     rows, folds = _dealt(codes, 0)
     assert 900 < rows.size <= 1000
     assert {code: (codes == code).sum() for code in np.unique(codes[rows])} == {

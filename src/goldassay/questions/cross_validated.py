@@ -22,7 +22,7 @@ from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.presence import lifted_patterns
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.readers.naive_bayes import word_evidence
-from goldassay.stats.effects import BALANCED, Reading, measure_effects
+from goldassay.stats.effects import BALANCED, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def within_doubts(
     for part, whole in texts.items():
         named = _cross_fitted(whole.fill_null("")[rows], gold[rows], n_classes, folds, reader)
         found = measure_effects(
-            [Reading(part, "readers of the test part", named[np.newaxis])],
+            [ReaderPredictions(part, "readers of the test part", named[np.newaxis])],
             gold[rows],
             n_classes,
             skill_limits(*limits),

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.data.row_numbers import any_beyond, end_of_numbers
 from goldassay.runs.labels import canonical, map_names
 from goldassay.runs.loading import taken
-from goldassay.runs.slices import UNNAMED
+from goldassay.runs.run_parts import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Slice
 
 # Runs that lack no more than this share of their examples are taken for those of the dataset before it was mended.
 _FEW = 0.1
@@ -122,7 +122,7 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
     return Answered(sets, tuple(remarks), tuple(left_out))
 
 
-def say_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
+def describe_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
     """That runs predict labels which the dataset lacks; "" where they do not."""
     if runs.predictions is None:
         return ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.doors import option, right_labels
+from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import position_of, same
 from goldassay.runs.labels import map_names, order_labels
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from goldassay.runs.gold import Gold
     from goldassay.runs.loading import Align, Loaded
+    from goldassay.runs.run_parts import Columns
     from goldassay.runs.runs import Runs
-    from goldassay.runs.slices import Columns
 
 # Predictions of more kinds than this, beside a score, are free text (answers), not labels.
 _MAX_LABELS = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import goldassay
-from goldassay.core.doors import PYTHON, SHELL, door, entered, option, place, right_labels
+from goldassay.core.entry_point import PYTHON, SHELL, entered, entry_point, option, place, right_labels
 
 ROOT = Path(goldassay.__file__).parent
 # Another program's command is named as one types it.
@@ -33,7 +33,7 @@ ERRORS = {"InputError", "GoldassayError", "OutputError", "TrainingError", "error
     ],
 )  # fmt: skip
 def test_a_parameter_is_worded_for_its_door(name: str, value: str, shell: str, python: str) -> None:
-    assert door() == PYTHON
+    assert entry_point() == PYTHON
     assert option(name, value) == python
     with entered(SHELL):
         assert option(name, value) == shell
@@ -49,7 +49,7 @@ def test_data_that_have_a_place_or_a_name_of_their_own() -> None:
 def test_the_door_is_left_when_a_command_fails() -> None:
     with pytest.raises(KeyError), entered(SHELL):
         raise KeyError
-    assert door() == PYTHON
+    assert entry_point() == PYTHON
 
 
 def options_written(tree: ast.AST) -> list[str]:

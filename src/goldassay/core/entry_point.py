@@ -1,6 +1,6 @@
 """Parameters in messages: as options for who typed a command, as arguments for who called a function.
 
-Both doors lead to the same functions, so that a message names a parameter by `option`, which words it for the door.
+Both lead to the same functions, so a message names a parameter by `option`, which words it for the caller.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 SHELL, PYTHON = "shell", "python"
 # Processes that a command starts speak as it does.
-VARIABLE = "GOLDASSAY_DOOR"
+VARIABLE = "GOLDASSAY_ENTRY_POINT"
 _MORE = "..."
 
 # Not a context variable: threads of a command speak as it does.
-_door = PYTHON if os.environ.get(VARIABLE) != SHELL else SHELL
+_entered = PYTHON if os.environ.get(VARIABLE) != SHELL else SHELL
 
 
-def door() -> str:
-    """Through which door this process was entered: "shell" or "python"."""
-    return _door
+def entry_point() -> str:
+    """How this process was entered: "shell" for a command, "python" for a function."""
+    return _entered
 
 
 @contextmanager
 def entered(through: str) -> Iterator[None]:
-    """Word all parameters for a door.
+    """Word all parameters as a shell or Python takes them.
 
     Args:
         through: "shell" or "python".
     """
-    global _door
-    before, _door = _door, through
+    global _entered
+    before, _entered = _entered, through
     try:
         yield
     finally:
-        _door = before
+        _entered = before
 
 
 def option(name: str, value: str = "") -> str:
@@ -53,7 +53,7 @@ def option(name: str, value: str = "") -> str:
         value: As a shell takes it; words in capitals stand for what the user puts in their place.
     """
     name = name.replace("_", "-")
-    if _door == SHELL:
+    if _entered == SHELL:
         # Else the shell would look for files of that name.
         return f"--{name} {shlex.quote(value) if '*' in value else value}".rstrip()
     argument = name.replace("-", "_")
@@ -67,7 +67,7 @@ def right_labels(value: str = "FILE") -> str:
 
 def place(name: str) -> str:
     """A parameter that a command takes by its place: `TRAIN` in a shell, `train` in Python."""
-    return name.upper() if _door == SHELL else name
+    return name.upper() if _entered == SHELL else name
 
 
 def _literal(value: str) -> str:
