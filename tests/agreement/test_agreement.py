@@ -249,10 +249,10 @@ def test_python_measures_the_runs_that_the_command_measures(outputs: dict[str, O
 def test_python_measures_leakage_in_given_runs_as_the_command(outputs: dict[str, Output], form: str) -> None:
     folder = outputs["measure"].path.parent
     with inside(folder):
-        arguments = ["--runs", "runs", "--model", "a", "--test", "test.jsonl", "-o", "of-runs", "--no-map"]
+        arguments = ["--runs", "runs", "--model", "a", "--test", "test.jsonl", "-o", "of-runs", "--no-plane"]
         assert run(["leakage", "measure", *arguments, "--quiet"]) == 0
         test = "test.jsonl" if form == "file" else pl.read_ndjson("test.jsonl").to_dicts()
-        report = goldassay.measure_leakage(None, test, "runs", model="a", map=False, settings=load_settings())
+        report = goldassay.measure_leakage(None, test, "runs", model="a", plane=False, settings=load_settings())
     written = json.loads((folder / "of-runs" / "report.json").read_text(encoding="utf-8"))
     assert written["figures"]
     assert report.to_dict()["figures"] == written["figures"]

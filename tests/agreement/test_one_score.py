@@ -77,7 +77,7 @@ def test_classifiers_of_artifacts_have_the_interval_of_the_leakage() -> None:
     seed = 3
     found = classify(train, test, Bounds(min_count=5, clusters="premise"), range(seed, seed + 2), seed=seed).table
     (row,) = found.filter(pl.col("classifier") == "n-grams").to_dicts()
-    report = goldassay.measure_leakage(train, test, seeds=2, seed=seed, clusters="premise", map=False, n_clusters=4)
+    report = goldassay.measure_leakage(train, test, seeds=2, seed=seed, clusters="premise", plane=False, n_clusters=4)
     conditions = {each["condition"]: each for each in report.to_dict()["leakage"]["conditions"]}
     alone = conditions["hypothesis_only"]
     assert row["accuracy"] == alone["accuracy"]

@@ -152,3 +152,28 @@ def test_judgments_of_two_files_are_one_input(tmp_path: Path) -> None:
     report = goldassay.audit(paths)
     assert report.document["judgments"]["n_judgments"] == len(rows)
     assert isinstance(report.tables["judges"], pl.DataFrame)
+
+
+def test_codes_that_may_mean_two_things_are_decided_by_a_map(tmp_path: Path) -> None:
+    """0, 1, 2 as first, second, tie: refused with both readings; each reading turns the winners round."""
+    rows = [
+        {"prompt": f"Ask {at}", "response 1": "word " * (9, 2)[at % 2 == 0],
+         "response 2": "word " * (2, 9)[at % 2 == 0], "label": 2 if at % 6 == 5 else int(at % 2 == 0)}
+        for at in range(240)
+    ]  # fmt: skip
+    path = write(tmp_path / "pairs.jsonl", rows)
+    refused = audited(str(path), "-q", "-o", str(tmp_path / "out"))
+    assert refused.returncode == 2
+    mends = [f"label={names}" for names in ("0:first,1:second,2:tie", "0:tie,1:first,2:second")]
+    assert all(f"--map {mend}" in refused.stderr for mend in mends)
+    found = []
+    for n, mend in enumerate(mends):
+        done = audited(str(path), "-q", "-o", str(tmp_path / str(n)), "--map", mend)
+        assert done.returncode == 0, done.stderr
+        document = json.loads((tmp_path / str(n) / "report.json").read_text())
+        found.append(("longer" in json.dumps(document["verdicts"]["leakage"]), document["dataset"]["n_test"]))
+    assert found[0] == (True, 200)
+    assert not found[1][0]
+    unknown = audited(str(path), "--map", "label=7:first")
+    assert unknown.returncode == 2
+    assert "'0', '1', '2'" in unknown.stderr

@@ -123,7 +123,7 @@ def test_clusters_share_the_variance_of_readers_that_differ(
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "few.jsonl", leaky_rows(60))
     arguments = ["few.jsonl", "--test", "test.jsonl", "--seeds", "4", "--conditions", "hypothesis_only"]
-    assert run(["leakage", "measure", *arguments, "--n-clusters", "8", "--no-map", "-q", "-o", "report"]) == 0
+    assert run(["leakage", "measure", *arguments, "--n-clusters", "8", "--no-plane", "-q", "-o", "report"]) == 0
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert {row["condition"]: row["sd"] for row in found["conditions"]}["paired"] > 0
     assert found["clusters"][0]["variance_share"] is not None
@@ -155,7 +155,7 @@ def test_from_what_others_left(data: tuple[Path, Path], tmp_path: Path, monkeypa
     write_evidence(tmp_path / "runs")
     np.save(tmp_path / "cls.npy", np.random.default_rng(0).standard_normal((240, 8)))
     arguments = ["leakage", "measure", "--runs", "runs", "--test", "test.jsonl", "--embeddings", "hypothesis=cls.npy"]
-    assert run([*arguments, "--n-clusters", "6", "--no-map", "-q", "-o", "report"]) == 0
+    assert run([*arguments, "--n-clusters", "6", "--no-plane", "-q", "-o", "report"]) == 0
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert [row["condition"] for row in found["conditions"]] == ["paired", "hypothesis_only"]
     (agreement,) = found["agreement"]
@@ -202,7 +202,7 @@ def test_several_datasets_side_by_side(here: Command, tmp_path: Path) -> None:
     tests = ("a=a-test.jsonl", "b=b-test.jsonl", "other=b-test.jsonl")
     done = here(
         "leakage", "measure", *sets, *(part for name in tests for part in ("--test", name)), "--seeds", "2",
-        "--n-clusters", "4", "--no-map", "--conditions", "hypothesis_only", "--figures", "svg", "--latex",
+        "--n-clusters", "4", "--no-plane", "--conditions", "hypothesis_only", "--figures", "svg", "--latex",
         "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err
@@ -228,7 +228,7 @@ def test_several_datasets_side_by_side(here: Command, tmp_path: Path) -> None:
     assert states(page, "Not correlated", "three parts", "token relevance agreement")
 
 
-MEASURE = ("leakage", "measure", "-q", "--no-map")
+MEASURE = ("leakage", "measure", "-q", "--no-plane")
 
 
 def test_evidence_of_another_dataset_is_refused(
@@ -302,7 +302,7 @@ def test_a_network_leaves_embeddings_and_relevances(
     pytest.importorskip("torch")
     given = (
         "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "--seeds", "2",
-        "--conditions", "hypothesis_only", "--n-clusters", "6", "--no-map", "-q",
+        "--conditions", "hypothesis_only", "--n-clusters", "6", "--no-plane", "-q",
     )  # fmt: skip
     (tmp_path / "goldassay.toml").write_text("[training]\nrows = 150\nchanges = {epochs = 2}\n")
     assert goldassay(*given, "-o", "report").status == 0

@@ -70,8 +70,8 @@ def test_a_second_evaluation_set_of_an_audit_is_sent_to_the_option_that_takes_it
 
 
 def test_a_switch_is_not_set_on_and_off(refused: Callable[..., str]) -> None:
-    line = refused("leakage", "measure", "train.jsonl", "--map", "--no-map")
-    assert line == says("goldassay: --map", "--no-map", "one of them")
+    line = refused("leakage", "measure", "train.jsonl", "--plane", "--no-plane")
+    assert line == says("goldassay: --plane", "--no-plane", "one of them")
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def numbered(given: tuple[Path, pl.DataFrame], folder: Path, dropped: list[int] 
     return made, runs.with_columns(pl.col("example_id").str.strip_prefix("e"))
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", DOORS)
 @pytest.mark.parametrize(
     ("dropped", "said"),
     [([5, 17], ("another right label", "than in the report")),
@@ -256,7 +256,7 @@ def test_runs_of_a_set_before_rows_were_dropped_are_refused(
         DOORS[entry_point](runs, discount=str(report))
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", DOORS)
 def test_scores_by_row_number_are_refused_and_by_name_said_to_be(
     given: tuple[Path, pl.DataFrame], tmp_path: Path, entry_point: str
 ) -> None:
@@ -300,7 +300,7 @@ def test_a_table_without_items_is_not_taken_row_by_row(given: tuple[Path, pl.Dat
         goldassay.rank_systems(wide, discount=str(report))
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", DOORS)
 def test_rows_with_a_mended_label_are_left_out_and_said(
     given: tuple[Path, pl.DataFrame], tmp_path: Path, entry_point: str
 ) -> None:

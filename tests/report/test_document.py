@@ -33,8 +33,8 @@ PAIR = "{base}/data/train.jsonl --test {base}/data/test.jsonl"
 SMALL = "{base}/data/dev.jsonl --test {base}/data/test.jsonl"
 COMMANDS = {
     "audit": f"audit {SMALL} --settings {{base}}/short.toml --runs {{base}}/predictions.csv",
-    "leakage": f"leakage measure {SMALL} --seeds 2 --no-map",
-    "several": "leakage measure a={base}/data/dev.jsonl b={base}/data/test.jsonl --seeds 2 --no-map",
+    "leakage": f"leakage measure {SMALL} --seeds 2 --no-plane",
+    "several": "leakage measure a={base}/data/dev.jsonl b={base}/data/test.jsonl --seeds 2 --no-plane",
     "suggest": "leakage suggest {base}/data/dev.jsonl --shares 0.1",
     "instability": "instability {base}/runs",
     "compare": "compare {base}/runs",

@@ -75,6 +75,8 @@ def _literal(value: str) -> str:
     parts = value.split(",")
     pairs = [part.partition("=") for part in parts if part != _MORE]
     more = [_MORE] if _MORE in parts else []
+    if any(":" in text for _, sign, text in pairs if sign):
+        return repr(value)
     if all(sign for _, sign, _ in pairs):
         return f"{{{', '.join([*(f'{_key(key)}: {_word(text)}' for key, _, text in pairs), *more])}}}"
     if len(parts) > 1:

@@ -179,6 +179,16 @@ _COLUMNS = Option(
 )
 Columns = Annotated[str | Mapping[str, str] | None, _COLUMNS]
 ColumnsText = Annotated[str | None, _COLUMNS]
+ValueMap = Annotated[
+    str | Mapping[str, Mapping[str, str]] | None,
+    Option(
+        "What the values of a column or role mean, as in label=0:first,1:second,2:tie; values that are not named stay.",
+        DATA,
+        "COLUMN=VALUE:NAME,...",
+        repeat=True,
+        parse="\n".join,
+    ),
+]
 Format = Annotated[
     str, Option("The format of the files, where their content does not say it.", DATA, "NAME", default="auto")
 ]
@@ -723,9 +733,9 @@ ClusterThreshold = Annotated[
     float, Option("A cluster whose divergence is above this is called biased.", METHOD, "D", ge=0)
 ]
 Grid = Annotated[bool, Option("Score the clusters for several numbers of clusters and components, too.", METHOD)]
-Map = Annotated[
+SentencePlane = Annotated[
     bool,
-    Option("Lay the sentences out on the plane (half a minute for 10,000).", METHOD, spelled=("--map/--no-map",)),
+    Option("Lay the sentences out on the plane (half a minute for 10,000).", METHOD, spelled=("--plane/--no-plane",)),
 ]
 Shares = Annotated[float | Sequence[float], Option("Which shares of the rows to drop.", METHOD, "SHARE,...")]
 InDistribution = Annotated[

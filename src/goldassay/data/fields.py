@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
+from goldassay.data.cells import cell_texts
 from goldassay.data.frames import series_of
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+# Beside roles: what the values of columns mean, {column or role: {value: name}} as JSON.
+VALUES = "map"
 _PLACE = re.compile(r"#(\d+)")
 _MOST_FIELDS = 12
 
@@ -26,20 +29,39 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
 
     Args:
         frame: All columns as they were read.
-        columns: Role to column, as a user named them.
+        columns: Role to column, as a user named them; under `VALUES` the names that values of columns get.
 
     Raises:
-        InputError: A column has no such field, or the frame has not so many columns.
+        InputError: A column has no such field, or the frame has not so many columns; or no row has a value that is
+            given a name.
     """
     named: dict[str, str] = {}
-    for role, wanted in (columns or {}).items():
+    given = dict(columns or {})
+    values = json.loads(given.pop(VALUES, "{}"))
+    for role, wanted in given.items():
         parts = [wanted] if wanted in frame.columns else wanted.split("+")
         found = []
         for part in map(str.strip, parts):
             frame, name = _resolved(frame, part)
             found.append(name)
         named[role] = "+".join(found)
+    for place, names in values.items():
+        frame = _with_names(frame, named.get(place, place), names)
     return frame, named
+
+
+def _with_names(frame: pl.DataFrame, column: str, names: Mapping[str, str]) -> pl.DataFrame:
+    """The frame with the names of a column's values in their place; values without a name stay."""
+    frame, column = _resolved(frame, column)
+    if column not in frame.columns:
+        listed = ", ".join(map(repr, frame.columns[:_MOST_FIELDS]))
+        raise InputError(f"there is no column {column!r} to map", mend=f"the columns are {listed}")
+    texts = cell_texts(frame[column])
+    known = set(texts.drop_nulls().unique().to_list())
+    if missing := [value for value in names if value not in known]:
+        shown = ", ".join(map(repr, sorted(known)[:_MOST_FIELDS]))
+        raise InputError(f"no row has the value {missing[0]!r}", column=column, mend=f"its values are {shown}")
+    return frame.with_columns(texts.replace(dict(names)).alias(column))
 
 
 def _resolved(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:

@@ -21,6 +21,7 @@ Group
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,7 +46,7 @@ from goldassay.data.column_names import (
     TEXTS,
     normalized,
 )
-from goldassay.data.fields import fields_of
+from goldassay.data.fields import VALUES, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,6 +146,37 @@ def parse_columns(text: str) -> dict[str, str]:
             )
         columns[role] = column
     return columns
+
+
+def with_values(
+    columns: str | Mapping[str, str] | None,
+    map: str | Mapping[str, Mapping[str, str]] | None,  # noqa: A002
+) -> str | Mapping[str, str] | None:
+    """The roles with what the values of columns mean, which `name_fields` puts in their place.
+
+    Args:
+        columns: As `parse_columns` takes them, or role to column.
+        map: `label=0:first,1:second`, a line for each column; or column to the name of each value.
+
+    Raises:
+        InputError: Some part is not COLUMN=VALUE:NAME.
+    """
+    if not map:
+        return columns
+    if isinstance(map, str):
+        found: dict[str, dict[str, str]] = {}
+        for line in map.split("\n"):
+            column, _, pairs = line.partition("=")
+            named = dict(pair.partition(":")[::2] for pair in pairs.split(","))
+            if not (column.strip() and all(key.strip() and name.strip() for key, name in named.items())):
+                raise InputError(
+                    f"{line!r} is not COLUMN=VALUE:NAME", mend=f"write {option('map', 'label=0:first,1:second,2:tie')}"
+                )
+            found.setdefault(column.strip(), {}).update({key.strip(): name.strip() for key, name in named.items()})
+    else:
+        found = {column: {str(key): name for key, name in names.items()} for column, names in map.items()}
+    given = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+    return {**given, VALUES: json.dumps(found)}
 
 
 def is_known_column(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import tempfile
@@ -14,7 +15,9 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.data.fields import VALUES
 from goldassay.data.kinds import Strength
+from goldassay.data.roles import parse_columns
 from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
 
@@ -141,7 +144,8 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
         match, problem = _best(found)
         frame = source.table.frame
         formats, runs = match.found if match is not None and match.kind.name == RUNS else ("", ())
-        given = f" --columns {shlex.quote(_said(columns))}" if columns else ""
+        roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+        given = _given(roles)
         questions = tuple(_questions(match, place, given, _extent(match, frame, runs)))
         return Look(
             paths=(place,),
@@ -155,7 +159,7 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             problem=problem,
             kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
             questions=questions,
-            command=_next(match, place, given, frame, questions),
+            command=_next(match, place, roles, frame, questions),
         )
 
 
@@ -170,8 +174,14 @@ def _best(found: Recognition) -> tuple[Match | None, str]:
         return None, error.problem
 
 
-def _said(columns: str | Mapping[str, str] | None) -> str:
-    return columns if isinstance(columns, str) else ",".join(f"{role}={name}" for role, name in (columns or {}).items())
+def _given(roles: Mapping[str, str]) -> str:
+    """The options that name these roles, with a space before each."""
+    named = ",".join(f"{role}={name}" for role, name in roles.items() if role != VALUES)
+    found = f" --columns {shlex.quote(named)}" if named else ""
+    for column, names in json.loads(roles.get(VALUES, "{}")).items():
+        pairs = ",".join(f"{value}:{name}" for value, name in names.items())
+        found += f" --map {shlex.quote(f'{column}={pairs}')}"
+    return found
 
 
 def _seen(kind: Kind, found: Recognition) -> KindSeen:
@@ -215,8 +225,10 @@ def _questions(match: Match | None, place: str, given: str, extent: Mapping[str,
         yield QuestionSeen(key, asked.title, not lacks, lacks, command)
 
 
-def _next(match: Match | None, place: str, given: str, frame: pl.DataFrame, questions: tuple[QuestionSeen, ...]) -> str:
-    quoted = shlex.quote(place)
+def _next(
+    match: Match | None, place: str, roles: Mapping[str, str], frame: pl.DataFrame, questions: tuple[QuestionSeen, ...]
+) -> str:
+    quoted, given = shlex.quote(place), _given(roles)
     if match is None:
         return ""
     if any(each.is_asked for each in questions):
@@ -228,8 +240,7 @@ def _next(match: Match | None, place: str, given: str, frame: pl.DataFrame, ques
         values = frame.select(pl.col(columns).cast(pl.Float64, strict=False)).unpivot()["value"].drop_nulls().to_list()
         return f"goldassay audit {quoted}{given} --grades {min(values):g}:{max(values):g}"
     if match.lacking == ("label",) and (label := _likely_label(match, frame)):
-        said = f"{given.removeprefix(' --columns ')},label={label}" if given else f"label={label}"
-        return f"goldassay audit {quoted} --columns {shlex.quote(said)}"
+        return f"goldassay audit {quoted}{_given({**roles, 'label': label})}"
     return ""
 
 

@@ -27,6 +27,7 @@ from goldassay.core.options import (
     Seed,
     SettingsOrFile,
     SplitBy,
+    ValueMap,
     place,
 )
 from goldassay.questions.run_choice import RunChoice, by_ids
@@ -43,6 +44,7 @@ def look(
     data: Annotated[Any, place("Data, runs or a board: files of one kind, or a folder.", "PATH...", repeat=True)],
     *,
     columns: Columns = None,
+    map: ValueMap = None,  # noqa: A002
     format: Format = "auto",  # noqa: A002
 ) -> Look:
     """Say what a file holds, which column plays which role, what is not read, and what can be asked of it.
@@ -59,9 +61,10 @@ def look(
     Raises:
         InputError: Nothing was given, a file cannot be read, or the files are of several kinds.
     """
+    from goldassay.data.roles import with_values
     from goldassay.questions.look import look_at
 
-    return look_at(data, columns, format)
+    return look_at(data, with_values(columns, map), format)
 
 
 @command()
@@ -77,6 +80,7 @@ def audit(
     model: Model = None,
     out: Out = None,
     columns: Columns = None,
+    map: ValueMap = None,  # noqa: A002
     clusters: Clusters = None,
     split_by: SplitBy = None,
     label_names: LabelNames = None,
@@ -122,6 +126,7 @@ def audit(
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_values
     from goldassay.questions.audit import study_audit
     from goldassay.questions.leakage.item_loading import ItemReading
     from goldassay.questions.overlap.search.scan import CorpusChoice
@@ -131,7 +136,8 @@ def audit(
     settings = chosen(settings, seed, clusters=clusters, split_by=split_by)
     # The score that is reported is that of a run's last checkpoint.
     choice = RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), grades=grades)
-    reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
+    roles = with_values(columns, map)
+    reading = ItemReading(roles, format, settings.data.clusters, settings.data.split_by, label_names)
     searched = CorpusChoice.of(corpus, field)
     return study_audit(
         train, test, runs, elsewhere, searched, choice, reading, settings, model=model, out=out, quiet=quiet

@@ -35,7 +35,9 @@ CALLS: Mapping[str, Callable[[Any], Any]] = {
     "audit-items": lambda g: g.audit("in/questions.jsonl", corpus="in/corpus"),
     "audit-refused": lambda g: g.audit("in/renamed.tsv", columns={"premise": "first", "label": "third"}),
     "measure-artifacts": lambda g: g.measure_artifacts("in/train.jsonl", "in/test.jsonl", min_count=10),
-    "measure-leakage": lambda g: g.measure_leakage("in/train.jsonl", "in/test.jsonl", seeds=2, map=False, n_clusters=6),
+    "measure-leakage": lambda g: g.measure_leakage(
+        "in/train.jsonl", "in/test.jsonl", seeds=2, plane=False, n_clusters=6
+    ),
     "suggest-rewrites": lambda g: g.suggest_rewrites("in/train.jsonl", "in/test.jsonl", shares=[0.1]),
     "measure-instability": lambda g: g.measure_instability("in/runs", groups=["genre"], dataset="test"),
     "compare-models": lambda g: g.compare_models("in/a.csv", "in/b.csv", clusters="premise", test="in/test.jsonl"),

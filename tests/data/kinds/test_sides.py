@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError
 from goldassay.data.kinds.sides import FIRST, SECOND, TIE, side_reader
 
 
@@ -17,7 +18,6 @@ from goldassay.data.kinds.sides import FIRST, SECOND, TIE, side_reader
         ([1, 2], [FIRST, SECOND]),
         (["1", "2"], [FIRST, SECOND]),
         ([0, 1], [FIRST, SECOND]),
-        ([0, 1, 2], [TIE, FIRST, SECOND]),
         ([0.0, 1.5, 1.0, 2.0], [TIE, TIE, FIRST, SECOND]),
         ([1.0000001, 1.9, 1.4999], [FIRST, SECOND, FIRST]),
         ([0, 0.5, 1], [FIRST, TIE, SECOND]),
@@ -40,6 +40,14 @@ def test_spellings(values: list[Any], sides: list[int | None]) -> None:
 def test_numbers_turn_round_where_one_means_the_first() -> None:
     read, _ = side_reader([0, 1], one_means_first=True)
     assert [read(1), read(0)] == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], ["0", "2"], [0.0, 2.0, 1.0, None]])
+def test_two_codings_of_ties_are_no_guess(values: list[Any]) -> None:
+    """Published sets write 0 for the tie, or 2: no verdict before it is decided."""
+    with pytest.raises(InputError, match="label=0:first,1:second,2:tie") as refused:
+        side_reader(values, ["label"], "pairs.jsonl")
+    assert (refused.value.file, refused.value.column) == ("pairs.jsonl", "label")
 
 
 def test_a_column_of_ones_may_count_from_0_or_from_1() -> None:

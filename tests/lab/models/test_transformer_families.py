@@ -22,7 +22,7 @@ from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.predictions import relevances
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.snapshots import hold
+from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.state import read_tensors, restore_weights, weights_of, write_tensors
 from tests.lab.models.network_cases import texts_of
 from tests.lab.models.tiny_checkpoints import FAMILIES, WITH_DECODERS, family_checkpoint
@@ -156,7 +156,7 @@ def test_with_a_decoder_all_but_relevance_works(family, tmp_path):
     alone = [network(network.collate(encoded, np.array([row]))) for row in range(2)]
     torch.testing.assert_close(torch.cat(alone), network(network.collate(encoded, np.arange(2))), rtol=1e-4, atol=1e-5)
 
-    held = hold(made_pairs(16), tmp_path / "runs")
+    held = take_snapshot(made_pairs(16), tmp_path / "runs")
     job = Job(train=held, tests=(held,), model=place, out=str(tmp_path / "runs"), record=("predictions", "embeddings"))
     assert run_job(job).steps == 3
     with pytest.raises(InputError, match=in_order("relevance", "encoder with a decoder")):

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured(folder: Path, **given: Any) -> dict[str, Any]:
-    return goldassay.measure_leakage(None, folder / "test.jsonl", map=False, **given).to_dict()
+    return goldassay.measure_leakage(None, folder / "test.jsonl", plane=False, **given).to_dict()
 
 
 @pytest.mark.parametrize("name", ["v.npz", "v.csv", "v.parquet"])
@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_one_line(folder: Path, tmp_path: Path) -> None:
 
 def test_both_doors_say_the_same(folder: Path, tmp_path: Path) -> None:
     given = f"hypothesis_only={folder / 'p.csv'}"
-    words = ["leakage", "measure", "--test", str(folder / "test.jsonl"), "--probabilities", given, "--no-map", "-q"]
+    words = ["leakage", "measure", "--test", str(folder / "test.jsonl"), "--probabilities", given, "--no-plane", "-q"]
     assert run([*words, "-o", str(tmp_path / "out")]) == 0
     document = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     found = measured(folder, probabilities={"hypothesis_only": str(folder / "p.csv")})

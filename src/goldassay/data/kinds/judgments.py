@@ -276,10 +276,11 @@ class _Reader:
         self.used_rows: list[int] = []
         self.sizes: list[float | None] = []
         values = [value for column in shape.verdicts for value in frame[column].to_list()]
-        self.read, _ = side_reader(values)
+        self.read, _ = side_reader(values, shape.verdicts, source)
         self.by_name = self._are_names(values)
         # People write alike, whoever of them used which values.
-        self.person, _ = side_reader([value for column in shape.people for value in frame[column].to_list()])
+        people = [value for column in shape.people for value in frame[column].to_list()]
+        self.person, _ = side_reader(people, shape.people, source)
         self.names_first = shape.order is not None and self._are_names(frame[shape.order].to_list())
         self.a_first = self._order()
 

@@ -130,7 +130,7 @@ def read_preferences(
     if shape is None:
         return None
     _check_columns(frame, dependent, source)
-    read, doubtful, said = _sides_of(frame, shape)
+    read, doubtful, said = _sides_of(frame, shape, source)
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]
     kept = [at for at, row in enumerate(rows) if row.used]
     if not kept:
@@ -193,7 +193,9 @@ def _check_columns(frame: pl.DataFrame, named: Sequence[str], source: str) -> No
             raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {listed}")
 
 
-def _sides_of(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[Callable[[dict[str, Any]], _Read], str, list[str]]:
+def _sides_of(
+    frame: pl.DataFrame, shape: PreferenceShape, source: str
+) -> tuple[Callable[[dict[str, Any]], _Read], str, list[str]]:
     """How a row is read: its responses, which of them are preferred, its prompt, and why none is; what is in doubt."""
 
     def prompt_of(row: dict[str, Any]) -> Any:
@@ -223,7 +225,7 @@ def _sides_of(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[Callable[[di
         return of_scores, "", [f"The response with the larger number in {names} counts as preferred."]
     # People write alike, whoever of them used which values.
     values = [value for column in shape.winners for value in frame[column].to_list()]
-    side_of, doubtful = side_reader(values, one_means_first=shape.one_means_first)
+    side_of, doubtful = side_reader(values, shape.winners, source, one_means_first=shape.one_means_first)
 
     def of_winners(row: dict[str, Any]) -> _Read:
         both = [row[first], row[second]]

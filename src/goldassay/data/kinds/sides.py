@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.entry_point import option
+from goldassay.core.errors import InputError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 FIRST, SECOND, TIE = 0, 1, 2
+# PandaLM's columns, one of each person, in which 0 is the tie.
+_PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
+_CODED = ("0:first,1:second,2:tie", "0:tie,1:first,2:second")
 
 _TIES = frozenset(
     ("tie", "tied", "draw", "equal", "same", "both", "neither", "c", "a=b", "b=a", "1=2", "2=1",
@@ -22,20 +28,36 @@ _ENDING = re.compile(
 _WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND}
 
 
-def side_reader(values: Iterable[Any], *, one_means_first: bool = False) -> tuple[Callable[[Any], int | None], str]:
+def side_reader(
+    values: Iterable[Any], columns: Sequence[str] = (), source: str = "", *, one_means_first: bool = False
+) -> tuple[Callable[[Any], int | None], str]:
     """How a column names sides: a function from a value to 0 (first), 1 (second), 2 (tie) or None (none of these).
 
-    Numbers may count from 0 or from 1: from 1 where a 2 occurs, 0 and 1.5 then being ties; a number between 1 and 2
-    leans to the nearer.
+    Numbers may count from 0 or from 1: from 1 where a 2 occurs, 1.5 then being a tie; a number between 1 and 2 leans to
+    the nearer. Where 0 and 2 occur and 1.5 does not, published sets differ: 0 is the tie, or 2 is;
+    in several columns of annotators, as PandaLM has them, 0 is.
 
     Args:
         values: All of the column.
+        columns: Where they stand, for messages.
+        source: The file, for messages.
         one_means_first: 1 names the first and 0 the second.
 
     Returns:
         The function; and why it may be otherwise, "" where there is no doubt.
+
+    Raises:
+        InputError: 0, 1 and 2 may be tie, first and second, or first, second and tie.
     """
     distinct = {number for value in values if (number := _number(value)) is not None}
+    is_known = one_means_first or (len(columns) > 1 and all(map(_PEOPLE.fullmatch, columns)))
+    if {0.0, 2.0} <= distinct <= {0.0, 1.0, 2.0} and not is_known:
+        either = [f"{columns[0] if columns else 'winner'}={names}" for names in _CODED]
+        raise InputError(
+            "0, 1 and 2 may mean first, second and tie, or tie, first and second",
+            file=source or None, column="+".join(columns) or None,
+            mend=f"say which: {' or '.join(option('map', each) for each in either)}",
+        )  # fmt: skip
     fractions = {each for each in distinct if each not in (0, 1, 2)}
     doubtful = ""
     base: int | None = None

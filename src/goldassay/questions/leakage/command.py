@@ -22,7 +22,6 @@ from goldassay.core.options import (
     Embeddings,
     Grid,
     LeakageSeeds,
-    Map,
     Model,
     Models,
     NClusters,
@@ -31,12 +30,14 @@ from goldassay.core.options import (
     Quiet,
     RunPaths,
     Seed,
+    SentencePlane,
     SettingsOrFile,
     Shares,
     SplitBy,
     Test,
     Tests,
     Train,
+    ValueMap,
     place,
 )
 from goldassay.questions.run_choice import RunChoice, RunLabels
@@ -69,7 +70,7 @@ def measure_leakage(
     components: Components = 30,
     cluster_threshold: ClusterThreshold = 0.25,
     grid: Grid = False,
-    map: Map = True,  # noqa: A002
+    plane: SentencePlane = True,
     models: Models = None,
     embeddings: Embeddings = None,
     probabilities: Probabilities = None,
@@ -77,6 +78,7 @@ def measure_leakage(
     dataset: Dataset = None,
     out: Out = None,
     columns: Columns = None,
+    map: ValueMap = None,  # noqa: A002
     clusters: Clusters = None,
     split_by: SplitBy = None,
     seed: Seed = None,
@@ -113,6 +115,7 @@ def measure_leakage(
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_values
     from goldassay.questions.leakage.given import GivenEvidence
     from goldassay.questions.leakage.partial_input import LeakageChoice
     from goldassay.questions.leakage.question import study_leakage
@@ -140,10 +143,10 @@ def measure_leakage(
             "conditions": tuple(conditions or ()),
             "seeds": seeds,
             "choice": LeakageChoice(
-                n_clusters=n_clusters, n_components=components, threshold=cluster_threshold, grid=grid, map=map
+                n_clusters=n_clusters, n_components=components, threshold=cluster_threshold, grid=grid, map=plane
             ),
             "label_names": reading.get("label_names"),
-            "columns": columns,
+            "columns": with_values(columns, map),
             "settings": chosen(settings, seed, clusters=clusters, split_by=split_by),
             "quiet": quiet,
         }
@@ -165,6 +168,7 @@ def suggest_rewrites(
     condition: Condition = None,
     shares: Shares = (0.02, 0.05, 0.1, 0.2, 0.3),
     columns: Columns = None,
+    map: ValueMap = None,  # noqa: A002
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
@@ -190,10 +194,11 @@ def suggest_rewrites(
         InputError: The data or what is asked for cannot be used.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_values
     from goldassay.questions.leakage.suggestions import study_rewrites
 
     dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
-    return study_rewrites(train, test, condition, dropped, columns, chosen(settings, seed), quiet)
+    return study_rewrites(train, test, condition, dropped, with_values(columns, map), chosen(settings, seed), quiet)
 
 
 def _each(data: Any) -> list[Any]:
