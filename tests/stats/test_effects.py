@@ -72,10 +72,10 @@ def test_the_baseline_is_the_mean_share_of_the_labels_that_may_be_the_most_frequ
     gold = np.repeat([0, 1, 2], [340, 330, 100])
     effects = measured(ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
     assert effects.contenders == (0, 1)
-    named = np.zeros_like(gold)
+    named = np.where(np.arange(gold.size) % 4, gold, 0)
     value = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[ACCURACY].value
     b = (340 + 330) / 2 / 770
-    assert value == pytest.approx((340 / 770 - b) / (1 - b))
+    assert value == pytest.approx(((named == gold).mean() - b) / (1 - b))
 
 
 @given(seed=st.integers(0, 50), skill=st.floats(0, 0.9), times=st.integers(2, 5))
@@ -89,7 +89,9 @@ def test_repeats_in_clusters_tell_nothing_more(seed: int, skill: float, times: i
     )  # fmt: skip
     assert repeated.effective_clusters == pytest.approx(gold.size)
     accuracy, again = by_measure(single)[ACCURACY], by_measure(repeated)[ACCURACY]
-    assert (again.value, again.low, again.high) == pytest.approx((accuracy.value, accuracy.low, accuracy.high))
+    assert (again.value, again.low, again.high) == pytest.approx(
+        (accuracy.value, accuracy.low, accuracy.high), nan_ok=True
+    )
 
 
 @given(seed=st.integers(0, 50))
@@ -187,23 +189,49 @@ def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
     assert by_measure(effects)[BALANCED].value == pytest.approx(1)
 
 
-def test_a_constant_reader_has_ends_and_no_information() -> None:
-    gold = np.repeat([0, 1], [600, 400])
-    constant = np.zeros((1, 1000), dtype=int)
-    logs = np.log(np.where(gold == 0, 0.6, 0.4))[np.newaxis]
-    found = by_measure(
-        measured(
-            ReaderPredictions("a", "r", constant, None, logs),
-            gold=gold,
-            n_classes=2,
-            train_counts=np.array([599_999, 399_999]),
-        )
-    )
-    assert found[ACCURACY].value == 0
-    assert found[ACCURACY].low <= 0 <= found[ACCURACY].high < 0.05
-    assert found[BALANCED].value == 0
-    assert found[BALANCED].low < 0 < found[BALANCED].high
-    assert abs(found[INFORMATION].value) < 1e-4
+def constants(gold: np.ndarray) -> dict[str, ReaderPredictions]:
+    """Readers that give every row one answer, in each of the ways in which what they say can be known."""
+    one = np.zeros((1, gold.size), int)
+    chance = np.full(gold.size, 0.5)
+    return {
+        "label": ReaderPredictions("a", "r", one),
+        "label that no row has": ReaderPredictions("a", "r", one + 2),
+        "a label in each run": ReaderPredictions("a", "r", np.vstack([one, one + 1])),
+        "right answers alone": ReaderPredictions("a", "r", None, correct=(gold == 1)[np.newaxis].astype(float)),
+        "place": ReaderPredictions("a", "r", one + 1, of_places=True),
+        "no choice": ReaderPredictions("a", "r", None, correct=chance[np.newaxis], chance=chance),
+    }
+
+
+@pytest.mark.parametrize("kind", list(constants(np.arange(2))))
+def test_a_reader_that_gives_every_row_one_answer_gains_nothing(kind: str) -> None:
+    gold = np.repeat([0, 1], [45, 55])
+    found = measured(constants(gold)[kind], gold=gold, n_classes=3).effects
+    assert found
+    for each in found:
+        if each.measure == BALANCED and each.reason.startswith("fewer"):
+            continue
+        assert (each.value, each.tells_nothing, each.measurable) == (0, True, False)
+        assert math.isnan(each.low)
+        assert math.isnan(each.high)
+
+
+def test_a_constant_reader_moves_no_other() -> None:
+    gold, named, _ = world(3, 800, [0.34, 0.33, 0.33], 0.3)
+    reading = ReaderPredictions("a", "r", named[np.newaxis])
+    alone = measured(reading, gold=gold, n_classes=3)
+    beside = measured(reading, constants(gold)["label"], gold=gold, n_classes=3)
+    assert beside.effects[:2] == alone.effects
+    assert beside.quantile == alone.quantile
+
+
+@given(seed=st.integers(0, 30), skill=st.floats(0, 0.9))
+@settings(max_examples=20, deadline=None)
+def test_no_effect_is_said_to_be_surely_below_0(seed: int, skill: float) -> None:
+    gold, named, _ = world(seed, 300, [0.5, 0.5], skill)
+    for each in measured(ReaderPredictions("a", "r", 1 - named[np.newaxis]), gold=gold, n_classes=2).effects:
+        if each.measurable:
+            assert each.upper == pytest.approx(max(each.high, 1.959964 * each.standard_error))
 
 
 def test_what_has_no_interval_says_why() -> None:

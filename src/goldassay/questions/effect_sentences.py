@@ -67,7 +67,8 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
     """What decided, in a sentence or several."""
     effect = judged.decisive
     if effect is None:
-        return " ".join(doubt.why for doubt in judged.doubts)
+        nothing = ["No reader tried here tells any rows apart."] if judged.word == "sound" else []
+        return " ".join([*nothing, *(doubt.why for doubt in judged.doubts)])
     said = describe_effect(effect)
     if judged.word == "sound":
         left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)

@@ -51,6 +51,8 @@ LEAST_CLUSTERS = 20
 # lower end is set by its own quantile, corrected for how many are left out.
 WILD = 4.0
 ONE_LABEL = "all test rows have the same label"
+# Of a reader that gives every row one answer: its value is 0, and no interval is needed.
+TELLS_NOTHING = "it tells no rows apart, and so gains nothing"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class ReaderPredictions:
             the accuracy skill is then sum(right - chance)/sum(1 - chance), and there is no other measure.
         applies: Where the reader says anything, (N,), of one that may abstain and then counts as chance; else
             everywhere. No end of its skill lies beyond what it could gain or lose there.
+        of_places: Whether the labels are places of choices, of which a balanced skill says nothing more.
     """
 
     part: str
@@ -78,6 +81,7 @@ class ReaderPredictions:
     correct: NDArray[np.floating] | None = None
     chance: NDArray[np.floating] | None = None
     applies: NDArray[np.bool_] | None = None
+    of_places: bool = False
 
     @property
     def n_examples(self) -> int:
@@ -90,6 +94,14 @@ class ReaderPredictions:
         if self.predictions is not None:
             return np.asarray((np.atleast_2d(self.predictions) == y).mean(axis=0))
         return np.asarray(np.atleast_2d(np.asarray(self.correct, dtype=np.float64)).mean(axis=0))
+
+    def answers_alike(self, y: NDArray[np.int64], named: NDArray[np.integer] | None) -> bool:
+        """Whether each run gives all examples one label: `named`, or else the one of all that it gets right."""
+        if named is not None:
+            rows = np.atleast_2d(named)
+            return bool((rows == rows[:, :1]).all())
+        runs = np.atleast_2d(np.asarray(self.correct, dtype=np.float64))
+        return all(np.array_equal(run, y == y[run.argmax()]) for run in runs)
 
 
 @dataclass(frozen=True)
@@ -108,7 +120,7 @@ class Effect(Result):
         part: Of the input.
         reader: What read it.
         measure: `ACCURACY`, `BALANCED`, `INFORMATION` or, of a judge, `POSITION`.
-        value: 0 without a flaw, at most 1.
+        value: 0 without a flaw, at most 1; 0 of a reader that gives all rows one answer.
         low: Lower end, simultaneous with those of all effects measured together at 95 %.
         high: One-sided upper end at 97.5 %.
         ordinary_low: One-sided lower end at 97.5 % of this effect alone.
@@ -134,6 +146,19 @@ class Effect(Result):
     def measurable(self) -> bool:
         """Whether it has an interval."""
         return not self.reason
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether its reader gives all rows one answer: it neither shows a flaw nor hides one."""
+        return self.reason == TELLS_NOTHING
+
+    @property
+    def upper(self) -> float:
+        """What the effect may reach: its upper end, but never less than 1.96 standard errors above 0.
+
+        Readers may do worse than guessing by the way folds fall; that shows no flaw to be smaller.
+        """
+        return max(self.high, normal_quantile(LEVEL) * self.standard_error)
 
 
 @dataclass(frozen=True)
@@ -230,7 +255,8 @@ def measure_effects(
             plans.append(_plan_over_chance(each, y, ratios))
             continue
         plans.append(_plan_accuracy(each, y, shares, contenders, ratios))
-        plans.append(_plan_balanced(each, y, groups, ratios))
+        if not each.of_places:
+            plans.append(_plan_balanced(each, y, groups, ratios))
         if each.log_probabilities is not None:
             plans.append(_plan_information(each, y, p, ratios))
     with one_blas_thread():
@@ -277,7 +303,7 @@ class _Plan:
         """The effect with its ends."""
         low = high = ordinary = error = math.nan
         reason = self.reason
-        if found.n_clusters < 2:
+        if not reason and found.n_clusters < 2:
             reason = "all test rows are in one cluster"
         elif self.leading is not None:
             error = float(found.errors[self.leading]) / self.scale
@@ -285,8 +311,7 @@ class _Plan:
                 low = min(each.low(found, together, effective) for each in self.lower) / self.scale
                 ordinary = min(each.low(found, None, effective) for each in self.lower) / self.scale
                 level = 1 - (1 - LEVEL) / len(self.upper)
-                # The value takes the contenders' mean share, and could exceed the least of their upper ends.
-                high = max(self.value, min(each.high(found, level, effective) for each in self.upper) / self.scale)
+                high = min(each.high(found, level, effective) for each in self.upper) / self.scale
             elif error > 0 or self.recalls is not None:
                 low, ordinary, high = self._ends(found, together, effective)
             elif self.constant is not None:
@@ -303,7 +328,8 @@ class _Plan:
             self.reading.part,
             self.reading.reader,
             self.measure,
-            self.value,
+            # Of a reader that nearly always names one label: the contenders' mean share may be surely exceeded.
+            self.value if math.isnan(high) else min(self.value, high),
             max(low, self.possible[0]) if not math.isnan(low) else low,
             min(high, self.possible[1]) if not math.isnan(high) else high,
             ordinary,
@@ -441,6 +467,8 @@ def _plan_accuracy(
 ) -> _Plan:
     if np.count_nonzero(shares) < 2:
         return _Plan(reading, ACCURACY, None, reason=ONE_LABEL)
+    if reading.answers_alike(y, reading.predictions):
+        return _Plan(reading, ACCURACY, None, 0.0, TELLS_NOTHING)
     right = reading.right(y)
     # A label so much rarer than the most frequent that its difference cannot be the least decides nothing.
     near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
@@ -467,6 +495,8 @@ def _plan_over_chance(reading: ReaderPredictions, y: NDArray[np.int64], ratios: 
     above, below = reading.right(y) - chance, 1 - chance
     if not below.any():
         return _Plan(reading, ACCURACY, None, reason="guessing is always right")
+    if not above.any():
+        return _Plan(reading, ACCURACY, None, 0.0, TELLS_NOTHING)
     applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
     total = float(below.sum())
     alike = bool(applies.all()) and float(np.ptp(chance)) == 0
@@ -487,13 +517,15 @@ def _plan_balanced(
     if n_groups < 2:
         return _Plan(reading, BALANCED, None, reason=f"fewer than two labels have {LEAST_ROWS} test rows")
     of_row = groups[y]
-    if reading.predictions is None:
-        right = reading.right(y)
-    else:
-        named = np.atleast_2d(reading.predictions if reading.lifted is None else reading.lifted)
-        right = (np.where(named < 0, -2, groups[named]) == of_row).mean(axis=0)
-    scale = 1 - 1 / n_groups
     within = of_row >= 0
+    named, right = None, reading.right(y)
+    if reading.predictions is not None:
+        labels = np.atleast_2d(reading.predictions if reading.lifted is None else reading.lifted)
+        named = np.where(labels < 0, -2, groups[labels])
+        right = (named == of_row).mean(axis=0)
+    if reading.answers_alike(y, named):
+        return _Plan(reading, BALANCED, None, 0.0, TELLS_NOTHING)
+    scale = 1 - 1 / n_groups
     rows = np.bincount(of_row[within], minlength=n_groups).astype(np.float64)
     recalls = np.bincount(of_row[within], weights=right[within], minlength=n_groups) / rows
     value = (float(recalls.mean()) - 1 / n_groups) / scale

@@ -76,23 +76,22 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
         doubts: What else forbids the word sound, such as planted words that were not found.
     """
     known = [each for each in effects.effects if each.measurable]
-    if not known:
+    silent = [each for each in effects.effects if each.tells_nothing]
+    if not known and not silent:
         reasons = dict.fromkeys(each.reason for each in effects.effects)
         why = f"No effect has an interval: {'; '.join(reasons)}."
         return Judged("not measurable", None, (Doubt(why, "Audit with more rows of at least two labels."),))
-    worst = max(known, key=_severity_of)
-    if worst.low >= worst.unsound:
-        return Judged("unsound", worst)
-    if worst.low >= worst.caution:
-        return Judged("caution", worst)
-    highest = max(known, key=lambda each: each.high / each.unsound if each.unsound > 0 else math.inf)
+    worst = max(known, key=_severity_of, default=None)
+    if worst is not None and worst.low >= worst.caution:
+        return Judged("unsound" if worst.low >= worst.unsound else "caution", worst)
+    highest = max(known, key=lambda each: each.upper / each.unsound if each.unsound > 0 else math.inf, default=None)
     found = list(doubts)
-    if highest.high >= highest.unsound:
+    if highest is not None and highest.upper >= highest.unsound:
         found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
-        if not any(each.measurable for each in effects.of(part))
+        if not any(each.measurable or each.tells_nothing for each in effects.of(part))
     ]
     if effects.effective_clusters < LEAST_CLUSTERS:
         found.append(

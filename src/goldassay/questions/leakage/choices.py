@@ -153,15 +153,16 @@ def choice_evidence(
                 rows,
                 [
                     ReaderPredictions(
-                        condition.removesuffix("_only"),
-                        "quick probe",
-                        None,
-                        correct=choice_hits(each, copy.test),
-                        chance=chance[rows],
+                        test.kind.part, "quick probe", None, correct=choice_hits(each, copy.test), chance=chance[rows]
+                    )
+                    if condition == test.kind.alone
+                    else ReaderPredictions(
+                        test.kind.question, "quick probe", np.stack([run.argmax(axis=1) for run in each]),
+                        of_places=True,
                     )
                     for condition, each in found.items()
                 ],
-            )
+            )  # fmt: skip
 
     return PartialInputRuns(
         name=test.name,

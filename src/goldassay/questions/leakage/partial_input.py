@@ -238,6 +238,9 @@ def _reading(runs: Runs, part: str, evidence: PartialInputRuns, codes: NDArray[n
     # Models of other names a condition are no kind of model.
     names = {each.model for each in evidence.conditions.values()}
     reader = QUICK if evidence.source == PROBES else " ".join(["model", *(names if len(names) == 1 else ())]).strip()
+    if evidence.kind is not None and part == evidence.kind.question:
+        # Who sees no choice gains what naming one place does not: that is a rule's.
+        return ReaderPredictions(part, reader, final.predictions, of_places=True)
     if evidence.chance is not None:
         return ReaderPredictions(part, reader, None, correct=final.scores, chance=evidence.chance)
     if final.logits is None or np.asarray(final.logits).shape[-1] != len(evidence.label_names):

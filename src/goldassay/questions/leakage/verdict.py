@@ -467,10 +467,13 @@ def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
         else "Picking in each subject by the rule that gains most on its other items" if effect.reader == BY_SUBJECT
         else f"A quick probe that sees only the {effect.part}"
     )  # fmt: skip
+    places = evidence.kind is not None and effect.part == evidence.kind.question
+    guess = "naming one place" if places else "guessing"
+    share = np.bincount(evidence.gold).max() / evidence.gold.size if places else evidence.chance.mean()
     return (
-        f"{who} is right in {percent(float(scores))} of {evidence.gold.size:,} items, where guessing gives "
-        f"{percent(float(evidence.chance.mean()))}: it gains {percent(effect.value)} ({percent(effect.low)} to "
-        f"{percent(effect.high)}) of what guessing leaves to be gained."
+        f"{who} is right in {percent(float(scores))} of {evidence.gold.size:,} items, where {guess} gives "
+        f"{percent(float(share))}: it gains {percent(effect.value)} ({percent(effect.low)} to "
+        f"{percent(effect.high)}) of what {guess} leaves to be gained."
     )
 
 
