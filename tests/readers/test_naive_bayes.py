@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
-from goldassay.readers.naive_bayes import SMOOTHING, telling_evidence, word_evidence
+from goldassay.readers.naive_bayes import (
+    SMOOTHING,
+    telling_evidence,
+    telling_evidence_of_folds,
+    word_evidence,
+    word_evidence_of_folds,
+)
+from goldassay.stats.folds import Folds
 
 
 def texts(n: int, seed: int) -> list[str]:
@@ -55,3 +63,16 @@ def test_telling_words_are_those_that_lean_and_count_by_their_shares() -> None:
         np.testing.assert_allclose(found[at], expected, atol=1e-12)
     assert found[2, 0].argmax() == 2
     assert not found[2, 2].any()
+
+
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_each_fold_is_read_by_the_words_of_the_others_alone(n_folds: int) -> None:
+    rng = np.random.default_rng(3)
+    every, codes, of_row = pl.Series(texts(120, 4)), rng.integers(0, 3, 120), rng.integers(0, n_folds, 120)
+    found = word_evidence_of_folds(every, codes, 3, Folds.of_all(of_row))
+    told = telling_evidence_of_folds(every, codes, 3, Folds.of_all(of_row), (0.5, 2.0))
+    for fold in range(n_folds):
+        own = of_row == fold
+        known = every.filter(pl.Series(~own)), codes[~own], 3, every.filter(pl.Series(own))
+        np.testing.assert_allclose(found[own], word_evidence(*known), atol=1e-12)
+        np.testing.assert_allclose(told[:, own], telling_evidence(*known, (0.5, 2.0)), atol=1e-12)

@@ -191,3 +191,21 @@ def test_an_interrupted_process_ends_soon_with_its_status():
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
         assert len(process.stdout.read().splitlines()) < 1000
+
+
+def test_every_row_is_told_by_probes_of_the_other_folds_alone():
+    train = pairs(400)
+    folds = np.arange(400) % 4
+    extra = pairs(70, 2, "extra")
+    runs = list(train_probes(train, train, seeds=(0,), conditions=["paired"], folds=folds, extra_tests=[extra]))
+    assert [run.dataset for run in runs] == ["made", "extra"]
+    assert [run.n_examples for run in runs] == [400, 70]
+    assert all(run.scores.mean() > 0.6 for run in runs)
+    # Other labels within one fold change what all other folds are told, and nothing of its own.
+    labels = train.examples["label"].to_numpy().copy()
+    labels[folds == 1] = np.random.default_rng(0).permutation(labels[folds == 1])
+    other = Dataset(train.examples.with_columns(label=pl.Series(labels)), train.text_columns, LABELS, "made")
+    changed = next(train_probes(other, other, seeds=(0,), conditions=["paired"], folds=folds)).logits[0]
+    same = (changed == runs[0].logits[0]).all(axis=1)
+    assert same[folds == 1].all()
+    assert not same[folds != 1].any()

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from goldassay.core.errors import InputError
 from goldassay.readers import quick_probe
 from goldassay.readers.probe_features import build_features, tokenize_roles
-from goldassay.readers.quick_probe import QuickProbe, _cluster_bootstrap, _stratified_bootstrap, deal_folds
+from goldassay.readers.quick_probe import Others, QuickProbe, _cluster_bootstrap, _stratified_bootstrap, deal_folds
 from tests.lab.models.made_features import features_of, made
 from tests.stated import in_order
 
@@ -298,6 +298,17 @@ class TestCrossFit:
         names = np.array([f"cluster {number:03}" for number in clusters])
         other = QuickProbe().cross_fit(features, labels, 3, 0, clusters=names)
         assert np.array_equal(one.logits, other.logits)
+
+    def test_folds_that_were_dealt_are_taken_and_one_label_outside_is_named(self):
+        features, labels = made(2)
+        one = np.flatnonzero(labels == 1)[:1]
+        gold, folds = np.zeros(600, int), np.arange(600) % 3
+        gold[one] = 1
+        found = QuickProbe().cross_fit(features, gold, 2, 0, folds=folds, others=Others(np.arange(6), np.arange(6) % 3))
+        np.testing.assert_array_equal(found.folds, folds)
+        assert len(found.penalties) == 2
+        assert (found.logits[folds == folds[one], 0] == 0).all()
+        np.testing.assert_array_equal(found.others, found.logits[:6])
 
     def test_a_label_that_one_fold_has_alone_is_told(self):
         features, labels = made(2)

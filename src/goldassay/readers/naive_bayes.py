@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.readers.probe_features import MIN_ROWS, tokenize_roles
+from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,28 +35,35 @@ def word_evidence(
     n_classes: int,
     test_texts: Sequence[str] | pl.Series,
 ) -> NDArray[np.float64]:
-    """What the words of each test text say for each label, (M, K), the shares of the labels left aside.
+    """As `word_evidence_of_folds`, of M test texts by N training texts, (M, K)."""
+    together, known, folds = _as_folds(texts, codes, test_texts)
+    return word_evidence_of_folds(together, known, n_classes, folds)
 
-    sum over the distinct words w of a text of log[(n_wk + a)/(n_k + a V)], n_wk training texts of label k with w,
-    n_k = sum_w n_wk, of the V words that two training texts or more have.
+
+def word_evidence_of_folds(
+    texts: pl.Series, codes: NDArray[np.integer], n_classes: int, folds: Folds
+) -> NDArray[np.float64]:
+    """What the words of each text that is read say for each label, (N, K), the shares of the labels left aside.
+
+    sum over the distinct words w of a text of log[(n_wk + a)/(n_k + a V)], n_wk the texts of label k with w that teach
+    its fold, n_k = sum_w n_wk, of the V words that two of these texts or more have.
 
     Args:
-        texts: N training texts.
-        codes: Of their labels, (N,).
+        texts: L texts.
+        codes: Of their labels, (L,); those of texts that are read alone are not looked at.
         n_classes: K.
-        test_texts: M texts.
+        folds: Which texts teach which.
     """
-    from goldassay.kernels.text_counts import add_evidence
 
-    tokens, counts = _counted(texts, codes, n_classes, test_texts)
-    starts, n_train = tokens.offsets[0], len(texts)
-    usual = np.flatnonzero(counts.sum(axis=0) >= MIN_ROWS)
-    if not usual.size:
-        return np.zeros((len(test_texts), n_classes))
-    known = np.ascontiguousarray(counts[:, usual]) + SMOOTHING
-    weights = np.zeros((tokens.hashes.size, n_classes))
-    weights[usual] = np.log(known / known.sum(axis=1, keepdims=True)).T
-    return np.asarray(add_evidence(tokens.ids, starts[n_train:], weights))
+    def weigh(counts: NDArray[np.int64], _: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:
+        usual = np.flatnonzero(counts.sum(axis=0) >= MIN_ROWS)
+        known = np.ascontiguousarray(counts[:, usual]) + SMOOTHING
+        weights = np.zeros((counts.shape[1], n_classes))
+        if usual.size:
+            weights[usual] = np.log(known / known.sum(axis=1, keepdims=True)).T
+        yield weights
+
+    return _added_up(texts, codes, n_classes, folds, weigh)[0]
 
 
 def telling_evidence(
@@ -65,52 +73,91 @@ def telling_evidence(
     test_texts: Sequence[str] | pl.Series,
     thresholds: Sequence[float],
 ) -> NDArray[np.float64]:
-    """The same of the words alone that lean to a label by themselves, for each of T thresholds, (T, M, K).
+    """As `telling_evidence_of_folds`, of M test texts by N training texts, (T, M, K)."""
+    together, known, folds = _as_folds(texts, codes, test_texts)
+    return telling_evidence_of_folds(together, known, n_classes, folds, thresholds)
 
-    A word in n_w training texts, n_wk of label k, leans to it by z_wk = (n_wk - n_w p_k)/sqrt(n_w p_k (1 - p_k)); words
-    of ten texts or more with the largest |z_wk| at the threshold count, each for the label k by
+
+def telling_evidence_of_folds(
+    texts: pl.Series, codes: NDArray[np.integer], n_classes: int, folds: Folds, thresholds: Sequence[float]
+) -> NDArray[np.float64]:
+    """The same of the words alone that lean to a label by themselves, for each of T thresholds, (T, N, K).
+
+    A word in n_w texts that teach, n_wk of label k, leans to it by z_wk = (n_wk - n_w p_k)/sqrt(n_w p_k (1 - p_k));
+    words of ten texts or more with the largest |z_wk| at the threshold count, each for the label k by
     log[(n_wk + 1/2)/(n_k + 1)].
 
     Where one word tells a rare label, adding up all words hides it: thousands of words that tell nothing add their
     noise.
 
     Args:
-        texts: N training texts.
-        codes: Of their labels, (N,).
-        n_classes: K.
-        test_texts: M texts.
+        texts: As for `word_evidence_of_folds`, as what follows.
+        codes: As there.
+        n_classes: As there.
+        folds: As there.
         thresholds: Of |z|.
     """
-    from goldassay.kernels.text_counts import add_evidence
 
-    tokens, counts = _counted(texts, codes, n_classes, test_texts)
-    of_label = np.bincount(codes, minlength=n_classes).astype(np.float64)
-    shares = (of_label / of_label.sum())[:, np.newaxis]
-    of_word = counts.sum(axis=0)
-    usual = np.flatnonzero(of_word >= LEAST_TELLING)
-    n_w, n_wk = of_word[usual], counts[:, usual]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.nan_to_num(np.abs((n_wk - n_w * shares) / np.sqrt(n_w * shares * (1 - shares)))).max(axis=0, initial=0)
-    evidence = np.log((n_wk + 0.5) / (of_label[:, np.newaxis] + 1)).T
-    found = []
-    for threshold in thresholds:
-        weights = np.zeros((tokens.hashes.size, n_classes))
-        telling = z >= threshold
-        weights[usual[telling]] = evidence[telling]
-        found.append(add_evidence(tokens.ids, tokens.offsets[0][len(texts) :], weights))
-    return np.stack(found)
+    def weigh(counts: NDArray[np.int64], of_label: NDArray[np.int64]) -> Iterator[NDArray[np.float64]]:
+        shares = (of_label / max(of_label.sum(), 1))[:, np.newaxis]
+        of_word = counts.sum(axis=0)
+        usual = np.flatnonzero(of_word >= LEAST_TELLING)
+        n_w, n_wk = of_word[usual], counts[:, usual]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.nan_to_num(np.abs((n_wk - n_w * shares) / np.sqrt(n_w * shares * (1 - shares))))
+        evidence = np.log((n_wk + 0.5) / (of_label[:, np.newaxis] + 1)).T
+        for threshold in thresholds:
+            telling = z.max(axis=0, initial=0) >= threshold
+            weights = np.zeros((counts.shape[1], n_classes))
+            weights[usual[telling]] = evidence[telling]
+            yield weights
+
+    return _added_up(texts, codes, n_classes, folds, weigh)
 
 
-def _counted(
-    texts: Sequence[str] | pl.Series,
+def _as_folds(
+    texts: Sequence[str] | pl.Series, codes: NDArray[np.integer], test_texts: Sequence[str] | pl.Series
+) -> tuple[pl.Series, NDArray[np.int64], Folds]:
+    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
+    known = np.concatenate([np.asarray(codes, np.int64), np.zeros(len(test_texts), np.int64)])
+    return together, known, Folds.of_parts(len(texts), len(test_texts))
+
+
+def _added_up(
+    texts: pl.Series,
     codes: NDArray[np.integer],
     n_classes: int,
-    test_texts: Sequence[str] | pl.Series,
-) -> tuple[TokenizedTexts, NDArray[np.int64]]:
-    """The words of all texts, training texts first, and in how many training texts of each label each is, (K, V)."""
-    from goldassay.kernels.text_counts import count_words
+    folds: Folds,
+    weigh: Callable[[NDArray[np.int64], NDArray[np.int64]], Iterator[NDArray[np.float64]]],
+) -> NDArray[np.float64]:
+    """The weights of the distinct words of each text that is read, (T, N, K).
 
-    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
-    tokens = tokenize_roles({"text": together})
-    known = tokens.offsets[0][: len(texts) + 1]
-    return tokens, count_words(tokens.ids, known, np.asarray(codes, np.int64), n_classes, tokens.hashes.size)
+    Args:
+        texts: L texts.
+        codes: Of their labels, (L,).
+        n_classes: K.
+        folds: Which texts teach which.
+        weigh: Makes T times weights, (V, K), of how many texts that teach a fold have each word and label, (K, V), and
+            how many have each label, (K,).
+    """
+    from goldassay.kernels.text_counts import add_evidence, count_words
+
+    tokens = tokenize_roles({"text": texts})
+    y, n_words = np.asarray(codes, np.int64), tokens.hashes.size
+    found, places = [], []
+    for each in folds.rounds():
+        own = y[each.teaching]
+        counts = count_words(*_words_of(tokens, each.teaching), own, n_classes, n_words)
+        asked = _words_of(tokens, each.reading)
+        of_label = np.bincount(own, minlength=n_classes)
+        found.append(np.stack([add_evidence(*asked, weights) for weights in weigh(counts, of_label)]))
+        places.append(each.places)
+    return np.concatenate(found, axis=1)[:, np.argsort(np.concatenate(places))]
+
+
+def _words_of(tokens: TokenizedTexts, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The words of some texts, one after the other, and where each text's begin, and where the last one's end."""
+    starts = tokens.offsets[0]
+    lengths = np.diff(starts)[rows]
+    own = np.concatenate([[0], np.cumsum(lengths)])
+    return tokens.ids[np.repeat(starts[rows] - own[:-1], lengths) + np.arange(own[-1])], own

@@ -17,7 +17,7 @@ from goldassay.core.progress import Progress, silent
 from goldassay.readers.conditions import conditions_of, labels_named_in, roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
@@ -43,12 +43,13 @@ def train_probes(
     extra_tests: Sequence[Dataset] = (),
     max_rows: int = MAX_ROWS,
     probe: QuickProbe | None = None,
+    folds: NDArray[np.int64] | None = None,
 ) -> Iterator[Runs]:
     """Train a probe for each condition and seed; yield what it predicts as soon as it is there.
 
     Texts are hashed once, and their features serve all conditions and seeds. The seed draws a bootstrap of the
-    training rows and their order. The order of what is yielded is conditions, then seeds, then test sets, and each run
-    is the same whatever `n_jobs`.
+    training rows and their order; with folds it decides the order alone, and a run is of as many probes as folds. The
+    order of what is yielded is conditions, then seeds, then test sets, and each run is the same whatever `n_jobs`.
 
     The fits run in threads, not processes: the compiled passes let go of Python's lock, so that threads keep all cores
     busy, share the features, start at once, and leave no process behind when interrupted.
@@ -66,6 +67,8 @@ def train_probes(
             and seeds, so that time and memory stay bounded; with more than 100 labels of fewer rows, so that rows times
             labels are 100,000,000 at most.
         probe: The probe; the default one if not given.
+        folds: The fold of each training row, (N,): `test` is then the training set, each row of it is predicted by a
+            probe of the rows of the other folds, and each of a further set by the probe of one fold, drawn at random.
 
     Yields:
         Runs of one run (R = 1), with logits, for one condition, seed and test set.
@@ -80,18 +83,21 @@ def train_probes(
     names = tuple(conditions) if conditions is not None else conditions_of(train.text_columns)
     shown = {condition: roles_of(condition, train.text_columns) for condition in names}
     _check(train, tests, seeds)
-    plan = _Plan(train, tests, shown, tuple(seeds), max_rows, probe or QuickProbe())
+    plan = _Plan(train, tests, shown, tuple(seeds), max_rows, probe or QuickProbe(), folds)
     return _run(plan, n_jobs or cores(), progress)
 
 
-def describe_probe(train: Dataset, max_rows: int = MAX_ROWS) -> str:
+def describe_probe(train: Dataset, max_rows: int = MAX_ROWS, n_folds: int | None = None) -> str:
     """What the probes of `train_probes` are, and on what they are trained, in a clause for a report."""
     from goldassay.readers.quick_probe import QuickProbe
 
+    what = QuickProbe().describe(len(train.text_columns) > 1)
+    if n_folds is not None:
+        return f"{what}, one for each of {n_folds} folds of the {len(train):,} rows, trained on the others"
     rows, most = f"the {len(train):,}", _most_rows(train, max_rows)
     if len(train) > most:
         rows = f"a fixed random {most:,} of the {len(train):,}"
-    return f"{QuickProbe().describe(len(train.text_columns) > 1)}, trained on a bootstrap of {rows} training rows"
+    return f"{what}, trained on a bootstrap of {rows} training rows"
 
 
 @dataclass(frozen=True)
@@ -102,15 +108,40 @@ class _Plan:
     seeds: tuple[int, ...]
     max_rows: int
     probe: QuickProbe
+    folds: NDArray[np.int64] | None
+
+    def fit(
+        self,
+        features: ProbeFeatures,
+        labels: NDArray[np.int64],
+        condition: str,
+        seed: int,
+        checkpoint: Callable[[], None],
+    ) -> NDArray[np.float32]:
+        """Logits of the rows of all test sets, one set after the other."""
+        from goldassay.readers.quick_probe import Others
+
+        n_classes, roles = len(self.train.label_names), self.roles[condition]
+        rest = np.arange(labels.size, len(features.sizes))
+        if self.folds is None:
+            fitted = self.probe.fit(features, labels, n_classes, seed, roles=roles, checkpoint=checkpoint)
+            return fitted.logits(features, rest)
+        filled = np.unique(self.folds)
+        asked_of = filled[np.random.default_rng(seed).permutation(rest.size) % filled.size]
+        found = self.probe.cross_fit(
+            features, labels, n_classes, seed, folds=self.folds, roles=roles, checkpoint=checkpoint,
+            others=Others(rest, asked_of),
+        )  # fmt: skip
+        return np.concatenate([found.logits, found.others])
 
 
 def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
     from goldassay.readers.probe_features import build_features, tokenize_roles
 
-    train = _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
+    train = plan.train if plan.folds is not None else _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
     labels = train.labels()
     told = [_told(test, plan.train.label_names) for test in plan.tests]
-    parts = (train, *plan.tests)
+    parts = (train, *plan.tests[plan.folds is not None :])
     # Nothing needs the tokens once there are features.
     texts = [tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})]
 
@@ -125,11 +156,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
 
     def fit(features: Future[ProbeFeatures], condition: str, seed: int) -> NDArray[np.float32]:
         # Features are queued before all fits, so this never waits for work that has not begun.
-        made = features.result()
-        fitted = plan.probe.fit(
-            made, labels, len(plan.train.label_names), seed, roles=plan.roles[condition], checkpoint=checkpoint
-        )
-        return fitted.logits(made, np.arange(labels.size, len(made.sizes)))
+        return plan.fit(features.result(), labels, condition, seed, checkpoint)
 
     pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
     try:

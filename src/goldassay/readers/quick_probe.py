@@ -156,10 +156,12 @@ class QuickProbe:
         *,
         clusters: ArrayLike | None = None,
         n_folds: int = 5,
+        folds: NDArray[np.int64] | None = None,
         roles: Sequence[str] | None = None,
         rows: NDArray[np.int64] | None = None,
         weights: ArrayLike | None = None,
         checkpoint: Callable[[], None] = lambda: None,
+        others: Others | None = None,
     ) -> CrossFit:
         """Predict each row by a probe that was fitted to the rows of other folds; no cluster is in two folds.
 
@@ -175,10 +177,13 @@ class QuickProbe:
             clusters: The cluster of each row, (n,), any values; if not given, the families of the features, and where
                 there are none each row by itself.
             n_folds: From 2 up.
+            folds: The fold of each row, (n,), codes from 0, where they were dealt already; a fold outside of which all
+                rows have one label is then predicted to have it.
             roles: See `fit`.
             rows: See `fit`.
             weights: See `fit`; rows of weight 0 are predicted and teach nothing.
             checkpoint: See `fit`.
+            others: Further rows, each predicted by the probe of one fold.
 
         Raises:
             InputError: There are fewer clusters than folds, or outside a fold fewer than two labels.
@@ -188,47 +193,52 @@ class QuickProbe:
         codes = data.families() if clusters is None else _codes(clusters, data.labels.size)
         if codes is None:
             codes = np.arange(data.labels.size)
-        n_clusters = int(codes.max()) + 1
-        if n_clusters < n_folds:
-            raise InputError(f"{n_clusters} clusters cannot be dealt into {n_folds} folds", mend="ask for fewer folds")
-        folds = deal_folds(codes, n_folds, np.random.default_rng(seed))
-        for fold in np.unique(folds):
-            outside = data.labels[(folds != fold) & (data.weights > 0)]
-            _check_labels(outside, f"outside fold {fold + 1} of {n_folds} all rows", "ask for fewer folds")
-
+        if folds is None:
+            folds = _dealt(codes, n_folds, seed, data)
         data = data.shared()
+        dealt, further = folds, others or Others(np.empty(0, np.int64), np.empty(0, np.int64))
 
-        def work(fold: int) -> tuple[FittedProbe, NDArray[np.float32]]:
+        def work(fold: int) -> tuple[FittedProbe | None, NDArray[np.float32]]:
             rng = np.random.default_rng((seed, fold))
-            outside = np.where(folds == fold, 0, data.weights)
+            outside = np.where(dealt == fold, 0, data.weights)
+            asked = np.concatenate([data.rows[dealt == fold], further.rows[further.folds == fold]])
+            known = np.unique(data.labels[outside > 0])
+            if known.size < 2:
+                only = np.full((asked.size, n_classes), np.log(LEAST_PROBABILITY), dtype=np.float32)
+                only[:, known] = 0
+                return None, only
             # Clusters outside the fold, numbered anew.
             parts = np.full(codes.size, -1)
-            own = folds != fold
-            others = np.unique(codes[own], return_inverse=True)[1]
-            parts[own] = deal_folds(others, _N_JUDGING_PARTS, rng)
+            own = dealt != fold
+            parts[own] = deal_folds(np.unique(codes[own], return_inverse=True)[1], _N_JUDGING_PARTS, rng)
             judging = np.where(parts == 0, outside, 0)
             learning = outside - judging
             if np.unique(data.labels[learning > 0]).size < 2:
                 learning, judging = outside, np.zeros_like(outside)
             fitted = self._fit(data, learning, judging, rng, checkpoint, final=outside)
-            return fitted, fitted.logits(features, data.rows[folds == fold])
+            return fitted, fitted.logits(features, asked)
 
         logits = np.empty((data.labels.size, n_classes), dtype=np.float32)
+        elsewhere = np.empty((further.rows.size, n_classes), dtype=np.float32)
         penalties: list[float] = []
         remarks: list[str] = []
         # One cluster can be larger than a fold; a fold beside it then has no rows.
         filled = np.unique(folds).tolist()
-        with workers(min(cores(), n_folds)) as pool:
+        with workers(min(cores(), len(filled))) as pool:
             for fold, (fitted, own) in zip(filled, pool.map(work, filled), strict=True):
-                logits[folds == fold] = own
+                inside = folds == fold
+                logits[inside] = own[: int(inside.sum())]
+                elsewhere[further.folds == fold] = own[int(inside.sum()) :]
+                if fitted is None:
+                    continue
                 penalties.append(fitted.penalty)
-                there = np.unique(data.labels[(folds == fold) & (data.weights > 0)])
+                there = np.unique(data.labels[inside & (data.weights > 0)])
                 remarks += [
                     f"Label {label} has no row outside fold {fold + 1}: the rows of that fold could not be predicted "
                     f"to have it, and it has probability {LEAST_PROBABILITY:g} there."
                     for label in np.setdiff1d(there, fitted.classes)
                 ]
-        return CrossFit(logits, folds, tuple(penalties), tuple(remarks))
+        return CrossFit(logits, folds, tuple(penalties), tuple(remarks), elsewhere)
 
     def _data(
         self,
@@ -383,12 +393,22 @@ class CrossFit:
         folds: The fold of each row, from 0, (n,).
         penalties: The one chosen for each fold.
         remarks: A sentence for each label that a fold has and no other.
+        others: The same as `logits` of the further rows, (m, K).
     """
 
     logits: NDArray[np.float32]
     folds: NDArray[np.int64]
     penalties: tuple[float, ...]
     remarks: tuple[str, ...]
+    others: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Others:
+    """Rows that teach nothing: which of the features', (m,), and the fold whose probe predicts each, (m,)."""
+
+    rows: NDArray[np.int64]
+    folds: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -493,6 +513,17 @@ def deal_folds(clusters: NDArray[np.int64], n_folds: int, rng: np.random.Generat
     fold_of = np.empty(order.size, dtype=np.int64)
     fold_of[order] = np.minimum((middle * n_folds / clusters.size).astype(np.int64), n_folds - 1)
     return fold_of[clusters]
+
+
+def _dealt(codes: NDArray[np.int64], n_folds: int, seed: int, data: _Data) -> NDArray[np.int64]:
+    n_clusters = int(codes.max()) + 1
+    if n_clusters < n_folds:
+        raise InputError(f"{n_clusters} clusters cannot be dealt into {n_folds} folds", mend="ask for fewer folds")
+    folds = deal_folds(codes, n_folds, np.random.default_rng(seed))
+    for fold in np.unique(folds):
+        outside = data.labels[(folds != fold) & (data.weights > 0)]
+        _check_labels(outside, f"outside fold {fold + 1} of {n_folds} all rows", "ask for fewer folds")
+    return folds
 
 
 def _codes(clusters: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from goldassay.data import Dataset
+from goldassay.data.data_split import DataSplit
 from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.leakage.partial_input import word_readings
 from goldassay.questions.public import audit
@@ -62,7 +63,7 @@ def rows(n: int, seed: int, spelled: Callable[[str, bool], str], share: float = 
 
 
 def words_of_hypothesis(train: Dataset, test: Dataset) -> NDArray[np.integer]:
-    (reading,) = word_readings(train, test, ["hypothesis_only"])
+    (reading,) = word_readings(DataSplit(train, test), ["hypothesis_only"])
     assert reading.predictions is not None
     return reading.predictions[0]
 

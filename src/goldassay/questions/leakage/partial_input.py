@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ import polars as pl
 
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import silent
+from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part
-from goldassay.readers.naive_bayes import telling_evidence, word_evidence
+from goldassay.readers.naive_bayes import telling_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.detection import WORDS_FOR_READERS, filling_word, planted_rows, planted_word
@@ -104,6 +106,7 @@ class PartialInputRuns:
         relevances: Condition to the relevances of its runs, by seed.
         test: The test part with its texts, if at hand.
         train: The training part, if at hand.
+        fold_codes: Fold of each example, (N,), where training part and test part are the same rows.
         about: What was trained and how, in a sentence.
         remarks: What is not as one would expect, in sentences.
         notes: What a reader has to know of the data before the verdict, where no dataset tells it.
@@ -136,6 +139,7 @@ class PartialInputRuns:
     relevances: Mapping[str, Mapping[int, Relevances]] = field(default_factory=dict)
     test: Dataset | None = None
     train: Dataset | None = None
+    fold_codes: NDArray[np.int64] | None = None
     about: str = ""
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -150,6 +154,13 @@ class PartialInputRuns:
     telling: Callable[[], list[ReaderPredictions]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def split(self) -> DataSplit | None:
+        """What readers learn from and what they read; None where one of both is not at hand."""
+        if self.train is None or self.test is None:
+            return None
+        return DataSplit(self.train, self.test, self.fold_codes)
 
     @property
     def train_gold(self) -> NDArray[np.int64] | None:
@@ -271,12 +282,13 @@ def _of_logs(
     return ReaderPredictions(part, reader, named, lifted, own)
 
 
-def form_readings(train: Dataset, test: Dataset, conditions: Sequence[str], seed: int) -> list[ReaderPredictions]:
+def form_readings(split: DataSplit, conditions: Sequence[str], seed: int) -> list[ReaderPredictions]:
     """What a quick probe names that sees only how the text of each condition is written; see `form_words`."""
+    train = split.train
     if len(train) > FORM_ROWS:
-        train = train.take(np.sort(np.random.default_rng(seed).choice(len(train), FORM_ROWS, replace=False)))
-    found = quick_readings(_forms_of(train), _forms_of(test), conditions, seed, silent)
-    return [replace(each, reader=FORM) for each in found]
+        rows = np.sort(np.random.default_rng(seed).choice(len(train), FORM_ROWS, replace=False))
+        split = replace(split, train=train.take(rows))
+    return [replace(each, reader=FORM) for each in quick_readings(split.changed(_forms_of), conditions, seed, silent)]
 
 
 def _forms_of(dataset: Dataset) -> Dataset:
@@ -285,47 +297,51 @@ def _forms_of(dataset: Dataset) -> Dataset:
 
 
 def quick_readings(
-    train: Dataset, test: Dataset, conditions: Sequence[str], seed: int, progress: Progress
+    split: DataSplit, conditions: Sequence[str], seed: int, progress: Progress
 ) -> list[ReaderPredictions]:
-    """What a quick probe of each condition names, trained once."""
+    """What a quick probe of each condition names, trained once, or once for each fold."""
     found = []
-    runs = train_probes(train, test, conditions=conditions, seeds=[seed], progress=progress)
+    runs = train_probes(
+        split.train, split.test, conditions=conditions, seeds=[seed], progress=progress, folds=split.fold_codes
+    )
     for run in runs:
         assert run.logits is not None
         assert run.gold is not None
         logs = np.asarray(run.logits, dtype=np.float64)
-        found.append(_of_logs(part_name(run.condition), QUICK, logs, run.gold, train.labels()))
+        found.append(_of_logs(part_name(run.condition), QUICK, logs, run.gold, split.train.labels()))
     return found
 
 
-def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[ReaderPredictions]:
+def word_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What naive Bayes on the words of one text names, which adds up rare words, and the letters of the rarest."""
-    order = np.array([train.label_names.index(name) for name in test.label_names], dtype=np.int64)
-    gold, codes = order[test.labels()], train.labels()
-    counts = np.bincount(codes, minlength=len(train.label_names))
+    counts = split.label_counts
     found = []
     for role in (name.removesuffix("_only") for name in conditions):
-        known, asked = (part.examples[role].fill_null("") for part in (train, test))
-        of_known, of_asked = spelled_with(known, asked)
-        logs = word_evidence(known + " " + of_known, codes, counts.size, asked + " " + of_asked)
+        texts = split.texts(role)
+        logs = word_evidence_of_folds(texts + " " + _spelled(split, texts), split.codes, counts.size, split.folds)
         # A label without a training row is named by nothing.
         with np.errstate(divide="ignore"):
             logs += np.log(counts / counts.sum())
-        read = _of_logs(part_name(role), WORDS, logs[np.newaxis], gold, codes)
+        read = _of_logs(part_name(role), WORDS, logs[np.newaxis], split.gold, split.train.labels())
         found.append(replace(read, log_probabilities=None))
     return found
 
 
-def telling_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[ReaderPredictions]:
+def _spelled(split: DataSplit, texts: pl.Series) -> pl.Series:
+    """The spelling of the rare words of each text, (L,); which words are rare needs no label, so that all folds say."""
+    if split.fold_codes is not None:
+        return spelled_with(texts, texts.clear())[0]
+    return pl.concat(spelled_with(texts.head(len(split.train)), texts.tail(len(split.test))))
+
+
+def telling_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What the words of one text name that lean to a label by themselves, from three strengths of leaning on."""
-    codes = train.labels()
-    counts = np.bincount(codes, minlength=len(train.label_names))
+    counts = split.label_counts
     with np.errstate(divide="ignore"):
         shares = np.log(counts / counts.sum())
     found = []
     for role in (name.removesuffix("_only") for name in conditions):
-        known, asked = (part.examples[role].fill_null("") for part in (train, test))
-        evidence = telling_evidence(known, codes, counts.size, asked, LEANINGS)
+        evidence = telling_evidence_of_folds(split.texts(role), split.codes, counts.size, split.folds, LEANINGS)
         # A label without a training row is named by nothing.
         evidence[:, :, counts == 0] = -np.inf
         for least, each in zip(LEANINGS, evidence, strict=True):
@@ -354,18 +370,12 @@ def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: 
 
 
 def planted_readings(
-    train: Dataset, test: Dataset, conditions: Sequence[str], share: float, seed: int, progress: Progress
+    split: DataSplit, conditions: Sequence[str], share: float, seed: int, progress: Progress
 ) -> list[ReaderPredictions]:
-    """What the quick readers of each condition name where words are planted in both parts.
+    """What the quick readers of each condition name where words are planted in all rows.
 
     One probe a condition is enough: what it finds, the mean of several finds too.
     """
-    counts = np.bincount(train.labels(), minlength=len(train.label_names))
-    constant = int(counts.argmax())
-    copies = [
-        planted(part, train.label_names, constant, share, seed + place) for place, part in enumerate((train, test))
-    ]
-    return [
-        *quick_readings(copies[0], copies[1], conditions, seed, progress),
-        *word_readings(copies[0], copies[1], conditions),
-    ]
+    constant, seeds = int(split.label_counts.argmax()), itertools.count(seed)
+    copy = split.changed(lambda part: planted(part, split.train.label_names, constant, share, next(seeds)))
+    return [*quick_readings(copy, conditions, seed, progress), *word_readings(copy, conditions)]

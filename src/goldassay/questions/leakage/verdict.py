@@ -100,21 +100,22 @@ def judge(
     shown = {each.part for each in readings}
     readings += [each for each in of_patterns if each.part in shown]
     readings += [each for each in further if each.part in shown]
-    if evidence.train is not None and evidence.test is not None and can_plant(evidence):
-        of_roles = [f"{role}_only" for role in evidence.test.text_columns]
+    split = evidence.split
+    if split is not None and can_plant(evidence):
+        of_roles = [f"{role}_only" for role in split.test.text_columns]
         conditions = [row.condition for row in parts if row.condition in of_roles]
         with steps.step("reading the form of the texts"):
-            readings += form_readings(evidence.train, evidence.test, conditions, seed)
+            readings += form_readings(split, conditions, seed)
         with steps.step("adding up words"):
-            readings += word_readings(evidence.train, evidence.test, conditions)
+            readings += word_readings(split, conditions)
         if evidence.source != PROBES:
             with steps.step("training quick probes") as progress:
-                readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
+                readings += quick_readings(split, conditions, seed, progress)
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
     doubts = [
         *evidence.doubts,
-        *single_run_doubts(parts),
+        *(single_run_doubts(parts) if evidence.fold_codes is None else ()),
         *cluster_doubts(evidence.grouping),
         *scarce_doubts(evidence.gold, evidence.train_counts),
         *left_out_doubts(evidence.train, evidence.test),
@@ -129,11 +130,11 @@ def judge(
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
         with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
-    has_words = evidence.telling is not None or (evidence.train is not None and evidence.test is not None)
-    if has_words and judge_effects(effects, doubts).word == "sound":
+    if (evidence.telling is not None or split is not None) and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
             doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
-    if evidence.test is not None and evidence.chance is None and judge_effects(effects, doubts).word == "sound":
+    reads_itself = evidence.fold_codes is not None or evidence.chance is not None
+    if evidence.test is not None and not reads_itself and judge_effects(effects, doubts).word == "sound":
         with steps.step("reading the test part by itself"):
             doubts += test_part_doubts(evidence, [each.part for each in readings], codes, limits, seed)
     if evidence.chance is not None:
@@ -162,7 +163,7 @@ def _subject(evidence: PartialInputRuns) -> str:
 
 def _shared_rows(evidence: PartialInputRuns) -> int:
     """Test rows whose texts all stand together in a training row."""
-    if evidence.train is None or evidence.test is None:
+    if evidence.train is None or evidence.test is None or evidence.fold_codes is not None:
         return 0
     roles = list(evidence.test.text_columns)
     known = evidence.train.examples.select(roles).unique()
@@ -222,7 +223,7 @@ def control_doubts(
         progress: Told after each probe.
     """
     parts = list(dict.fromkeys(each.part for each in readings))
-    train, test = evidence.train, evidence.test
+    split = evidence.split
 
     def doubt_of(
         part: str, planted: Sequence[ReaderPredictions], gold: NDArray[np.integer], clusters: NDArray[Any] | None
@@ -257,10 +258,9 @@ def control_doubts(
             if not missed:
                 break
         return [_of_items(part, limits.unsound) for part in missed]
-    assert train is not None
-    assert test is not None
-    conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
-    planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
+    assert split is not None
+    conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
+    planted = planted_readings(split, conditions, planted_share(limits.unsound), seed, progress)
     doubts = (doubt_of(part, planted, evidence.gold, codes) for part in parts)
     return [doubt for doubt in doubts if doubt is not None]
 
@@ -281,10 +281,10 @@ def telling_doubts(
     if evidence.telling is not None:
         readings = evidence.telling()
     else:
-        assert evidence.train is not None
-        assert evidence.test is not None
-        conditions = [f"{role}_only" for role in evidence.test.text_columns if part_name(f"{role}_only") in parts]
-        readings = telling_readings(evidence.train, evidence.test, conditions)
+        split = evidence.split
+        assert split is not None
+        conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
+        readings = telling_readings(split, conditions)
     found = measure_effects(
         readings,
         evidence.gold,

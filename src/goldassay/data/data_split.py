@@ -1,0 +1,68 @@
+"""What readers learn from and what they read: a training part and a test part, or the folds of one dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.stats.folds import Folds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class DataSplit:
+    """Two parts, of which the first teaches and the second is read; or one, of which each fold is read by the others.
+
+    Attributes:
+        train: Rows that teach.
+        test: Rows that are read, (N,).
+        fold_codes: Fold of each row, (N,), where both are the same dataset; None for two parts.
+    """
+
+    train: Dataset
+    test: Dataset
+    fold_codes: NDArray[np.int64] | None = None
+
+    @cached_property
+    def folds(self) -> Folds:
+        """Which rows teach which: the training rows and after them the test rows, or the rows of all folds, (L,)."""
+        if self.fold_codes is None:
+            return Folds.of_parts(len(self.train), len(self.test))
+        return Folds.of_all(self.fold_codes)
+
+    def texts(self, role: str) -> pl.Series:
+        """One text of each row, (L,); a missing one is empty."""
+        parts = (self.train, self.test) if self.fold_codes is None else (self.test,)
+        return pl.concat([part.examples[role].cast(pl.String).fill_null("") for part in parts])
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """Labels in the codes of the training part, (L,)."""
+        return self.train.labels() if self.fold_codes is not None else np.concatenate([self.train.labels(), self.gold])
+
+    @property
+    def gold(self) -> NDArray[np.int64]:
+        """Labels of the rows that are read in the codes of the training part, (N,)."""
+        order = np.array([self.train.label_names.index(name) for name in self.test.label_names], np.int64)
+        found: NDArray[np.int64] = order[self.test.labels()]
+        return found
+
+    @property
+    def label_counts(self) -> NDArray[np.int64]:
+        """Training rows of each label, (K,); of folds all rows."""
+        return np.bincount(self.train.labels(), minlength=len(self.train.label_names)).astype(np.int64)
+
+    def changed(self, change: Callable[[Dataset], Dataset]) -> DataSplit:
+        """The same with each part changed, rows staying where they are."""
+        train = change(self.train)
+        return replace(self, train=train, test=train if self.fold_codes is not None else change(self.test))

@@ -1,0 +1,92 @@
+"""Every reader of a part reads each fold by what the other folds teach, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.core.progress import silent
+from goldassay.data import Dataset
+from goldassay.data.data_split import DataSplit
+from goldassay.questions.leakage.partial_input import (
+    form_readings,
+    planted_readings,
+    quick_readings,
+    telling_readings,
+    word_readings,
+)
+from goldassay.stats.folds import deal_evenly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goldassay.stats.effects import ReaderPredictions
+
+    Readers = Callable[[DataSplit], list[ReaderPredictions]]
+
+PARTS = ("premise_only", "hypothesis_only")
+READERS: dict[str, Readers] = {
+    "quick": lambda split: quick_readings(split, PARTS, 0, silent),
+    "form": lambda split: form_readings(split, PARTS, 0),
+    "words": lambda split: word_readings(split, PARTS),
+    "telling": lambda split: telling_readings(split, PARTS),
+    "planted": lambda split: planted_readings(split, PARTS, 0.3, 0, silent),
+}
+
+
+def made(n: int = 500) -> Dataset:
+    """Pairs of which a word of the hypothesis, and its length, tell the label in part."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"{a}{b}" for a in "bcdfg" for b in "aeiou"])
+    codes = rng.integers(0, 2, n)
+    hypotheses = [
+        " ".join([*rng.choice(words, 3 + code), *(["never"] if rng.random() < 0.2 + 0.5 * code else [])])
+        for code in codes
+    ]
+    frame = pl.DataFrame(
+        {
+            "example_id": [str(row) for row in range(n)],
+            "premise": [" ".join(rng.choice(words, 5)) for _ in range(n)],
+            "hypothesis": hypotheses,
+            "label": np.array(["no", "yes"])[codes],
+        }
+    )
+    return Dataset(frame, ("premise", "hypothesis"), ("no", "yes"), "made")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_labels_of_a_fold_have_no_part_in_what_is_read_of_it(name: str) -> None:
+    data = made()
+    folds = deal_evenly(np.arange(len(data)), data.labels(), 5, 0)
+    before = READERS[name](DataSplit(data, data, folds))
+    labels = data.examples["label"].to_numpy().copy()
+    inside = folds == 2
+    labels[inside] = np.random.default_rng(1).permutation(labels[inside])
+    other = replace(data, examples=data.examples.with_columns(label=pl.Series(labels)))
+    if name == "planted":
+        # Other rows get words then.
+        inside &= other.labels() == -1
+    after = READERS[name](DataSplit(other, other, folds))
+    assert len(before) == len(after) > 0
+    assert all(np.shape(each.predictions) == (1, len(data)) for each in before)
+    for one, two in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one.predictions[:, inside], two.predictions[:, inside])
+        np.testing.assert_array_equal(one.lifted[:, inside], two.lifted[:, inside])
+    assert any((one.predictions != two.predictions).any() for one, two in zip(before, after, strict=True))
+    hypothesis = [each for each in before if each.part == "hypothesis"]
+    assert max((each.predictions == data.labels()).mean() for each in hypothesis) > 0.53
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_folds_of_labels_dealt_at_random_tell_nothing(name: str) -> None:
+    data = made(1500)
+    labels = np.random.default_rng(5).permutation(data.examples["label"].to_numpy())
+    data = replace(data, examples=data.examples.with_columns(label=pl.Series(labels)))
+    folds = deal_evenly(np.arange(len(data)), data.labels(), 5, 0)
+    for each in READERS[name](DataSplit(data, data, folds)):
+        if name != "planted":
+            assert abs((each.predictions == data.labels()).mean() - 0.5) < 0.06
