@@ -12,7 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
 from goldassay.data.fields import fields_of, name_fields
-from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
+from goldassay.data.labels import as_text, clean_labels, nli_names, ordered, several_in_one
 from goldassay.data.provenance import Provenance
 from goldassay.data.roles import Roles, assign_roles, holds_lists, holds_objects, several
 from goldassay.data.unread import Unread, find_unread
@@ -184,6 +184,14 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         raise draft.error(
             f"no row has a label ({counts['count'][0]} times: {counts.to_series(0)[0]})",
             f"choose another column with {option('columns', 'label=NAME')}",
+            None,
+            column,
+        )
+    if joined := several_in_one(clean.values.drop_nulls().unique().to_list()):
+        label, parts = joined
+        raise draft.error(
+            f"the label {label!r} holds several ({', '.join(map(repr, parts))}); a row has one label here",
+            f"give each label a column, and name one with {option('columns', 'label=NAME')}",
             None,
             column,
         )

@@ -18,6 +18,7 @@ import polars as pl
 
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
+from goldassay.data.roles import is_known_column
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _QUOTE, _NEWLINE, _RETURN, _TAB = 34, 10, 13, 9
+# So many words are no name of a column; so many rows are looked at.
+_SENTENCE, _COMPARED = 5, 20
+NO_HEADER = "The first line looks like a row: the columns have no names, and are #1, #2 and so on."
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Delimited:
     columns: pl.DataFrame
     lines: NDArray[np.int64]
     quoted: bool
+    has_header: bool = True
 
 
 def parse_delimited(
@@ -103,14 +108,16 @@ def parse_delimited(
     records = _without_blank(records)
     if names is None:
         names = _header(data, records, separator, quoted, path)
-        first = 1
+        has_header = not _is_row(names, data, records, separator, quoted)
+        first = int(has_header)
+        names = names if has_header else tuple(f"column_{at}" for at in range(1, len(names) + 1))
     else:
-        first = 0
+        has_header, first = False, 0
     _check_even(records, len(names), extra, first, path, quoted, separator)
     if len(records.starts) <= first:
         raise InputError("there is a header but no row", file=path, mend="give a file with at least one example")
     frame = _parsed(data, records, first, separator, names, extra, quoted)
-    return Delimited(frame, records.lines[first:], quoted)
+    return Delimited(frame, records.lines[first:], quoted, has_header)
 
 
 def head_rows(head: bytes) -> list[list[str]]:
@@ -255,6 +262,18 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
             )
     taken = {name for name in names if name}
     return tuple(name or _free_name(i, taken) for i, name in enumerate(names, start=1))
+
+
+def _is_row(names: tuple[str, ...], data: bytes, records: Records, separator: str, quoted: bool) -> bool:
+    """Whether a first line is a row: it has a sentence where the next rows have one, and no name of a known role."""
+    spans = list(zip(records.starts[1:_COMPARED].tolist(), records.ends[1:_COMPARED].tolist(), strict=True))
+    rows = [_fields(data[start:end].decode("utf-8"), separator, quoted) for start, end in spans]
+    if len(names) < 2 or not rows or any(map(is_known_column, names)):
+        return False
+    sentences = [at for at, name in enumerate(names) if len(name.split()) >= _SENTENCE]
+    return any(
+        2 * sum(len(row[at].split()) >= _SENTENCE for row in rows if at < len(row)) > len(rows) for at in sentences
+    )
 
 
 def _free_name(number: int, taken: set[str]) -> str:

@@ -17,6 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds import Strength
+from goldassay.data.kinds.recognition import guess_roles, likely_label
 from goldassay.data.roles import parse_columns
 from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
@@ -31,7 +32,6 @@ _LARGEST = 64 << 20
 _SAMPLE = 8 << 20
 _SAMPLED_ROWS = 20_000
 _LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt")
-_MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,8 @@ def _next(
 ) -> str:
     quoted, given = shlex.quote(place), _given(roles)
     if match is None:
-        return ""
+        guessed = guess_roles(frame)
+        return f"goldassay audit {quoted}{_given({**guessed, **roles})}" if guessed else ""
     if any(each.is_asked for each in questions):
         return f"goldassay audit {quoted}{given}"
     if match.kind.name == ANSWERS:
@@ -239,20 +240,9 @@ def _next(
         columns = [match.roles["score"]] if "score" in match.roles else list(match.found)
         values = frame.select(pl.col(columns).cast(pl.Float64, strict=False)).unpivot()["value"].drop_nulls().to_list()
         return f"goldassay audit {quoted}{given} --grades {min(values):g}:{max(values):g}"
-    if match.lacking == ("label",) and (label := _likely_label(match, frame)):
+    if match.lacking == ("label",) and (label := likely_label(frame, match.covered)):
         return f"goldassay audit {quoted}{_given({**roles, 'label': label})}"
     return ""
-
-
-def _likely_label(match: Match, frame: pl.DataFrame) -> str | None:
-    """The column without a role that has the fewest different values, at least two and at most twenty."""
-    counts = {
-        name: frame[name].drop_nulls().n_unique()
-        for name in frame.columns
-        if name not in match.covered and not frame.schema[name].is_nested()
-    }
-    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
-    return min(likely, key=lambda name: likely[name], default=None)
 
 
 @contextmanager

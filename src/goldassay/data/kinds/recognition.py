@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import SHELL, entry_point
+from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.fields import name_fields
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 5
 _LONGEST = 60
+_SENTENCE = 3
+_MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,13 @@ class Recognition:
             return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
         # What may be cut of a long line stands last.
         columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"
+        guessed = {} if self.columns else guess_roles(self.table.frame)
+        named = ",".join(f"{role}={column}" for role, column in guessed.items())
+        perhaps = f"perhaps {option('columns', named)}; " if named else ""
         return InputError(
-            f"the columns {columns} are of no kind; {look_at(self.source)}", file=self.source, mend="; ".join(said)
-        )
+            f"the columns {columns} are of no kind; {perhaps}{look_at(self.source)}",
+            file=self.source, mend="; ".join(said),
+        )  # fmt: skip
 
     def foreign(self, kind: Kind) -> list[str]:
         """Roles that a user named and that a kind does not have."""
@@ -150,6 +156,44 @@ def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], s
             raise
         raise InputError(error.problem, file=source, row=error.row, column=error.column, mend=error.mend) from error
     return Recognition(table, columns, source, matches, found.kinds)
+
+
+def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
+    """Which columns may be the text, or the two, and the label, by what they hold; nothing where no one reading fits.
+
+    Texts are columns of sentences of which most are distinct, at most two; the label has the fewest values.
+    """
+    texts = [name for name in frame.columns if _holds_sentences(frame[name])]
+    label = likely_label(frame, texts)
+    if len(texts) not in (1, 2) or label is None:
+        return {}
+    roles = ("text",) if len(texts) == 1 else ("premise", "hypothesis")
+    return {role: _named(frame, name) for role, name in zip((*roles, "label"), (*texts, label), strict=True)}
+
+
+def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
+    """The column that has the fewest different values, at least two and at most twenty."""
+    counts = {
+        name: frame[name].drop_nulls().n_unique()
+        for name in frame.columns
+        if name not in besides and not frame.schema[name].is_nested()
+    }
+    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
+    return min(likely, key=lambda name: likely[name], default=None)
+
+
+def _holds_sentences(values: pl.Series) -> bool:
+    filled = values.drop_nulls()
+    if values.dtype != pl.String or not len(filled):
+        return False
+    words = filled.str.count_matches(r"\S+").median()
+    return isinstance(words, (int, float)) and words >= _SENTENCE and 2 * filled.n_unique() > len(filled)
+
+
+def _named(frame: pl.DataFrame, column: str) -> str:
+    """The column as `--columns` takes it: by its place where the name holds a sign of the grammar."""
+    unclear = set(column) & set(",=+") or column.startswith("column_")
+    return f"#{frame.columns.index(column) + 1}" if unclear else column
 
 
 def look_at(source: str) -> str:

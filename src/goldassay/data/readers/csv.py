@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.data.delimited import parse_delimited
+from goldassay.data.delimited import NO_HEADER, parse_delimited
 from goldassay.data.readers import BY_NAME, LIKELY, NO
 from goldassay.data.roles import is_known_column
 from goldassay.data.source import bare_name, read_text
@@ -34,7 +34,7 @@ def read(path: Path) -> Table:
     data, entry = read_text(path)
     separator = separator_of(data.split(b"\n", 1)[0])
     parsed = parse_delimited(data, separator, path)
-    decisions = []
+    decisions = [] if parsed.has_header else [NO_HEADER]
     if separator == ";":
         decisions.append("Fields are separated by semicolons.")
     if b'"' in data and not parsed.quoted:

@@ -1,0 +1,106 @@
+"""Files that were read in silence as something else: read right, or refused by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.data.labels import several_in_one
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARTS = {"train": 6, "val": 2, "test": 4}
+
+
+def lines(folder: Path, topic: str) -> Path:
+    folder.mkdir(parents=True)
+    for part, n in PARTS.items():
+        texts = [f"{topic} {part} says {at}" for at in range(n)]
+        (folder / f"{part}_text.txt").write_text("\n".join(texts) + "\n")
+        (folder / f"{part}_labels.txt").write_text("".join(f"{at % 2}\n" for at in range(n)))
+    return folder
+
+
+def test_lines_of_texts_and_labels_are_rows(tmp_path: Path) -> None:
+    folder = lines(tmp_path / "climate", "ice")
+    (folder / "mapping.txt").write_text("0\tagainst\n1\tfavor\n")
+    found = goldassay.read_dataset(folder)
+    assert {part: len(rows) for part, rows in found.parts.items()} == {"train": 6, "dev": 2, "test": 4}
+    assert found.label_names == ("against", "favor")
+    assert found.parts["test"].examples["text"].to_list()[1] == "ice test says 1"
+
+
+def test_folders_of_them_are_groups(tmp_path: Path) -> None:
+    for topic in ("climate", "school"):
+        lines(tmp_path / "stance" / topic, topic)
+    (tmp_path / "stance" / "mapping.txt").write_text("0\tnone\n1\tfavor\n")
+    found = goldassay.read_dataset(tmp_path / "stance")
+    assert (len(found), found.groups, found.label_names) == (24, ("topic",), ("favor", "none"))
+
+
+def test_other_numbers_of_labels_are_refused(tmp_path: Path) -> None:
+    folder = lines(tmp_path / "climate", "ice")
+    (folder / "val_labels.txt").write_text("0\n")
+    with pytest.raises(InputError, match="1 labels for 2 texts") as refused:
+        goldassay.read_dataset(folder)
+    assert str(refused.value.file).endswith("val_labels.txt")
+
+
+@pytest.mark.parametrize("start", ["", "## id-0\n", "-DOCSTART- -X- O\n\n"])
+def test_labels_of_tokens_are_named(tmp_path: Path, start: str) -> None:
+    path = tmp_path / "test.txt"
+    path.write_text(start + "Ada\tB-PER\nruns\tO\n\nRome\tB-LOC\nis\tO\nold\tO\n\n")
+    with pytest.raises(InputError, match="labels of tokens are not supported"):
+        goldassay.read_dataset(path)
+
+
+def test_a_first_row_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "bare.tsv"
+    rows = [(f"this row tells of thing number {at}", "ab"[at % 2], f"id{at}") for at in range(30)]
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match="'text': '#1', 'label': '#2'"):
+        goldassay.audit(str(path))
+    found = goldassay.read_dataset(path, columns="text=#1,label=#2,id=#3")
+    assert len(found) == 30
+    assert found.examples["example_id"][0] == "id0"
+
+
+def test_a_long_name_of_a_column_is_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "form.csv"
+    path.write_text("text,Which of the two do you prefer?\n" + "some words of a row,A\nother words of a row,B\n" * 5)
+    found = goldassay.read_dataset(path, columns={"label": "Which of the two do you prefer?"})
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize("joined", [["0;2", "2;0", "0"], ["a, b", "b, a"], ["x|y", "y|z", "x|z"]])
+def test_labels_that_hold_several_are_refused(tmp_path: Path, joined: list[str]) -> None:
+    assert several_in_one(joined) is not None
+    path = tmp_path / "ml.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"words of row {at}\t{joined[at % len(joined)]}\n" for at in range(12)))
+    with pytest.raises(InputError, match="holds several") as refused:
+        goldassay.read_dataset(path)
+    assert refused.value.column == "label"
+
+
+@pytest.mark.parametrize(
+    "labels", [["Paris, France", "Lyon, France"], ["comp.sys", "rec.autos"], ["yes", "no"], ["a, b", "c"], [";", "a"]]
+)
+def test_names_with_a_separator_are_one_label(labels: list[str]) -> None:
+    assert several_in_one(labels) is None
+
+
+@given(st.lists(st.text("abc;,", max_size=4), max_size=6, unique=True))
+def test_what_is_joined_is_made_of_parts_of_others(labels: list[str]) -> None:
+    """By definition, with a loop for each part."""
+    found = several_in_one(labels)
+    if found is not None:
+        label, parts = found
+        assert label in labels
+        assert len(parts) > 1
+        assert all(any(part in other for other in labels if other != label) for part in parts)
