@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
@@ -136,3 +136,41 @@ marked = st.tuples(st.sampled_from(['say "', 'a "', 'b" "', "it's\""]), plain).m
 def test_unquoted_text_with_marks_comes_back(rows):
     data = "a\tb\n" + "".join("\t".join(row) + "\n" for row in rows)
     assert fields(data) == rows
+
+
+PLAIN = "text,label\n" + "".join(f"row {at},{'ab'[at % 2]}\n" for at in range(8))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (PLAIN + 'five " inches,a\n', ('five " inches', "a")),
+        (PLAIN + '"a comma, and ""marks""",b\nfive " inches,a\n', ('five " inches', "a")),
+        (PLAIN + '"wholly marked",b\nit is 6" long,a\n', ('it is 6" long', "a")),
+        (PLAIN + '"closed" early,b\n', ("closed early", "b")),
+    ],
+)
+def test_a_stray_mark_changes_its_own_field_alone(text: str, label: tuple[str, str]) -> None:
+    found = parse_delimited(text.encode(), ",", Path("a.csv"))
+    assert found.columns.rows() == [tuple(row) for row in csv.reader(io.StringIO(text))][1:]
+    assert found.columns.rows()[-1] == label
+    assert found.columns.height == text.count("\n") - 1
+    assert found.lines.tolist() == list(range(2, found.columns.height + 2))
+
+
+def test_marks_are_text_where_quotation_breaks_rows() -> None:
+    text = PLAIN + '"she said no,a\n'
+    found = parse_delimited(text.encode(), ",", Path("a.csv"))
+    assert found.columns.rows()[-1] == ('"she said no', "a")
+    assert len(found.notes) == 1
+
+
+_CELL = st.text(st.sampled_from('ab ",\n'), min_size=1, max_size=5)
+
+
+@given(st.lists(st.tuples(_CELL, _CELL), min_size=1, max_size=6))
+def test_commas_are_read_as_by_the_standard_library(rows: list[tuple[str, str]]) -> None:
+    text = "text,label\n" + "".join(f"{one},{two}\n" for one, two in rows)
+    expected = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    assume(len(expected) > 1 and all(len(row) == 2 for row in expected))
+    assert [list(row) for row in parse_delimited(text.encode(), ",", Path("a.csv")).columns.rows()] == expected[1:]

@@ -92,6 +92,11 @@ def _delimited(path: Path, reader: Reader) -> Iterator[Block]:
         first = read_head(path).split(b"\n", 1)[0]
         separator = csv.separator_of(first)
     quoted = is_quoted((data for data, _, _ in _text_blocks(path, lambda block: block.rfind(b"\n") + 1)), separator)
+    if separator != "\t" and not quoted and any(b'"' in data for data, _, _ in _text_blocks(path, len)):
+        raise InputError(
+            "the quotation marks are not those of RFC 4180, and such a file cannot be read part by part", file=path,
+            mend=f"convert it to JSON lines or Parquet, or leave out {option('memory')}",
+        )  # fmt: skip
     names: tuple[str, ...] | None = None
     header = b""
     for data, line, done in _text_blocks(path, _after_record if quoted else lambda block: block.rfind(b"\n") + 1):

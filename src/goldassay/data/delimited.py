@@ -1,16 +1,21 @@
 """Delimited text, with or without quotation: the rule that tells which, and an exact parse of either.
 
-A file is read as quoted (RFC 4180) if every quotation mark stands where the standard allows one, every record then
-has the same number of fields, and something shows that the marks are meant as quotation: a field that holds a
-separator, a line break or a doubled mark, an empty field that is quoted, or a column quoted in every row. Otherwise
-the marks are text. So they are in tab-separated text whose lines are each complete by themselves, if quotation would
-put both tabs and line breaks into fields: two sentences that happen to begin and end with a mark must not melt into
-one.
+Tab-separated text is read as quoted (RFC 4180) if every quotation mark stands where the standard allows one, every
+record then has the same number of fields, and something shows that the marks are meant as quotation: a field that holds
+a separator, a line break or a doubled mark, an empty field that is quoted, or a column quoted in every row. Otherwise
+the marks are text. So they are in text whose lines are each complete by themselves, if quotation would put both tabs
+and line breaks into fields: two sentences that happen to begin and end with a mark must not melt into one.
+
+Comma-separated text is read as the csv module of Python and pandas read it: a mark at the start of a field opens a
+quotation, any other is a character. Only where the records would then differ in length, and without quotation do not,
+the marks are text.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+import io
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,12 +64,12 @@ class Records:
 
 @dataclass(frozen=True)
 class Delimited:
-    """A delimited text, parsed: `columns` are String columns named by the header or `column_1`, ..."""
+    """A delimited text, parsed: String columns named by the header or `column_1`, ...; `notes` say how it was read."""
 
     columns: pl.DataFrame
     lines: NDArray[np.int64]
     quoted: bool
-    has_header: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def parse_delimited(
@@ -100,24 +105,32 @@ def parse_delimited(
     elif quoted:
         bytes_ = np.frombuffer(strict_data, np.uint8)
         strict = _records(bytes_, ord(separator), np.flatnonzero(bytes_ == _QUOTE))
+    notes: tuple[str, ...] = ()
+    if strict is None and quoted is None and separator != "\t" and b'"' in data:
+        plain = _without_blank(records)
+        strict_data, strict = _quoted_anew(data, separator)
+        if strict is None:
+            notes = ("Quotation marks are part of the text: as quotation they would give rows of unequal length.",)
+        else:
+            notes = ("Quotation marks are read as the csv module of Python reads them.",)
+            if len(plain.fields) != len(strict.fields) or not plain.even or plain.fields[0] != strict.fields[0]:
+                notes += (f"As part of the text they would give {len(plain.fields)} lines, not {len(strict.fields)}.",)
     quoted = strict is not None
     if strict is None:
         data = plain_data
     else:
         data, records = strict_data, strict
     records = _without_blank(records)
+    given, first = names is not None, 0
     if names is None:
         names = _header(data, records, separator, quoted, path)
-        has_header = not _is_row(names, data, records, separator, quoted)
-        first = int(has_header)
-        names = names if has_header else tuple(f"column_{at}" for at in range(1, len(names) + 1))
-    else:
-        has_header, first = False, 0
+        first = 0 if _is_row(names, data, records, separator, quoted) else 1
+        names = names if first else tuple(f"column_{at}" for at in range(1, len(names) + 1))
     _check_even(records, len(names), extra, first, path, quoted, separator)
     if len(records.starts) <= first:
         raise InputError("there is a header but no row", file=path, mend="give a file with at least one example")
     frame = _parsed(data, records, first, separator, names, extra, quoted)
-    return Delimited(frame, records.lines[first:], quoted, has_header)
+    return Delimited(frame, records.lines[first:], quoted, notes if first or given else (NO_HEADER, *notes))
 
 
 def head_rows(head: bytes) -> list[list[str]]:
@@ -184,6 +197,30 @@ def _records(bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64]) -> 
     )
 
 
+def _quoted_anew(data: bytes, separator: str) -> tuple[bytes, Records | None]:
+    """The same fields, each between marks, as the csv module reads them; no records where rows differ in length."""
+    limit = csv.field_size_limit(len(data) + 1)
+    rows, lines, before = [], [], 0
+    try:
+        reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), delimiter=separator)
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(before + 1)
+            before = reader.line_num
+    except csv.Error:
+        return data, None
+    finally:
+        csv.field_size_limit(limit)
+    if len({len(row) for row in rows}) > 1:
+        return data, None
+    marked = (separator.join('"' + field.replace('"', '""') + '"' for field in row) for row in rows)
+    written = "\n".join(marked).encode()
+    bytes_ = np.frombuffer(written, np.uint8)
+    records = _records(bytes_, ord(separator), np.flatnonzero(bytes_ == _QUOTE))
+    return written, replace(records, lines=np.array(lines, np.int64))
+
+
 def _without_blank(records: Records) -> Records:
     if len(records.fields) and records.fields.max() == 1:
         # In a file of one column an empty line may be an empty field; only those at the end are none.
@@ -220,8 +257,8 @@ def _meant_as_quotation(
     if not plain.even:
         # Where neither reading gives rows of one length, the error is told in terms of the stricter one.
         return True
-    if not strict.even:
-        return False
+    if not strict.even or sep != _TAB:
+        return strict.even
     # Two marks in a row are one doubled mark, or an empty field.
     if bool((np.diff(quotes) == 1).any()):
         return True

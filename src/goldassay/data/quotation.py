@@ -47,8 +47,8 @@ def is_quoted(blocks: Iterable[bytes], separator: str) -> bool:
         return False
     if state[_PLAIN + 4]:
         return True
-    if state[_STRICT + 4]:
-        return False
+    if state[_STRICT + 4] or separator != "\t":
+        return not state[_STRICT + 4]
     if state[_DOUBLED]:
         return True
     same_width = state[_PLAIN + 2] == state[_STRICT + 2]

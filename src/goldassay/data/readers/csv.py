@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.data.delimited import NO_HEADER, parse_delimited
+from goldassay.data.delimited import parse_delimited
 from goldassay.data.readers import BY_NAME, LIKELY, NO
 from goldassay.data.roles import is_known_column
 from goldassay.data.source import bare_name, read_text
@@ -30,15 +30,13 @@ def recognizes(head: bytes, path: Path) -> int:
 
 
 def read(path: Path) -> Table:
-    """Read the rows below the header; quoted only if that parses strictly."""
+    """Read the rows below the header."""
     data, entry = read_text(path)
     separator = separator_of(data.split(b"\n", 1)[0])
     parsed = parse_delimited(data, separator, path)
-    decisions = [] if parsed.has_header else [NO_HEADER]
+    decisions = list(parsed.notes)
     if separator == ";":
         decisions.append("Fields are separated by semicolons.")
-    if b'"' in data and not parsed.quoted:
-        decisions.append("Quotation marks are part of the text, for the file is not consistently quoted.")
     return Table(parsed.columns, name, (entry,), tuple(decisions), lines=parsed.lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.data.delimited import NO_HEADER, parse_delimited
+from goldassay.data.delimited import parse_delimited
 from goldassay.data.readers import BY_NAME, LIKELY, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
@@ -32,6 +32,4 @@ def read(path: Path) -> Table:
         else "Quotation marks are part of the text, for the file is not consistently quoted."
     )
     decisions = (decision,) if b'"' in data else ()
-    if not parsed.has_header:
-        decisions = (NO_HEADER, *decisions)
-    return Table(parsed.columns, name, (entry,), decisions, lines=parsed.lines)
+    return Table(parsed.columns, name, (entry,), (*parsed.notes, *decisions), lines=parsed.lines)
