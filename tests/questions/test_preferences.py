@@ -52,6 +52,7 @@ def test_a_length_ruler_is_unsound(ruled: Report) -> None:
     assert ruled.document["dataset"]["kind"] == "preference"
     rules = {row["rule"]: row for row in ruled.document["leakage"]["rules"]}
     assert rules["longer"]["effect"] > 0.3
+    assert all(isinstance(rule["n_items"], int) for rule in rules.values())
     like = {row["reader"]: row for row in ruled.document["leakage"]["preference_like_length"]}
     assert abs(like["longer"]["accuracy"] - 0.5) < 0.2 < abs(like["longer"]["all_accuracy"] - 0.5) + 0.05
 

@@ -17,7 +17,7 @@ from goldassay.core.entry_point import option as named
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.option_texts import names, pairs
-from goldassay.core.options import PLACE, Option
+from goldassay.core.options import PLACE, AnySettings, Option
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty
@@ -28,6 +28,7 @@ _WORDS: dict[Any, str] = {
     str: "a text",
     os.PathLike: "a path",
     Path: "a path",
+    AnySettings: "settings",
     Sequence: "a list",
     Mapping: "a mapping",
 }
@@ -109,15 +110,16 @@ class Parameter:
     def wanted(self) -> str:
         """What it takes, in words."""
         said = []
-        for member in self.members:
+        is_path = any(get_origin(member) is os.PathLike for member in self.members)
+        # The text of a path is one.
+        for member in (each for each in self.members if each is not str or not is_path):
             origin = get_origin(member) or member
             if origin is Literal:
                 said.append(f"one of {', '.join(get_args(member))}")
                 continue
             words = "a finite number" if origin is float and self.option.finite is False else _WORDS[origin]
-            inner = [
-                _WORDS[part].removeprefix("a ") + "s" for part in get_args(member)[-1:] if part in (int, float, str)
-            ]
+            parts = () if origin is os.PathLike else get_args(member)[-1:]
+            inner = [_WORDS[part].removeprefix("a ") + "s" for part in parts if part in (int, float, str)]
             said.append(f"{words} of {inner[0]}" if inner else words)
         bounds = "a name" if self.option.min_length else self.option.range()
         return " or ".join(said) + (f", {bounds}" if bounds else "")

@@ -12,12 +12,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from goldassay.core.option_texts import MOST_SEEDS, labels_of_predictions, own_sets, seeds, sizes, toml_values
-
-if TYPE_CHECKING:
-    from goldassay.core.settings import Settings
 
 # The groups of a command's help, in this order.
 DATA = "Data"
@@ -111,6 +108,11 @@ AnyPath = str | os.PathLike[str]
 
 # --- General -------------------------------------------------------------------------------------------------------
 
+
+class AnySettings:
+    """Any `goldassay.core.settings.Settings`, whose model takes longer to import than all that a command line needs."""
+
+
 _SETTINGS = Option(
     "Settings, or a file that holds them.", GENERAL, "FILE", shell="Without it ./goldassay.toml is read if it is there."
 )
@@ -119,11 +121,7 @@ Seed = Annotated[
     Option("Seed of everything that draws at random.", GENERAL, "N", ge=0, le=2**32 - 1, setting="seed", default=0),
 ]
 Quiet = Annotated[bool, Option("Print nothing but errors.", GENERAL, spelled=("--quiet", "-q"))]
-if TYPE_CHECKING:
-    SettingsOrFile = Annotated[Settings | AnyPath | None, _SETTINGS]
-else:
-    # The model of the settings takes longer to import than all else here.
-    SettingsOrFile = Annotated[Any, _SETTINGS]
+SettingsOrFile = Annotated[AnySettings | AnyPath | None, _SETTINGS]
 
 # --- Output --------------------------------------------------------------------------------------------------------
 

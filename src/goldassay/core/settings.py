@@ -203,7 +203,7 @@ class VerdictSettings(StrictSection):
         return self
 
 
-class Settings(StrictSection):
+class Settings(StrictSection, options.AnySettings):
     """All settings of an audit."""
 
     seed: int = of_option(options.Seed)
@@ -307,7 +307,7 @@ def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathL
         raise InputError(problem, file=file, mend=mend) from invalid
 
 
-def chosen(settings: Settings | str | os.PathLike[str] | None, seed: int | None = None, **data: Any) -> Settings:
+def chosen(settings: options.SettingsOrFile, seed: int | None = None, **data: Any) -> Settings:
     """The settings that a caller gives, or those of a file, with the seed and keys of [data] where these are given.
 
     Raises:

@@ -124,7 +124,7 @@ def key_columns(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
         return None
     head = head_of(path).lstrip(b"\xef\xbb\xbf").lstrip()
     if not head:
-        raise InputError("the file is empty", file=path)
+        raise InputError("the file is empty", file=path, mend="leave it out")
     if b"\0" in head or head.startswith(b"["):
         return None
     if head.startswith(b"{"):

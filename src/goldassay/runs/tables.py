@@ -202,7 +202,7 @@ def read_table(path: Path) -> pl.DataFrame | None:
     data = unpacked(path)
     head = data[:_HEAD].lstrip(b"\xef\xbb\xbf").lstrip()
     if not head:
-        raise InputError("the file is empty", file=path)
+        raise InputError("the file is empty", file=path, mend="leave it out")
     if b"\0" in head:
         return None
     if head.startswith(b"{"):

@@ -12,6 +12,7 @@ from goldassay.core.numbers import count, decimal, percent
 from goldassay.core.read_errors import reading
 from goldassay.gate.reading import NAME, NUMBER, TEXT, WHOLES, read_table, table_schema
 from goldassay.questions.leakage.measures.token_relevance import word_places
+from goldassay.view.marking import Word, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,15 +29,6 @@ _KINDS = {
 }
 # From which lift on a word is shaded darker.
 STRONG = 1.8
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word that leans to a label, as a page says it."""
-
-    label: str
-    said: str
-    is_strong: bool
 
 
 @dataclass(frozen=True)
@@ -118,8 +110,6 @@ class Details:
 
     def examples(self, patterns: Sequence[str]) -> dict[str, list[tuple[str, list[tuple[str, bool, None]]]]]:
         """{pattern: (label, text in pieces) of a few training examples}."""
-        from goldassay.view.marking import pieces
-
         found: dict[str, list[tuple[str, list[Any]]]] = {}
         for row in self._of("pattern_examples", "pattern", list(patterns)):
             marks = row["marks"] or []

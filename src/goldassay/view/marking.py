@@ -18,10 +18,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.core.document import PatternsSaid
-    from goldassay.view.details import Word
 
 # Of a row that holds many patterns, the strongest are marked; the others say the same words again.
 MOST_PATTERNS = 8
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that leans to a label, as a page says it."""
+
+    label: str
+    said: str
+    is_strong: bool
 
 
 @dataclass(frozen=True)

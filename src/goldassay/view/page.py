@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from goldassay.view.details import Said, Word
-    from goldassay.view.marking import Held
+    from goldassay.view.details import Said
+    from goldassay.view.marking import Held, Word
     from goldassay.view.opening import Workbench
     from goldassay.view.rows import RowTable
     from goldassay.view.selecting import Selection

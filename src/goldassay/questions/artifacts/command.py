@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goldassay.core.commands import command
 from goldassay.core.options import (
-    AnyPath,
     By,
     Clusters,
     Columns,
@@ -48,7 +47,7 @@ class ReadingOptions(Mining, total=False):
 
 
 def of_reading(
-    settings: Settings | AnyPath | None, seed: int | None, reading: ReadingOptions
+    settings: SettingsOrFile, seed: int | None, reading: ReadingOptions
 ) -> tuple[Settings, Bounds, dict[str, Any]]:
     """The settings with what is given of them, how patterns are mined, and how data are read, for `load`."""
     from goldassay.core.settings import chosen

@@ -190,7 +190,8 @@ def _records(evidence: PartialInputRuns, table: str, kind: type[R]) -> tuple[R, 
     """The rows of a table that the evidence brings; None where it has none of the name."""
     if table not in evidence.tables:
         return None
-    return tuple(kind(**row) for row in evidence.tables[table].fill_null(float("nan")).to_dicts())
+    filled = evidence.tables[table].with_columns(pl.col(pl.Float64).fill_null(math.nan))
+    return tuple(kind(**row) for row in filled.iter_rows(named=True))
 
 
 def _subjects(evidence: PartialInputRuns) -> dict[str, Any]:
