@@ -16,8 +16,8 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reading
 from goldassay.data.blocks import Block, read_blocks
-from goldassay.data.building import EMPTY_TEXT, is_fractional
 from goldassay.data.column_names import PARTS
+from goldassay.data.dataset import EMPTY_TEXT, is_fractional
 from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
 from goldassay.data.languages import UNSPACED
 from goldassay.data.roles import Roles, assign_roles, several

@@ -14,7 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import check_not_read, written_together
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import count
-from goldassay.data.building import build_dataset
+from goldassay.data.dataset import build_dataset
 from goldassay.data.decisions import (
     DECIDED,
     MEND_LINE,

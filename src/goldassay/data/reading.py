@@ -12,8 +12,7 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.naming import split_named_path
 from goldassay.core.pipes import is_pipe
 from goldassay.core.read_errors import reading
-from goldassay.data.building import build_dataset
-from goldassay.data.dataset import Dataset
+from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
 from goldassay.data.readers import all_readers, reader_for

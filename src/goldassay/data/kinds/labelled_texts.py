@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from goldassay.data.building import is_fractional, own_ids, part_names, unread_columns, whole_ids
+from goldassay.data.dataset import is_fractional, own_ids, part_names, unread_columns, whole_ids
 from goldassay.data.kinds.kind import Match, Strength
 from goldassay.data.labels import as_text, clean_labels
 from goldassay.data.roles import ROLES, Roles, find_roles, holds_lists, holds_objects, several
