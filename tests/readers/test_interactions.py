@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
 from goldassay.readers import interactions
 from goldassay.readers.interactions import (
     LEAST_SQUARE,
     LEAST_TEXTS,
+    WIDTH,
     InteractionReader,
     Machine,
     WordLists,
@@ -22,6 +24,7 @@ from goldassay.readers.interactions import (
 )
 from goldassay.readers.naive_bayes import word_evidence
 from goldassay.readers.quick_probe import deal_folds
+from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,13 +109,18 @@ def test_weights_are_those_of_plain_loops(k: int) -> None:
     loss, line, expected = learned_by_loops(reader, texts, given.ties, y, k, 4)
     assert fitted.loss == pytest.approx(loss, abs=1e-9)
     assert {word: int(at) for word, at in enumerate(fitted.columns) if at >= 0} == line
-    for own, other in zip(fitted.machine.arrays, expected, strict=True):
+    for own, other in zip(fitted.machine.arrays[:2], expected[:2], strict=True):
         np.testing.assert_allclose(own, other, atol=1e-6)
+    for own, other in zip(fitted.machine.arrays[2:], expected[2:], strict=True):
+        np.testing.assert_allclose(own[:, :3], other, atol=1e-6)
+        assert not own[:, 3:].any()
 
 
 def test_scores_are_sums_over_pairs() -> None:
     rng = np.random.default_rng(0)
-    machine = Machine(rng.normal(size=3), rng.normal(size=(9, 3)), rng.normal(size=(3, 4)), rng.normal(size=(9, 4)))
+    machine = Machine(
+        rng.normal(size=3), rng.normal(size=(9, 3)), rng.normal(size=(3, WIDTH)), rng.normal(size=(9, WIDTH))
+    )
     texts = [[0, 3, 3, 8], [], [5], [1, 2, 4, 6, 7]]
     given = lists(texts, 9)
     words, ends = list_columns(given.ids, given.starts, np.arange(9, dtype=np.int32))
@@ -166,19 +174,26 @@ def no_cue(n: int, seed: int) -> Made:
     return [" ".join(text) for text in filled(rng, n)], rng.integers(0, 2, n)
 
 
+def asked(made: Made, test: Made, seed: int = 0) -> NDArray[np.float64]:
+    """Logits of the texts of the second set, learned from the first."""
+    folds = Folds.of_parts(len(made[0]), len(test[0]))
+    codes = np.concatenate([made[1], np.zeros(len(test[0]), np.int64)])
+    return read_interactions(pl.Series([*made[0], *test[0]]), codes, 2, folds, seed)
+
+
 def accuracy(made: Callable[[int, int], Made], n: int = 2500, seed: int = 0) -> float:
-    (texts, codes), (asked, gold) = made(n, seed), made(1000, seed + 1000)
-    return float((read_interactions(texts, codes, 2, asked, seed).argmax(axis=1) == gold).mean())
+    train, test = made(n, seed), made(1000, seed + 1000)
+    return float((asked(train, test, seed).argmax(axis=1) == test[1]).mean())
 
 
 @pytest.mark.parametrize(
     ("made", "least"), [(xor, 0.99), (point_and_capital, 0.99), (which_comes_first, 0.75)], ids=lambda each: str(each)
 )
 def test_two_cues_that_tell_together_are_read(made: Callable[[int, int], Made], least: float) -> None:
-    (texts, codes), (asked, gold) = made(2500, 0), made(1000, 1000)
-    assert (read_interactions(texts, codes, 2, asked, 0).argmax(axis=1) == gold).mean() >= least
+    assert accuracy(made) >= least
     # Words alone, added up, tell nothing.
-    assert (word_evidence(texts, codes, 2, asked).argmax(axis=1) == gold).mean() == pytest.approx(0.5, abs=0.06)
+    (texts, codes), (others, gold) = made(2500, 0), made(1000, 1000)
+    assert (word_evidence(texts, codes, 2, others).argmax(axis=1) == gold).mean() == pytest.approx(0.5, abs=0.06)
 
 
 def test_two_cues_in_a_part_of_the_rows_are_read() -> None:
@@ -240,7 +255,8 @@ def test_no_cluster_both_teaches_and_chooses() -> None:
 
 
 def test_texts_without_usual_words_get_the_shares() -> None:
-    logits = read_interactions(["a b", "c", "", "d e"], np.array([0, 0, 0, 2]), 4, ["x", ""], 0)
+    texts = pl.Series(["a b", "c", "", "d e", "x", None])
+    logits = read_interactions(texts, np.array([0, 0, 0, 2, 0, 0]), 4, Folds.of_parts(4, 2), 0)
     assert logits.shape == (2, 4)
     np.testing.assert_allclose(np.exp(logits).sum(axis=1), 1)
     assert (logits.argmax(axis=1) == 0).all()
@@ -248,17 +264,30 @@ def test_texts_without_usual_words_get_the_shares() -> None:
 
 def test_words_are_placed_in_halves_beside_their_form() -> None:
     ids = np.array([4, 5, 6, 7, 0, 1, 2], np.int32)
-    found, ends = placed_words(ids, np.array([0, 3, 4]), np.array([4, 6, 7]), 10)
-    assert found.tolist() == [4, 14, 5, 25, 6, 26, 30, 31, 7, 27, 32]
-    assert ends.tolist() == [0, 8, 11]
+    dull = np.arange(10) == 1
+    found, ends = placed_words(ids, np.array([0, 3, 4]), np.array([4, 6, 7]), dull)
+    assert found.tolist() == [4, 14, 5, 25, 6, 26, 30, 7, 27, 32]
+    assert ends.tolist() == [0, 7, 10]
 
 
 def test_whole_clusters_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interactions, "MOST_TEXTS", 100)
     groups = np.random.default_rng(0).integers(0, 60, 300)
-    groups = np.unique(groups, return_inverse=True)[1]
-    rows = drawn_rows(groups, np.random.default_rng(1))
+    every = np.arange(300)
+    rows = drawn_rows(groups, every, 1)
     assert 80 < rows.size <= 100
     assert np.isin(groups, groups[rows]).sum() == rows.size
-    assert drawn_rows(groups[:100], np.random.default_rng(1)).tolist() == list(range(100))
-    assert drawn_rows(np.zeros(300, np.int64), np.random.default_rng(1)).size == 300
+    assert drawn_rows(groups, every[200:], 1).tolist() == list(range(200, 300))
+    assert drawn_rows(np.zeros(300, np.int64), every, 1).size == 300
+
+
+def test_each_fold_is_read_by_the_others() -> None:
+    """A fold's own labels do not matter, and what the others teach is what a test part would be told."""
+    texts, codes = xor(900, 0)
+    fold = np.arange(900) % 3
+    found = read_interactions(pl.Series(texts), codes, 2, Folds.of_all(fold), 0)
+    assert (found.argmax(axis=1) == codes).mean() > 0.95
+    changed = np.where(fold == 1, 1 - codes, codes)
+    again = read_interactions(pl.Series(texts), changed, 2, Folds.of_all(fold), 0)
+    np.testing.assert_array_equal(again[fold == 1], found[fold == 1])
+    assert (again[fold != 1].argmax(axis=1) != found[fold != 1].argmax(axis=1)).mean() > 0.1

@@ -35,14 +35,16 @@ from goldassay.readers.probe_features import tokenize_roles
 from goldassay.readers.quick_probe import deal_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
+
+    from goldassay.stats.folds import Folds
 
 # Training texts of a word; words; and training texts, of which more are drawn by whole clusters.
 LEAST_TEXTS, MOST_WORDS, MOST_TEXTS = 3, 20_000, 20_000
 # Parts of the training clusters, of which one chooses.
 N_PARTS = 5
+# Factors are laid out in so many columns, the last ones 0: a width known beforehand makes vectors of the loops.
+WIDTH = 16
 # What sums of squared gradients start from, so that a first gradient of 0 divides by something.
 LEAST_SQUARE = 1e-8
 
@@ -61,9 +63,12 @@ class WordLists:
     starts: NDArray[np.int64]
     ties: NDArray[np.uint64]
 
-    def part(self, begin: int, end: int) -> WordLists:
-        """Those of some consecutive texts."""
-        return WordLists(self.ids, self.starts[begin : end + 1], self.ties)
+    def take(self, rows: NDArray[np.int64]) -> WordLists:
+        """Those of some texts."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        ids = self.ids[np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])]
+        return WordLists(ids, starts, self.ties)
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class InteractionReader:
     """A factorization machine on which words a text has.
 
     Attributes:
-        n_factors: F; without factors it is a linear model.
+        n_factors: F, at most 16; without factors it is a linear model.
         n_epochs: Over the rows to learn from.
         rate: Of AdaGrad.
         penalties: Pairs of penalty_w and penalty_v to try.
@@ -114,8 +119,9 @@ class InteractionReader:
         columns = _columns(texts)
         words, ends = list_columns(texts.ids, texts.starts, columns)
         n_words = int(columns.max(initial=-1)) + 1
-        factors = rng.normal(0, 0.1, (n_words, self.n_factors))
-        mixing = rng.normal(0, 0.3, (n_classes, self.n_factors))
+        factors, mixing = np.zeros((n_words, WIDTH)), np.zeros((n_classes, WIDTH))
+        factors[:, : self.n_factors] = rng.normal(0, 0.1, (n_words, self.n_factors))
+        mixing[:, : self.n_factors] = rng.normal(0, 0.3, (n_classes, self.n_factors))
         shares = np.bincount(y[learning], minlength=n_classes) + 0.5
         biases = np.log(shares / shares.sum())
         orders = [rng.permutation(learning) for _ in range(self.n_epochs)]
@@ -140,54 +146,72 @@ class InteractionReader:
 
 
 def read_interactions(
-    texts: Sequence[str] | pl.Series,
+    texts: pl.Series,
     codes: NDArray[np.integer[Any]],
     n_classes: int,
-    test_texts: Sequence[str] | pl.Series,
+    folds: Folds,
     seed: int,
     clusters: NDArray[np.integer[Any]] | None = None,
 ) -> NDArray[np.float64]:
-    """Logarithms of the labels' probabilities of each test text, (M, K), by the machine that the fifth chooses.
+    """Logarithms of the labels' probabilities of each text that is read, (N, K), by the machine that the fifth chooses.
 
     Args:
-        texts: N training texts; of more than 20,000 so many are drawn, in whole clusters.
-        codes: Of their labels, (N,).
+        texts: L texts.
+        codes: Of their labels, (L,); those of texts that are read alone are not looked at.
         n_classes: K.
-        test_texts: M texts.
+        folds: Which texts teach which; of more than 20,000 that teach so many are drawn, in whole clusters.
         seed: Of all draws.
-        clusters: Of the training texts, any codes, (N,); each its own if not given.
+        clusters: Of the texts, any codes, (L,); each its own if not given.
     """
     y = np.asarray(codes, np.int64)
     groups = np.arange(y.size) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    rows = drawn_rows(groups, np.random.default_rng(seed))
-    known, asked = (pl.Series(each, dtype=pl.String).fill_null("") for each in (texts, test_texts))
-    together = pl.concat([known[rows], asked])
-    tokens = tokenize_roles({"text": together, "form": form_words(together)})
-    words = WordLists(tokens.ids, tokens.offsets[0], tokens.hashes)
-    placed, ends = placed_words(tokens.ids, *tokens.offsets, tokens.hashes.size)
-    best = None
-    for lists in (words, WordLists(placed, ends, np.tile(tokens.hashes, N_KINDS))):
-        fitted = InteractionReader().fit(lists.part(0, rows.size), y[rows], n_classes, seed, groups[rows])
-        if best is None or fitted.loss < best[0].loss:
-            best = fitted, lists
-    assert best is not None
-    return best[0].logits(best[1].part(rows.size, len(together)))
+    written = texts.cast(pl.String).fill_null("")
+    # Of many texts only those that are read or drawn are looked at.
+    rounds = [(drawn_rows(groups, each.teaching, seed), each) for each in folds.rounds()]
+    needed = np.unique(np.concatenate([rows for drawn, each in rounds for rows in (drawn, each.reading)]))
+    lists = word_lists(written[needed])
+    found = np.empty((folds.rows.size, n_classes))
+    for drawn, each in rounds:
+        taught, asked = (np.searchsorted(needed, rows) for rows in (drawn, each.reading))
+        fits = [
+            (InteractionReader().fit(of_kind.take(taught), y[drawn], n_classes, seed, groups[drawn]), of_kind)
+            for of_kind in lists
+        ]
+        best, of_kind = min(fits, key=lambda fit: fit[0].loss)
+        found[each.places] = best.logits(of_kind.take(asked))
+    return found
 
 
-def drawn_rows(groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
+def word_lists(texts: pl.Series) -> tuple[WordLists, WordLists]:
+    """The words of each text; and these, the same by the half of the text that they are in, and its form.
+
+    Words of the form that more than half of the texts have are left out: they say what the lack of others says.
+    """
+    from goldassay.kernels.text_counts import count_words
+
+    tokens = tokenize_roles({"text": texts, "form": form_words(texts)})
+    (starts, form_starts), n = tokens.offsets, tokens.hashes.size
+    counts = count_words(tokens.ids, form_starts, np.zeros(len(texts), np.int64), 1, n)[0]
+    placed, ends = placed_words(tokens.ids, starts, form_starts, 2 * counts > len(texts))
+    return WordLists(tokens.ids, starts, tokens.hashes), WordLists(placed, ends, np.tile(tokens.hashes, N_KINDS))
+
+
+def drawn_rows(groups: NDArray[np.integer[Any]], rows: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Rows to learn from, ascending: all, or those of random whole clusters, as many as may be, one cluster at least.
 
     Args:
-        groups: Clusters of N rows, codes from 0 up without gaps, (N,).
-        rng: Of the draw.
+        groups: Clusters of all rows, codes from 0 up, (L,).
+        rows: Those to draw from, ascending.
+        seed: Of the draw.
     """
-    if groups.size <= MOST_TEXTS:
-        return np.arange(groups.size)
-    sizes = np.bincount(groups)
-    order = rng.permutation(sizes.size)
+    if rows.size <= MOST_TEXTS:
+        return rows
+    sizes = np.bincount(groups[rows])
+    order = np.random.default_rng(seed).permutation(sizes.size)
     inside = np.zeros(sizes.size, np.bool_)
     inside[order[: max(1, int(np.searchsorted(np.cumsum(sizes[order]), MOST_TEXTS, side="right")))]] = True
-    return np.flatnonzero(inside[groups])
+    found: NDArray[np.int64] = rows[inside[groups[rows]]]
+    return found
 
 
 @dataclass(frozen=True)
@@ -197,8 +221,8 @@ class Machine:
     Attributes:
         biases: b, (K,).
         linear: w, (V, K).
-        mixing: u, (K, F).
-        factors: v, (V, F).
+        mixing: u, (K, 16), 0 from F on.
+        factors: v, (V, 16), likewise.
     """
 
     biases: NDArray[np.float64]
@@ -259,7 +283,7 @@ N_KINDS = 4
 
 @compiled
 def placed_words(
-    ids: NDArray[np.int32], starts: NDArray[np.int64], form_starts: NDArray[np.int64], n_words: int
+    ids: NDArray[np.int32], starts: NDArray[np.int64], form_starts: NDArray[np.int64], dull: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The words of each text, the same by the half of the text that they are in, and those of its form.
 
@@ -267,12 +291,12 @@ def placed_words(
         ids: Word numbers of all texts and of their forms, below V.
         starts: Where each text's begin, and where the last one's end, (N + 1,).
         form_starts: Likewise for the form.
-        n_words: V; numbers of the four kinds follow each other.
+        dull: Words of the form that are left out, (V,); numbers of the four kinds of words follow each other.
 
     Returns:
         Numbers below 4 V, and where each text's begin, (N + 1,).
     """
-    n = starts.size - 1
+    n, n_words = starts.size - 1, dull.size
     found = np.empty(2 * (starts[n] - starts[0]) + form_starts[n] - form_starts[0], np.int32)
     ends = np.zeros(n + 1, np.int64)
     at = 0
@@ -283,10 +307,11 @@ def placed_words(
             found[at + 1] = ids[place] + n_words * (1 if in_first else 2)
             at += 2
         for place in range(form_starts[i], form_starts[i + 1]):
-            found[at] = ids[place] + 3 * n_words
-            at += 1
+            if not dull[ids[place]]:
+                found[at] = ids[place] + 3 * n_words
+                at += 1
         ends[i + 1] = at
-    return found, ends
+    return found[:at].copy(), ends
 
 
 @compiled
@@ -326,24 +351,26 @@ def _score(
     pairs: Any,
     out: Any,
 ) -> Any:
-    """Set sums to v . x, pairs to the sums over pairs of words, and out to the scores."""
-    n_factors = factors.shape[1]
+    """Set sums to v . x, pairs to the sums over pairs of words, and out to the scores; return x."""
+    n_classes = out.size
     value = 1.0 / np.sqrt(end - begin) if end > begin else 0.0
-    sums[:] = 0.0
-    pairs[:] = 0.0
-    out[:] = biases
+    for f in range(WIDTH):
+        sums[f] = 0.0
+        pairs[f] = 0.0
+    for c in range(n_classes):
+        out[c] = biases[c]
     for at in range(begin, end):
-        word = words[at]
-        for c in range(out.size):
-            out[c] += linear[word, c] * value
-        for f in range(n_factors):
-            part = factors[word, f] * value
+        weights, own = linear[words[at]], factors[words[at]]
+        for c in range(n_classes):
+            out[c] += weights[c] * value
+        for f in range(WIDTH):
+            part = own[f] * value
             sums[f] += part
             pairs[f] -= part * part
-    for f in range(n_factors):
+    for f in range(WIDTH):
         pairs[f] += sums[f] * sums[f]
-    for c in range(out.size):
-        for f in range(n_factors):
+    for c in range(n_classes):
+        for f in range(WIDTH):
             out[c] += mixing[c, f] * pairs[f]
     return value
 
@@ -370,7 +397,7 @@ def score_texts(
         factors: Likewise.
     """
     found = np.empty((rows.size, biases.size))
-    sums, pairs = np.empty(factors.shape[1]), np.empty(factors.shape[1])
+    sums, pairs = np.empty(WIDTH), np.empty(WIDTH)
     for at in range(rows.size):
         row = rows[at]
         _score(words, ends[row], ends[row + 1], biases, linear, mixing, factors, sums, pairs, found[at])
@@ -414,9 +441,8 @@ def learn_epoch(
         mixing_squares: Likewise.
         factors_squares: Likewise.
     """
-    n_classes, n_factors = biases.size, factors.shape[1]
-    sums, pairs, steps = np.empty(n_factors), np.empty(n_factors), np.empty(n_factors)
-    wrong = np.empty(n_classes)
+    n_classes = biases.size
+    sums, pairs, steps, wrong = np.empty(WIDTH), np.empty(WIDTH), np.empty(WIDTH), np.empty(n_classes)
     for row in rows:
         begin, end = ends[row], ends[row + 1]
         value = _score(words, begin, end, biases, linear, mixing, factors, sums, pairs, wrong)
@@ -428,23 +454,30 @@ def learn_epoch(
         for c in range(n_classes):
             wrong[c] /= total
         wrong[labels[row]] -= 1.0
-        steps[:] = 0.0
+        for f in range(WIDTH):
+            steps[f] = 0.0
+        # np.divide: a division that may raise an error keeps the loops from being vectors.
         for c in range(n_classes):
+            own, squares = mixing[c], mixing_squares[c]
             biases_squares[c] += wrong[c] * wrong[c]
-            biases[c] -= rate * wrong[c] / np.sqrt(biases_squares[c])
-            for f in range(n_factors):
-                steps[f] += 2.0 * value * wrong[c] * mixing[c, f]
+            biases[c] -= rate * np.divide(wrong[c], np.sqrt(biases_squares[c]))
+            for f in range(WIDTH):
+                steps[f] += 2.0 * value * wrong[c] * own[f]
                 slope = wrong[c] * pairs[f]
-                mixing_squares[c, f] += slope * slope
-                mixing[c, f] -= rate * slope / np.sqrt(mixing_squares[c, f])
+                square = squares[f] + slope * slope
+                squares[f] = square
+                own[f] -= rate * np.divide(slope, np.sqrt(square))
         for at in range(begin, end):
-            word = words[at]
+            own, squares = linear[words[at]], linear_squares[words[at]]
             for c in range(n_classes):
-                slope = wrong[c] * value + penalty_w * linear[word, c]
-                linear_squares[word, c] += slope * slope
-                linear[word, c] -= rate * slope / np.sqrt(linear_squares[word, c])
-            for f in range(n_factors):
-                own = factors[word, f]
-                slope = steps[f] * (sums[f] - own * value) + penalty_v * own
-                factors_squares[word, f] += slope * slope
-                factors[word, f] = own - rate * slope / np.sqrt(factors_squares[word, f])
+                slope = wrong[c] * value + penalty_w * own[c]
+                square = squares[c] + slope * slope
+                squares[c] = square
+                own[c] -= rate * np.divide(slope, np.sqrt(square))
+            own, squares = factors[words[at]], factors_squares[words[at]]
+            for f in range(WIDTH):
+                weight = own[f]
+                slope = steps[f] * (sums[f] - weight * value) + penalty_v * weight
+                square = squares[f] + slope * slope
+                squares[f] = square
+                own[f] = weight - rate * np.divide(slope, np.sqrt(square))
