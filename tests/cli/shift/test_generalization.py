@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -183,6 +184,13 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows[0]["value"] > 0.9
     assert any("joined by one space" in note for note in document["shift"]["notes"])
     assert any("texts of own stand in the training data too" in note for note in document["shift"]["notes"])
+    # Into the same folder with other sets: nothing of the first command is in the report.
+    again = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "third=other.jsonl"]
+    again += ["--model", "quick_probe", "--seeds", "1", "--draws", "50", "-q"]
+    (tmp_path / "used").mkdir()
+    shutil.copytree("report/runs", "used/runs")
+    assert [run([*again, "-o", folder]) for folder in ("used", "fresh")] == [0, 0]
+    assert (tmp_path / "used/report.json").read_bytes() == (tmp_path / "fresh/report.json").read_bytes()
     # The texts without labels of the task were predicted, and not scored.
     assert run([
         "shift", "detection", "--inside", "own=report/runs", "--outside", "nli=report/runs", "-o", "detection", "-q",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data.reading import load_data
+from goldassay.questions.evidence_directory import files_since
 from goldassay.questions.networks import network_trainer
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
@@ -95,7 +97,7 @@ def report_trained(
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
         raise InputError("two sets have the same name", mend=f"name them with {option('test', 'NAME=FILE')}")
-    folder = out / "runs"
+    folder, started = out / "runs", time.time()
     own = dict(in_distribution) or {"": sets[0].name}
     # Of other sets the report says it with both gaps.
     notes = [
@@ -111,7 +113,8 @@ def report_trained(
                 _train_network(model, training, known, foreign, seeds, folder, out / "training", quiet, features, made)
             progress(done, len(models))
     return report_generalization(
-        [str(folder)],
+        # An earlier command may have left runs of other sets in this folder.
+        [str(path) for path in files_since(folder, started)],
         in_distribution=own,
         choice=RunChoice(train_set=training.name),
         texts={each.name: each for each in sets},
