@@ -5,7 +5,8 @@
 Equal systems: each solves an item by its own chance, the same for all systems; a first place that is called sure is
 wrong. Swapped systems: the answers of a real board (SWE-bench Verified, four systems, where the folder named by
 GOLDASSAY_DATA, by default ../shared/data, holds it) are dealt to the systems anew in each item. A planted gap: one of
-five systems has an advantage of which a sure first place is expected in 80 of 100 draws, by normal theory.
+five systems has an advantage of which a sure first place is expected in 80 of 100 draws, by normal theory. Tied: two
+systems are equally good at the top of 3, 10 and 30; a first place that is called sure is wrong.
 
 Speed: 134 systems on 500 items, and 2,000 on 10,000, beside plain numpy that holds the differences of all pairs; two
 models on 60 datasets, beside statsmodels' regression of the differences on datasets with robust errors (HC2), of which
@@ -28,7 +29,7 @@ from scipy.stats import norm, t
 
 import goldassay
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
-from goldassay.board import describe_items, first_in_halves, rank, reliability
+from goldassay.board import describe_items, first_in_halves, rank, reliability, rivals_of
 from goldassay.stats.bootstrap import resample_examples
 
 if TYPE_CHECKING:
@@ -51,10 +52,25 @@ def parts_equals(values: NDArray[np.float64], seed: int) -> bool:
     return bool((rank(values, n_draws=N_DRAWS, seed=seed).low > 1).any())
 
 
-def is_sure(values: NDArray[np.float64], seed: int) -> bool:
+def is_sure(values: NDArray[np.float64], _seed: int = 0) -> bool:
     """Whether the board calls the first place sure."""
-    found = rank(values, n_draws=N_DRAWS, seed=seed)
-    return bool(found.high[found.means.argmax()] == 1)
+    return not rivals_of(int(values.mean(axis=1).argmax()), values).any()
+
+
+def tied(n_draws: int) -> list[Cell]:
+    """Two of equal skill at the top, the others below them by any distance."""
+    cells = []
+    for n_systems in (3, 10, 30):
+        skill = np.concatenate([[0.7, 0.7], np.linspace(0.6, 0.2, n_systems - 2)])[:, np.newaxis]
+        for n_items in (50, 200, 1000):
+            found = 0
+            for draw in range(n_draws):
+                rng = np.random.default_rng([6, n_systems, n_items, draw])
+                chance = np.clip(skill + 0.6 * (rng.random(n_items) - 0.5), 0, 1)
+                found += is_sure((rng.random(chance.shape) < chance).astype(np.float64))
+            world = f"two tied at the top of {n_systems}, {n_items} items"
+            cells.append(Cell(world, "sure first place", found, n_draws, at_most(0.05)))
+    return cells
 
 
 def equal(n_draws: int) -> list[Cell]:
@@ -68,8 +84,7 @@ def equal(n_draws: int) -> list[Cell]:
 
 def planted(n_draws: int) -> Cell:
     """The lead at which every of the other four is passed with a margin for 80 %."""
-    first = answers(np.random.default_rng(1))
-    critical = rank(first, n_draws=N_DRAWS).critical
+    critical = norm.ppf(0.975)
     chance = 0.2 + 0.6 * np.random.default_rng(2).random(100_000)
     error = math.sqrt(2 * float((chance * (1 - chance)).mean()) / N_ITEMS)
     # Four differences share the first system's noise, so that they are passed together more often than .8 ** 4.
@@ -179,7 +194,7 @@ def main() -> int:
         timed(2000, 10_000)
         suites()
         return 0
-    return print_table([*equal(asked.draws), planted(asked.draws), *swapped(asked.swaps)])
+    return print_table([*equal(asked.draws), *tied(asked.draws), planted(asked.draws), *swapped(asked.swaps)])
 
 
 if __name__ == "__main__":

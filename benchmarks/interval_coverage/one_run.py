@@ -42,8 +42,8 @@ def accuracies(design: Design, _: int, rng: np.random.Generator) -> Iterator[Est
     difference = mean - float(ndtr((design.ease + runs[1]) / _spread(design)))
     for clusters in (None, design.clusters):
         found = compare(scores[:1], scores[1:], clusters, n_draws=1)
-        of = "" if clusters is None else ", clusters given"
-        yield estimate("difference of two single runs", found.interval, difference, f"Student t{of}")
+        method = "Tango" if found.counts else "Student t, clusters given"
+        yield estimate("difference of two single runs", found.interval, difference, method)
     alike = agreement_report(*scores.astype(np.int64), np.ones(len(examples), dtype=np.int64))
     same = 1 - share_varying(design, runs)
     yield estimate("agreement", Interval(alike.agreement_low, alike.agreement_high), same, "Wilson")

@@ -12,6 +12,7 @@ from goldassay.questions.board.measures import (
     pooled_spread,
     rank,
     reliability,
+    rivals_of,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "pooled_spread",
     "rank",
     "reliability",
+    "rivals_of",
 ]

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import norm, studentized_range, ttest_rel
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import studentized_range, ttest_rel
 
-from goldassay.board import first_in_halves, lead_of, pooled_spread, rank
+from goldassay.board import first_in_halves, lead_of, pooled_spread, rank, rivals_of
 from goldassay.core.errors import InputError
+from goldassay.instability import compare
 from goldassay.kernels.differences import largest_differences
 from goldassay.questions.board.measures import _errors, noise_of_runs
 
@@ -91,12 +91,12 @@ def test_systems_that_score_alike_share_their_place() -> None:
 
 
 def test_clusters_widen_ranks() -> None:
-    base = np.stack([answers(1, 40, at, skill)[0] for at, skill in enumerate((0.8, 0.55))])
-    values, codes = np.repeat(base, 20, axis=1), np.repeat(np.arange(40), 20)
+    base = np.stack([answers(1, 100, at, skill)[0] for at, skill in enumerate((0.8, 0.55, 0.5))])
+    values, codes = np.repeat(base, 20, axis=1), np.repeat(np.arange(100), 20)
     assert rank(values).high[0] == 1
     alone = rank(base, seed=3)
     joined = rank(values, codes, seed=3)
-    assert joined.critical == pytest.approx(alone.critical)
+    assert joined.critical == pytest.approx(alone.critical, rel=0.05)
     assert joined.high.tolist() == alone.high.tolist()
 
 
@@ -114,11 +114,8 @@ def test_the_lead_and_the_items_that_decide_it() -> None:
     one, other = answers(2, 60, 5)
     one[:8], other[:8] = 1, 0
     found = lead_of(one, other)
-    wanted = ttest_rel(one, other).confidence_interval(0.95)
-    # The error of a difference is not the same all along the interval: on 60 items this tells.
-    assert found.low < wanted.low + 1e-4
-    assert found.high == pytest.approx(wanted.high, rel=1e-4)
-    assert found.high - found.low == pytest.approx(wanted.high - wanted.low, rel=0.1)
+    alone = compare(one[np.newaxis], other[np.newaxis]).interval
+    assert (found.low, found.high) == (alone.low, alone.high)
     assert (found.n_for, found.n_against) == (int((one > other).sum()), int((one < other).sum()))
     assert found.effective_items == pytest.approx((one != other).sum())
     kept = np.setdiff1d(np.arange(60), found.decisive)
@@ -241,12 +238,15 @@ def test_one_run_beside_several_is_taken_to_vary_as_they_do() -> None:
         wrong += int(rank(scores, n_draws=200, seed=draw).high.min() == 1)
     # 5 % are allowed; 11 or more of 100 are seen in 1 of 100 such tests. With no allowance it was 29 %.
     assert wrong < 11
-    one, others = scores
+    others = scores[1]
     spread = pooled_spread(scores)
     assert spread.variance == pytest.approx(others.mean(axis=1).var(ddof=1))
     assert spread.freedom == 4
-    lead = lead_of(one, others)
-    assert lead.high - lead.low > 2 * 2 * math.sqrt(spread.variance)
+    # Alone the one run has no spread; on a board it is no proof of the first place, unless it is far ahead.
+    ahead = (rng.random((1, 2000)) < others.mean() + 1.5 * math.sqrt(spread.variance)).astype(float)
+    assert lead_of(ahead, others).low > 0
+    assert rivals_of(0, [ahead, others]).tolist() == [False, True]
+    assert not rivals_of(0, [np.ones((1, 2000)), others]).any()
 
 
 def test_the_noise_of_a_mean_over_runs_is_that_of_one_run_over_their_number() -> None:
@@ -260,42 +260,49 @@ def test_the_noise_of_a_mean_over_runs_is_that_of_one_run_over_their_number() ->
     assert pooled_spread([means[own, np.newaxis].repeat(2, axis=1) for own in of_system]) == spread
 
 
-def held(differences: np.ndarray, critical: float, spread: float = 0.0) -> tuple[float, float]:
-    """The first and the last difference of a fine grid that is not refuted."""
-    grid = np.linspace(-1, 1, 400_001)
-    n, mean = differences.size, differences.mean()
-    error = differences.var(ddof=1) / n + spread
-    far = (mean - grid) ** 2
-    kept = grid[(far <= critical**2 * error) | (far <= critical**2 * (error + (mean**2 - grid**2) / n))]
-    return float(kept[0]), float(kept[-1])
-
-
-@pytest.mark.parametrize("n", [2, 5, 6, 7, 100])
-def test_the_lead_on_few_items_is_as_unsure_as_the_ranks(n: int) -> None:
-    """All items fall to one of two systems: their differences have no spread, and 5 of them are no proof."""
+@pytest.mark.parametrize("n", [2, 4, 6, 7, 100])
+def test_few_items_make_no_system_first_that_chance_would(n: int) -> None:
+    """All items fall to one of two equal systems in 2 of 2 ** n boards."""
     scores = np.stack([np.ones(n), np.zeros(n)])
-    found = rank(scores)
-    lead = lead_of(*scores, critical=found.critical)
-    right = proportion_confint(n, n, alpha=2 * norm.sf(found.critical), method="wilson")[0]
-    assert (lead.low, lead.high) == pytest.approx((2 * right - 1, 1), abs=1e-4)
-    assert (lead.low > 0) == (found.high[0] == 1) == (n > 6)
-    assert lead.low < 0.95
+    assert rivals_of(0, scores)[1] == (n < 7) == (rank(scores).high[0] == 2)
+    # Scores between 0 and 1 that differ by the same on every item have no error, and show nothing.
+    assert rivals_of(0, scores / 2)[1]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(4, 60), st.integers(1, 4), st.integers(0, 2**16))
-def test_the_lead_is_above_zero_just_where_the_first_is_surely_better(n: int, n_runs: int, seed: int) -> None:
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 60), st.integers(2, 5), st.integers(1, 3), st.integers(0, 2**16))
+def test_the_first_has_no_rival_where_each_pair_says_so(n: int, n_systems: int, n_runs: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    skills = rng.random((2, 1, 1))
-    scores = list((rng.random((2, n_runs, n)) < skills).astype(float))
+    skills = rng.random((n_systems, 1, 1))
+    scores = list((rng.random((n_systems, n_runs, n)) < skills).astype(float))
     found = rank(scores, n_draws=100, seed=seed)
-    first, second = np.argsort(-found.means, kind="stable")
-    lead = lead_of(scores[first], scores[second], critical=found.critical)
-    if abs(lead.low) > 1e-5:
-        assert (lead.low > 0) == (found.high[first] == 1 and lead.difference > 0)
-    differences = scores[first].mean(axis=0) - scores[second].mean(axis=0)
-    spread = sum(own.mean(axis=1).var(ddof=1) / n_runs for own in scores) if n_runs > 1 else 0.0
-    assert (lead.low, lead.high) == pytest.approx(held(differences, found.critical, spread), abs=1e-4)
+    first = int(found.means.argmax())
+    rival = rivals_of(first, scores)
+    for at, own in enumerate(scores):
+        alone = compare(scores[first], own, n_draws=0)
+        assert rival[at] == (at != first and not (alone.interval.low > 0 and (alone.counts or alone.var_total > 0)))
+    # What holds for all pairs at once holds for each.
+    if found.high[first] == 1:
+        assert not rival.any()
+
+
+def test_the_first_of_many_is_held_against_each_and_not_against_all_pairs() -> None:
+    """Two tied at the top: 5 % of boards may call one first, however many others there are."""
+    rng = np.random.default_rng(11)
+    n_items, wrong, at_once = 400, {3: 0, 30: 0}, 0
+    for n_systems in wrong:
+        skill = np.concatenate([[0.7, 0.7], np.linspace(0.55, 0.2, n_systems - 2)])[:, np.newaxis]
+        for draw in range(300):
+            need = rng.random(n_items)
+            values = (rng.random((n_systems, n_items)) < np.clip(skill + 0.6 * (need - 0.5), 0, 1)).astype(float)
+            first = int(values.mean(axis=1).argmax())
+            sure = not rivals_of(first, values).any()
+            wrong[n_systems] += sure
+            if sure and n_systems == 30 and at_once == 0:
+                at_once = int(rank(values, n_draws=100, seed=draw).high[first])
+    # 5 % are allowed; 25 or more of 300 are seen in 1 of 100 such tests. Fewer than 4 would be a test of less.
+    assert all(4 <= found < 25 for found in wrong.values())
+    assert at_once > 1
 
 
 def test_what_holds_one_way_alone_is_not_sure() -> None:
@@ -303,6 +310,8 @@ def test_what_holds_one_way_alone_is_not_sure() -> None:
     easy = np.stack([answers(1, 200, at, skill)[0] for at, skill in enumerate((0.98, 0.6))])
     every = np.hstack([easy, np.stack([np.zeros(300), answers(1, 300, 3, 0.6)[0]])])
     assert rank(easy).high[0] == 1
+    assert not rivals_of(0, easy).any()
+    assert rivals_of(0, easy, also=(every, None))[1]
     found = rank(easy, also=(every, None))
     assert (found.low.tolist(), found.high.tolist()) == ([1, 1], [2, 2])
     assert rank(easy, also=(easy, None)).high.tolist() == rank(easy).high.tolist()
@@ -324,6 +333,3 @@ def test_the_critical_value_is_that_of_paired_draws() -> None:
         largest.append(max(abs(own) / error for own, error in zip(moved, scale, strict=True)))
     wanted = float(np.quantile(largest, 0.95))
     assert rank(values).critical == pytest.approx(wanted, rel=0.06)
-    # Paired differences, too: each interval of a lead is that of their own spread.
-    lead = lead_of(values[0], values[1])
-    assert (lead.high - lead.low) / 2 == pytest.approx(1.97 * scale[0], rel=0.02)

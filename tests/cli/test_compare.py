@@ -78,7 +78,8 @@ def test_single_published_models(goldassay: Command, data_dir: Path, tmp_path: P
     assert done.status == 0, done.err
     found = json.loads((tmp_path / "r.json").read_text())
     assert found["difference"] == pytest.approx(0.9174 - 0.9049, abs=1e-4)
-    assert found["test"] == "McNemar"
+    assert found["test"] == "score test"
+    assert found["p_value"] == found["p_examples"]
     assert found["var_runs"] is None
     assert found["seeds_needed"] is None
     assert "is better than" not in done.out

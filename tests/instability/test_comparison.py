@@ -12,6 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from goldassay.core.errors import InputError
 from goldassay.instability import compare, decompose_variance
+from goldassay.stats.intervals import PairedCounts
 
 A = np.array([[1, 1, 0, 1], [1, 0, 1, 1]])
 B = np.array([[1, 0, 0, 1], [0, 0, 1, 1]])
@@ -146,17 +147,19 @@ def test_interval_and_p_are_those_of_the_t_test_where_there_is_one_run() -> None
     paired = stats.ttest_rel(a[0], b[0])
     found = compare(a, b, **quick)
     assert found.p_value == pytest.approx(paired.pvalue)
+    assert found.counts is None
     expected = paired.confidence_interval(0.95)
     assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
 
 
-def test_one_run_each_has_the_exact_mcnemar_test() -> None:
+def test_one_run_each_has_the_score_test() -> None:
     a = np.array([1] * 10 + [0] * 2 + [1] * 20)[np.newaxis]
     b = np.array([0] * 10 + [1] * 2 + [1] * 20)[np.newaxis]
     found = compare(a, b)
-    assert found.test == "McNemar"
-    assert found.p_examples == pytest.approx(0.038574, abs=5e-7)
-    assert found.p_examples == pytest.approx(mcnemar([[20, 10], [2, 0]], exact=True).pvalue)
+    assert found.test == "score test"
+    assert found.p_value == found.p_examples == pytest.approx(0.0209213, abs=5e-8)
+    assert found.p_value == pytest.approx(mcnemar([[20, 10], [2, 0]], exact=False, correction=False).pvalue)
+    assert found.interval == PairedCounts(10, 2, 32).interval()
     assert math.isnan(found.var_runs)
     assert found.var_total == found.var_examples
     assert math.isnan(found.example_variance)

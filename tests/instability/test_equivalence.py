@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from goldassay.core.errors import InputError
@@ -68,10 +69,26 @@ def test_a_difference_as_large_as_the_margin_is_called_within_in_one_of_twenty()
     for _ in range(1000):
         shared = rng.random(400)
         a, b = (shared < 0.65).astype(float)[np.newaxis], (rng.random(400) < 0.6).astype(float)[np.newaxis]
-        found = compare(a, b, n_draws=0)
-        within += equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, 0.05).p_value <= 0.05
+        within += of_counts(compare(a, b, n_draws=0), 0.05).p_value <= 0.05
     # 5 % of 1,000: more than 73 has a chance below .001.
     assert within <= 73
+
+
+def of_counts(found, margin):
+    return equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin, counts=found.counts)
+
+
+@pytest.mark.parametrize("n", [10, 30, 500])
+def test_two_runs_that_never_differ_are_as_far_apart_as_so_many_examples_leave_open(n):
+    """Equal on ten examples is no proof of a margin of a point: the upper end is z²/(n + z²)."""
+    found = compare(np.ones((1, n)), np.ones((1, n)))
+    z = stats.t.ppf(0.95, n - 1) if n < 20 else stats.norm.ppf(0.95)
+    open_to = z**2 / (n + z**2)
+    ours = of_counts(found, 0.01)
+    assert (ours.interval.low, ours.interval.high) == pytest.approx((-open_to, open_to), abs=1e-9)
+    assert ours.word == ("equivalent" if open_to < 0.01 else "open")
+    assert of_counts(found, open_to * 1.001).word == "equivalent"
+    assert of_counts(found, open_to * 0.999).word == "open"
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, np.nan, np.inf])

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import goldassay
-from goldassay.board import lead_of
 from goldassay.core.errors import InputError
 from goldassay.runs import Runs, write_runs
 from goldassay.stats.bootstrap import score_interval
@@ -161,15 +160,47 @@ def test_empty_cells_of_any_writing_leave_a_system_one(tmp_path: Path, kind: str
         assert board_of(goldassay.rank_systems(tmp_path / "b.csv")) == wanted, written
 
 
-def test_the_interval_of_the_lead_is_that_of_the_ranks() -> None:
-    """One pair alone would be surer than all pairs of a board at once."""
+@pytest.mark.parametrize("n_runs", [1, 3])
+@pytest.mark.parametrize("clusters", [None, "topic"])
+def test_a_lead_is_the_same_by_both_entry_points(tmp_path: Path, n_runs: int, clusters: str | None) -> None:
+    """`board` and `compare` give one figure of two systems; 4 : 0 of 200 lies above 0 by Tango's interval."""
+    rng = np.random.default_rng(0)
+    one, other = np.tile(rng.random(200) < 0.5, (2, n_runs, 1)).astype(float)
+    one[:, :4], other[:, :4] = 1, 0
+    if n_runs > 1:
+        one, other = (np.where(rng.random(each.shape) < 0.05, 1 - each, each) for each in (one, other))
+    items, topics = [f"i{at}" for at in range(200)], np.array([f"t{at // 4}" for at in range(200)])
+    rows = []
+    for name, own in (("alpha", one), ("beta", other)):
+        made = Runs.from_arrays(
+            scores=own, seeds=range(n_runs), example_ids=items, model=name, dataset="exam", groups={"topic": topics}
+        )
+        write_runs(made, tmp_path / "runs")
+        rows += [
+            pl.DataFrame({"system": name, "item": items, "score": scores, "seed": at, "topic": topics})
+            for at, scores in enumerate(own)
+        ]
+    found = board_of(goldassay.rank_systems(pl.concat(rows), clusters=clusters or "none"))
+    pair = goldassay.compare_models(tmp_path / "runs", clusters=clusters).to_dict()["comparison"]["pairs"][0]
+    sign = 1 if pair["a"] == found["first"] else -1
+    ends = sorted(sign * pair[end] for end in ("low", "high"))
+    assert [found["lead"]["low"], found["lead"]["high"]] == pytest.approx(ends)
+    assert found["lead"]["difference"] == pytest.approx(sign * pair["difference"])
+    if n_runs == 1 and clusters is None:
+        assert ends == pytest.approx([0.00077777, 0.05028709], abs=1e-8)
+        assert pair["p_value"] == pair["p_examples"] == pytest.approx(0.0455003, abs=1e-7)
+        assert found["rivals"] == []
+
+
+def test_a_board_says_who_may_be_first() -> None:
     scores = np.vstack([values(), values(seed=7)])
+    scores = np.vstack([scores, scores[:1]])
     frame = pl.DataFrame({"item": range(60), **{f"s{at}": own for at, own in enumerate(scores)}})
     found = board_of(goldassay.rank_systems(frame))
-    one, other = (frame[found[name]].to_numpy() for name in ("first", "second"))
-    wanted = lead_of(one, other, critical=found["critical"])
-    assert (found["lead"]["low"], found["lead"]["high"]) == (wanted.low, wanted.high)
-    assert wanted.low < lead_of(one, other).low - 0.01
+    assert found["first"] not in found["rivals"]
+    assert {row["system"] for row in found["systems"] if row["rank_low"] == 1} == {found["first"], *found["rivals"]}
+    # The best is there twice, and the two tie.
+    assert {"s0", "s6"} & set(found["rivals"])
 
 
 def test_slips_among_scores_are_refused_by_their_line(tmp_path: Path) -> None:

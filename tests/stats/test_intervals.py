@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from goldassay.stats.intervals import (
     Interval,
+    PairedCounts,
     PairedShares,
     degrees_of_freedom,
     difference_interval,
@@ -186,3 +187,69 @@ def test_dependent_examples_are_worth_fewer_in_the_interval_of_paired_shares() -
     # Where nothing varies, the effective ones count.
     equal = PairedShares.of(one, one)
     assert equal.interval(0.0, 9.0, 0.95) == paired_interval(one.mean(), one.mean(), 1.0, 9.0, 0.95)
+
+
+def likeliest(one: int, other: int, n: int, difference: float) -> float:
+    """z of a difference by brute force: the likeliest share of discordant examples, searched for."""
+
+    def unlikely(share: float) -> float:
+        cells = (share + difference) / 2, (share - difference) / 2, 1 - share
+        return -sum(k * math.log(max(p, 1e-300)) for k, p in zip((one, other, n - one - other), cells, strict=True))
+
+    share = optimize.minimize_scalar(unlikely, bounds=(abs(difference), 1), method="bounded", options={"xatol": 1e-12})
+    return ((one - other) / n - difference) / math.sqrt((float(share.x) - difference**2) / n)
+
+
+@given(st.integers(20, 2000), st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.9, 0.95]))
+def test_the_score_interval_is_that_of_a_brute_force_score_test(n: int, a: float, b: float, level: float) -> None:
+    one = round(a * n)
+    other = round(b * (n - one))
+    counts = PairedCounts(one, other, n)
+    found = counts.interval(level)
+    z = stats.norm.ppf((1 + level) / 2)
+    if counts.difference < 1:
+        assert likeliest(one, other, n, found.high) == pytest.approx(-z, rel=1e-4)
+    if counts.difference > -1:
+        assert likeliest(one, other, n, found.low) == pytest.approx(z, rel=1e-4)
+    assert -1 <= found.low <= counts.difference <= found.high <= 1
+    mirrored = PairedCounts(other, one, n).interval(level)
+    assert (-mirrored.high, -mirrored.low) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted"),
+    [
+        # Fagerland, Lydersen and Laake 2014, table 4: airway hyper-responsiveness, before and after.
+        (PairedCounts(1, 7, 21), (-0.517, -0.026)),
+        # With p = z²/(n + z²), where none differ; by hand.
+        (PairedCounts(0, 0, 200), (-0.018845, 0.018845)),
+        (PairedCounts(4, 0, 200), (0.000778, 0.050287)),
+        # Five of five, with Student's t of four degrees.
+        (PairedCounts(5, 0, 5), (-0.213, 1)),
+    ],
+)
+def test_the_score_interval_of_published_and_extreme_counts(counts: PairedCounts, wanted: tuple[float, float]) -> None:
+    found = counts.interval()
+    assert (found.low, found.high) == pytest.approx(wanted, abs=6e-4)
+
+
+def score_coverage(n: int, discordant: float, difference: float) -> float:
+    """How often the score interval of n examples has the truth, by enumeration."""
+    cells = [(discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant]
+    low, high = (int(stats.binom.ppf(q, n, discordant)) for q in (1e-6, 1 - 1e-6))
+    z = t_quantile(PairedCounts(0, 0, n).degrees_of_freedom, 0.95)
+    covered = 0.0
+    for differ in range(low, high + 1):
+        ones = np.arange(differ + 1)
+        held = [abs(PairedCounts(int(one), differ - int(one), n).score(difference)) <= z for one in ones]
+        of_these = stats.binom.pmf(ones, differ, cells[0] / discordant)
+        covered += float(stats.binom.pmf(differ, n, discordant) * of_these[held].sum())
+    return covered
+
+
+@pytest.mark.parametrize("n", [5, 10, 50, 200])
+def test_the_score_interval_covers(n: int) -> None:
+    cells = [(share, share * part) for share in (0.02, 0.1, 0.3) for part in (0.0, 0.5, 0.8)]
+    found = [score_coverage(n, *cell) for cell in cells]
+    assert min(found) > 0.93
+    assert np.mean(found) > 0.945

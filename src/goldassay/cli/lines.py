@@ -337,7 +337,9 @@ def _lines(found: ModelComparison) -> list[str]:
         f"difference A - B   {signed_points(result.difference)} points [{signed_points(low)}, {signed_points(high)}] "
         f"({result.interval.level:.0%} interval over {over}, {result.interval.method.partition(',')[0]})",
         f"noise              {_noise(found)}",
-        f"p-values           {_p(result.p_value)} over {over}; "
+        f"p-value            {_p(result.p_value)} over {over} ({result.test})"
+        if result.counts
+        else f"p-values           {_p(result.p_value)} over {over}; "
         f"{_p(result.p_examples)} over {_units(found)} alone ({result.test})",
     ]
     if max(result.n_runs_a, result.n_runs_b) > 1:

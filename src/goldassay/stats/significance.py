@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 def t_p_value(difference: float, variance: float, df: float) -> float:
     """Two-sided, of a true difference of 0, by Student's t; by the normal for infinite degrees of freedom."""
-    from scipy.special import ndtr, stdtr
-
     if difference == 0:
         return 1.0
     if variance <= 0:
         return 0.0
-    score = -abs(difference) / math.sqrt(variance)
-    return 2 * float(stdtr(df, score) if math.isfinite(df) else ndtr(score))
+    return 2 * t_tail(abs(difference) / math.sqrt(variance), df)
+
+
+def t_tail(score: float, df: float) -> float:
+    """The chance that Student's t lies above `score`; the normal's for infinite degrees of freedom."""
+    from scipy.special import ndtr, stdtr
+
+    return float(stdtr(df, -score) if math.isfinite(df) else ndtr(-score))
 
 
 def sign_flip_p(differences: NDArray[np.float64], *, seed: int, n_draws: int = 9999) -> float:
@@ -47,19 +51,6 @@ def sign_flip_p(differences: NDArray[np.float64], *, seed: int, n_draws: int = 9
     # Sums of the same terms in another order may differ in the last digits, and are ties all the same.
     reached = np.abs(sums) >= observed - 1e-9 * max(1.0, float(np.abs(differences).sum()))
     return float(1 + reached.sum()) / (1 + n_draws)
-
-
-def mcnemar_p(only_a: int, only_b: int) -> float:
-    """Exact two-sided McNemar test: of the examples that one of two models has right, how many are a's.
-
-    min(1, 2 P(X <= min(only_a, only_b))) with X binomial(only_a + only_b, 1/2); 1 where there are none.
-
-    Source: McNemar 1947.
-    """
-    from scipy.special import bdtr
-
-    n = only_a + only_b
-    return 1.0 if n == 0 else min(1.0, 2.0 * float(bdtr(min(only_a, only_b), n, 0.5)))
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:

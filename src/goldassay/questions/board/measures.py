@@ -12,8 +12,13 @@ in 95 of 100 boards. The rank interval of j is [1 + number surely better, M - nu
 Few items need more care, since all of five items may fall to one of two equal systems: c is stretched as Student's t is
 against the normal at the same tail, and s_jk has the variance of a difference that is 0, which adds (m_j - m_k)²/G.
 
+Whether the first is surely first is a question of its own: each other system may be held against it by an ordinary test
+of that pair, since all of these tests must say so (`rivals_of`).
+
 Source: Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across
-neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing.
+neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing;
+Gutmann and Maymin 1987, "Is the selected population the best?", and Hung and Fithian 2019, "Rank verification for
+exponential families", for the first place.
 
 Beside ranks: the variance of scores over runs, and what items say of systems (which none solves, which part strong from
 weak, how reliable the totals are).
@@ -30,9 +35,10 @@ import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.questions.instability.measures.comparison import compare
 from goldassay.stats.bootstrap import resample_examples, resample_runs
 from goldassay.stats.clusters import cluster_codes, cluster_sums, effective_clusters
-from goldassay.stats.intervals import degrees_of_freedom, normal_quantile, t_quantile
+from goldassay.stats.intervals import degrees_of_freedom, normal_quantile, t_interval, t_quantile
 from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -139,7 +145,7 @@ class Lead(Result):
 
     Attributes:
         difference: Of the mean scores.
-        low: Lower end of its 95 % interval.
+        low: Lower end of the interval of this pair alone, as `compare` has it.
         high: Upper end.
         n_for: Items on which it scores more.
         n_against: Items on which it scores less.
@@ -169,9 +175,10 @@ def rank(
 ) -> Ranking:
     """Rank systems by their mean scores on the same items, with rank intervals for all of them at once.
 
-    Systems with the same scores on all items have no error and share their place. Where a system has several runs, its
-    score is their mean, and runs are drawn, too (`resample_runs`); a system with one run beside such is taken to vary
-    as they do. Memory is that of the scores, of a few draws and of a float32 for each pair.
+    Of two systems the ranks are those of the test of that pair (`rivals_of`). Systems with the same scores on all items
+    have no error and share their place. Where a system has several runs, its score is their mean, and runs are drawn,
+    too (`resample_runs`); a system with one run beside such is taken to vary as they do. Memory is that of the scores,
+    of a few draws and of a float32 for each pair.
 
     Args:
         scores: Of each system, (N,) or (R, N), in [0, 1].
@@ -188,12 +195,25 @@ def rank(
     """
     runs, of_system = stacked_runs(scores)
     codes = cluster_codes(clusters, runs.shape[1])
+    others, of_other = (runs, of_system) if also is None else stacked_runs(also[0])
+    if len(of_other) != len(of_system):
+        raise InputError("the other way has other systems", mend="give the same ones")
+    if len(of_system) == 2:
+        return _rank_two(scores, clusters, also, level)
     means, critical, sure = _compare(runs, of_system, codes, level, n_draws, seed)
     if also is not None:
-        others, of_other = stacked_runs(also[0])
-        if len(of_other) != len(of_system):
-            raise InputError("the other way has other systems", mend="give the same ones")
         sure &= _compare(others, of_other, cluster_codes(also[1], others.shape[1]), level, n_draws, seed)[2]
+    return _ranking(means, sure, critical, level, runs.shape[1], codes)
+
+
+def _ranking(
+    means: NDArray[np.float64],
+    sure: NDArray[np.bool_],
+    critical: float,
+    level: float,
+    n_items: int,
+    codes: NDArray[np.int64] | None,
+) -> Ranking:
     return Ranking(
         means=means,
         places=1 + (means[np.newaxis] > means[:, np.newaxis] + 1e-12).sum(axis=1),
@@ -202,9 +222,29 @@ def rank(
         tiers=_tiers(means, sure),
         critical=critical,
         level=level,
-        n_items=runs.shape[1],
-        n_clusters=runs.shape[1] if codes is None else int(codes.max()) + 1,
+        n_items=n_items,
+        n_clusters=n_items if codes is None else int(codes.max()) + 1,
     )
+
+
+def _rank_two(
+    scores: Sequence[ArrayLike],
+    clusters: ArrayLike | None,
+    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None,
+    level: float,
+) -> Ranking:
+    """Of a single pair nothing has to hold at once with others: its ranks are those of the pair's own test."""
+    runs, of_system = stacked_runs(scores)
+    codes = cluster_codes(clusters, runs.shape[1])
+    one, other = (runs[own] for own in of_system)
+    pair = compare(one, other, codes, level=level, n_draws=0)
+    means = np.array([pair.mean_a, pair.mean_b])
+    first = int(means.argmax())
+    sure = np.zeros((2, 2), np.bool_)
+    sure[first] = ~rivals_of(first, scores, clusters, also=also, level=level)
+    sure[first, first] = False
+    df = pair.counts.degrees_of_freedom if pair.counts else pair.degrees_of_freedom
+    return _ranking(means, sure, t_quantile(df, level), level, runs.shape[1], codes)
 
 
 def _compare(
@@ -279,59 +319,91 @@ def first_in_halves(
     return kept / (2 * n_halves)
 
 
-def lead_of(
-    first: ArrayLike,
-    second: ArrayLike,
+def rivals_of(
+    first: int,
+    scores: Sequence[ArrayLike],
     clusters: ArrayLike | None = None,
-    level: float = 0.95,
     *,
-    spread: Spread | None = None,
-    critical: float | None = None,
-) -> Lead:
+    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None = None,
+    level: float = 0.95,
+) -> NDArray[np.bool_]:
+    """Which systems the one with the highest mean is not surely ahead of, (M,); itself never. None: it is surely first.
+
+    A system is no rival where the lower end of the interval of its difference to the first, that of `compare`, lies
+    above 0. Each end is one of a pair alone, with 2.5 % beyond it: whichever of two equal systems at the top wins, all
+    tests have to go wrong for it at once, so that in at most 1 - level of the boards a system is called first that
+    is not. A difference without any error is a tie. Beside systems with several runs one with a single run is taken to
+    vary as they do.
+
+    Args:
+        first: Position of the system with the highest mean.
+        scores: See `rank`.
+        clusters: See `rank`.
+        also: See `rank`: a system is no rival only where that is so both ways.
+        level: Of the interval of each pair.
+
+    Raises:
+        InputError: See `rank`.
+
+    Source: Gutmann and Maymin 1987; Hung and Fithian 2019.
+    """
+    ways = [(scores, clusters), *([] if also is None else [also])]
+    rival = np.zeros(len(scores), np.bool_)
+    for given, shared in ways:
+        runs, of_system = stacked_runs(given)
+        codes = cluster_codes(shared, runs.shape[1])
+        spread = noise_of_runs(runs.mean(axis=1), of_system)[1]
+        for at, own in enumerate(of_system):
+            if at != first and not rival[at]:
+                rival[at] = not _lowest(runs[of_system[first]], runs[own], codes, spread, level) > 0
+    return rival
+
+
+def _lowest(
+    one: NDArray[np.float64], other: NDArray[np.float64], codes: NDArray[np.int64] | None, spread: Spread, level: float
+) -> float:
+    """Lower end of the difference of two systems, 0 for one without error."""
+    found = compare(one, other, codes, level=level, n_draws=0)
+    if spread.variance == 0 or found.of_models:
+        return found.interval.low if found.counts or found.var_total > 0 else 0.0
+    parts = [(found.var_examples, (found.n_clusters or found.n_examples) - 1.0)]
+    for own in (one, other):
+        several = len(own) > 1
+        variance = float(own.mean(axis=1).var(ddof=1)) / len(own) if several else spread.variance
+        parts.append((variance, len(own) - 1 if several else spread.freedom))
+    variance = sum(part for part, _ in parts)
+    return t_interval(found.difference, variance, degrees_of_freedom(parts), level).low
+
+
+def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Lead:
     """What one system has over another that does not score more: the items that tell the two apart.
 
-    Its interval holds m ± c s and every difference δ with (m - δ)² <= c² (s² + (m² - δ²)/G), for m the difference of
-    the means, s its standard error and c a critical value: Wilson's where each item tells the two apart. It lies
-    above 0 just where `rank` finds the first surely better by the same c.
+    Its interval is that of `compare`, for this pair alone.
 
     Args:
         first: Scores of the items, (N,) or (R, N).
         second: Likewise.
         clusters: See `rank`.
-        level: Of the interval of the difference, by Student's t over clusters and runs.
-        spread: Of runs, for a system that has one run; by default that of the other.
-        critical: c of a `Ranking`, whose statements hold at once; by default that of this pair alone at `level`.
+        level: Of the interval of the difference.
 
     Raises:
         InputError: See `rank`.
     """
     runs, of_system = stacked_runs([first, second])
-    spread = spread or pooled_spread([first, second])
-    one, other = (runs[own].mean(axis=0) for own in of_system)
-    codes = cluster_codes(clusters, one.size)
-    differences = one - other
-    mean = float(differences.mean())
-    error = math.sqrt(float(_errors(np.stack([one, other]), codes)[0, 1]))
-    groups = float(one.size) if codes is None else effective_clusters(codes)
-    # Items, and the runs of each system, as sources of noise; degrees of freedom by Satterthwaite.
-    noise = [(error**2, max(groups - 1, 1.0))]
-    noise += [(runs[own].mean(axis=1).var(ddof=1) / own.size, own.size - 1) for own in of_system if own.size > 1]
-    noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
-    variance = sum(part for part, _ in noise)
-    critical = critical or t_quantile(degrees_of_freedom(noise) if variance > 0 else 1.0, level)
-    plain, share = critical * math.sqrt(variance), critical**2 / groups
-    largest = groups * variance + mean**2
-    reach = math.sqrt(share * max((1 + share) * largest - mean**2, 0.0))
+    one, other = (runs[own] for own in of_system)
+    found = compare(one, other, cluster_codes(clusters, runs.shape[1]), level=level, n_draws=0)
+    differences = one.mean(axis=0) - other.mean(axis=0)
     order = np.argsort(-differences, kind="stable")
     left = differences.sum() - np.cumsum(differences[order])
-    needed = int(np.argmax(left < -1e-9)) + 1 if mean > 0 and (left < -1e-9).any() else 0
+    needed = int(np.argmax(left < -1e-9)) + 1 if found.difference > 0 and (left < -1e-9).any() else 0
     squares = float(differences @ differences)
+    within = found.interval.within(-1.0, 1.0)
     return Lead(
-        difference=mean,
-        low=max(min((mean - reach) / (1 + share), mean - plain), -1.0),
-        high=min(max((mean + reach) / (1 + share), mean + plain), 1.0),
-        n_for=int((differences > 0).sum()),
-        n_against=int((differences < 0).sum()),
+        difference=found.difference,
+        low=within.low,
+        high=within.high,
+        n_for=found.n_higher_a,
+        n_against=found.n_higher_b,
         effective_items=float(np.abs(differences).sum()) ** 2 / squares if squares > 0 else 0.0,
         n_decisive=needed,
         decisive=order[:needed],
@@ -381,8 +453,8 @@ def _critical(quantile: float, groups: float, level: float) -> float:
     from scipy.special import ndtr, stdtrit
 
     as_normal = max(quantile * math.sqrt(groups / (groups - 1)), normal_quantile(level))
-    # Beyond 37 the normal tail is no number.
-    return -float(stdtrit(max(groups - 1, 1.0), float(ndtr(-min(as_normal, 37.0)))))
+    # Beyond 37 the normal tail is no number, and beyond 1e150 the square of a quantile.
+    return min(abs(float(stdtrit(max(groups - 1, 1.0), float(ndtr(-min(as_normal, 37.0)))))), 1e150)
 
 
 def _surely_better(

@@ -114,7 +114,7 @@ def sentences(found: BoardResult) -> list[str]:
 
 def _first(found: BoardResult) -> list[str]:
     first, n = found.first, len(found.systems)
-    others = [each.system for each in found.systems if each.rank_low == 1 and each.system != first]
+    others = found.rivals
     if not others:
         said = f"{first} is surely first of {count(n)} systems on {count(found.n_items)} items like these."
     else:
@@ -124,13 +124,19 @@ def _first(found: BoardResult) -> list[str]:
             f"{', '.join(others[:_MOST_NAMES])}{more} may be."
         )
     lines = [said, *found.asked]
-    if found.n_tiers < n:
+    top = found.systems[0]
+    if not others and top.rank_high > 1:
+        lines.append(
+            f"Ranks and groups hold for all pairs of systems at once, which takes more: {first} has rank "
+            f"{ranks_of(top)} by these."
+        )
+    if 1 < found.n_tiers < n:
         lines.append(
             f"{count(n)} systems fall into {count(found.n_tiers)} groups; within a group none is surely worse "
             "than the group's best."
-            if found.n_tiers > 1
-            else f"None of the {count(n)} systems is surely worse than the first."
         )
+    elif found.n_tiers == 1 and others:
+        lines.append(f"None of the {count(n)} systems is surely worse than the first.")
     shared = [each for each in found.systems if each.place == 1]
     stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
     lines.append(f"In {percent(found.first_stays)} of random halves of the items {stays} is first.")

@@ -23,6 +23,7 @@ from goldassay.questions.board.measures import (
     pooled_spread,
     rank,
     reliability,
+    rivals_of,
 )
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
@@ -65,7 +66,7 @@ class Board(Result):
         first: Name of the first.
         second: Name of that next one.
         first_stays: In which share of random halves of the items the first is first.
-        n_first: Systems that may have rank 1.
+        rivals: Systems that may be first in its place, the best first; none where it is surely first.
         items: Of each item its statistics.
         solved_by: Items that all systems solve, none, and one alone.
         reliability: Of the totals.
@@ -79,7 +80,7 @@ class Board(Result):
     first: str
     second: str
     first_stays: float
-    n_first: int
+    rivals: tuple[str, ...]
     items: ItemStatistics
     solved_by: SolvedBy
     reliability: Reliability
@@ -133,7 +134,8 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     same = _same(values, order)
     first = order[0]
     second = next((at for at in order if (values[at] != values[first]).any()), None)
-    lead = None if second is None else _lead(scores, first, second, ranking.critical)
+    lead = None if second is None else lead_of(scores.scores[first], scores.scores[second], scores.clusters)
+    rivals = _rivals(scores, ranking, order)
     rows = []
     for at in order:
         runs = scores.scores[at]
@@ -161,7 +163,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         first=scores.systems[first],
         second="" if second is None else scores.systems[second],
         first_stays=first_in_halves(scores.scores, scores.clusters, seed=seed),
-        n_first=int((ranking.low == 1).sum()),
+        rivals=tuple(scores.systems[at] for at in rivals),
         items=statistics,
         solved_by=SolvedBy(
             all=int((n_solved == len(values)).sum()),
@@ -242,7 +244,7 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardRes
         critical=ranking.critical,
         level=ranking.level,
         n_tiers=int(ranking.tiers.max()),
-        n_first=found.n_first,
+        rivals=found.rivals,
         first=found.first,
         second=found.second,
         first_stays=found.first_stays,
@@ -268,10 +270,14 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardRes
     )
 
 
-def _lead(scores: BoardScores, first: int, second: int, critical: float) -> Lead:
-    spread = pooled_spread(scores.scores)
-    one, other = scores.scores[first], scores.scores[second]
-    return lead_of(one, other, scores.clusters, spread=spread, critical=critical)
+def _rivals(scores: BoardScores, ranking: Ranking, order: Sequence[int]) -> list[int]:
+    """Systems that may be first in the place of the first: by all comparisons at once, and none where it surely is."""
+    first = order[0]
+    ahead = ~rivals_of(first, scores.scores, scores.clusters, also=scores.as_wrong)
+    if ahead.all():
+        return []
+    at_once = [at for at in order[1:] if ranking.low[at] == 1]
+    return at_once or [at for at in order[1:] if not ahead[at]]
 
 
 def _score(runs: NDArray[np.float64], clusters: NDArray[np.int64] | None, seed: int) -> tuple[float, float, float]:

@@ -109,7 +109,7 @@ class BoardResult(Result):
         critical: A difference of so many standard errors is sure.
         level: Of all statements on ranks at once.
         n_tiers: Groups of systems.
-        n_first: Systems that may have rank 1.
+        rivals: Systems that may be first in the place of the first; none where it is surely first.
         first: Name of the first system.
         second: Name of the next one that is not the same as it; "" where all are the same.
         first_stays: In which share of random halves of the items the first is first.
@@ -129,7 +129,7 @@ class BoardResult(Result):
     critical: float
     level: float
     n_tiers: int
-    n_first: int
+    rivals: tuple[str, ...]
     first: str
     second: str
     first_stays: float = figure(

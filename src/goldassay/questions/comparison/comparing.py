@@ -11,7 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
-from goldassay.questions.instability.measures.comparison import compare
+from goldassay.questions.instability.measures.comparison import Comparison, compare
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
     from goldassay.stats.intervals import Interval
@@ -329,7 +328,10 @@ def compare_sides(
 
 def within(found: Comparison | TotalComparison, margin: float, apart: bool) -> Equivalence:
     """Whether a measured difference lies within a margin; `apart` is what the comparison says of it."""
-    return equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin, apart=apart)
+    counts = found.counts if isinstance(found, Comparison) else None
+    return equivalent_within(
+        found.difference, found.var_total, found.degrees_of_freedom, margin, apart=apart, counts=counts
+    )
 
 
 def leaves_out_zero(interval: Interval) -> bool:

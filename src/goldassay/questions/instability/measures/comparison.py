@@ -20,8 +20,15 @@ from goldassay.questions.instability.measures.scores import as_scores, group_cod
 from goldassay.questions.instability.measures.variance import parts_of_variance
 from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
 from goldassay.stats.clusters import variance_of_mean
-from goldassay.stats.intervals import Interval, degrees_of_freedom, few_runs_caveat, pairs_interval, t_interval
-from goldassay.stats.significance import mcnemar_p, sign_flip_p, t_p_value
+from goldassay.stats.intervals import (
+    Interval,
+    PairedCounts,
+    degrees_of_freedom,
+    few_runs_caveat,
+    pairs_interval,
+    t_interval,
+)
+from goldassay.stats.significance import sign_flip_p, t_p_value, t_tail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +102,8 @@ def drawn_differences(
 
 # Means over runs that differ by less than this are equal but for rounding.
 _EQUAL = 1e-12
+# The tests over examples alone.
+SCORE_TEST, SIGN_FLIP = "score test", "sign flip"
 
 
 @dataclass(frozen=True)
@@ -112,10 +121,10 @@ class Comparison(Result):
         var_total: example_variance + var_runs, or var_examples where a model has one run.
         degrees_of_freedom: Of var_total, by which the quantiles of t allow for few runs and few clusters.
         share_runs: 1 - example_variance/var_total, the share of the noise that more seeds would remove.
-        p_value: Two-sided, from var_total and Student's t.
-        p_examples: Two-sided, over examples (or clusters) alone: exact McNemar for one binary run each, else by
-            flipping signs.
-        test: Which of the two: "McNemar" or "sign flip".
+        p_value: Two-sided, from var_total and Student's t; for one binary run each that of the score test.
+        p_examples: Two-sided, over examples (or clusters) alone: the score test for one binary run each on examples
+            that stand for themselves, else by flipping signs.
+        test: Which of the two: "score test" or "sign flip".
         probability_better: Share of the pairs of a run of A and a run of B in which A scores higher, ties half.
         probability_interval: Of the chance that another run of A beats another run of B on these examples.
         mean_a: Mean score of A.
@@ -164,6 +173,11 @@ class Comparison(Result):
         """Whether the noise of runs is known, so that the interval is about models; else it is about these runs."""
         return not math.isnan(self.var_runs)
 
+    @property
+    def counts(self) -> PairedCounts | None:
+        """The examples on which one run of each differs, where these are right or wrong and stand for themselves."""
+        return PairedCounts(self.n_higher_a, self.n_higher_b, self.n_examples) if self.test == SCORE_TEST else None
+
     def to_frame(self) -> pl.DataFrame:
         """One row a source of noise: source, variance, sd."""
         variances = [self.var_examples, self.var_runs, self.overlap, self.var_total]
@@ -205,7 +219,8 @@ def compare(
     since pooling them is right only for equal numbers.
 
     Runs matched by seed (the r-th of A with the r-th of B) enter through their differences. With one run of a
-    model its spread over runs is unknown; the interval is then over examples alone, and says so.
+    model its spread over runs is unknown; the interval is then over examples alone, and says so. Of one run each that
+    is right or wrong, on examples that stand for themselves, interval and p are Tango's (`PairedCounts`).
 
     Args:
         scores_a: (R_A, N).
@@ -223,7 +238,7 @@ def compare(
             or scores are not finite.
 
     Source: two-way variance components; Welch 1938 and Satterthwaite 1946 for the degrees of freedom; the sign-flip
-    test is Fisher's (1935), the exact test McNemar's (1947).
+    test is Fisher's (1935), the score test Tango's (1998).
     """
     a, b = as_scores(scores_a), as_scores(scores_b)
     _check(a, b, matched, method, level)
@@ -233,7 +248,6 @@ def compare(
         raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
     d = a.mean(axis=0) - b.mean(axis=0)
     difference = float(a.mean() - b.mean())
-    units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
     var_examples = variance_of_mean(d, codes)
     one_run = min(n_a, n_b) < 2
     runs = None if one_run else noise_of_runs([noise_of_side(each, codes) for each in sides_of(a, b, matched)])
@@ -244,14 +258,21 @@ def compare(
     # Equal scores of runs whose examples flip are a coincidence, and no proof that runs do not differ.
     var_total = of_examples if one_run else of_examples + (var_runs or overlap)
     df = degrees_of_freedom([(of_examples, (len(names) or n_examples) - 1), *parts])
-    p_examples, test = _example_test(a, b, units, codes is None, seed, n_draws)
+    counts = _counts(a, b) if codes is None else None
+    if counts is None:
+        units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
+        p_value, p_examples = t_p_value(difference, var_total, df), sign_flip_p(units, seed=seed, n_draws=n_draws)
+    else:
+        p_value = p_examples = min(2 * t_tail(abs(counts.score(0.0)), counts.degrees_of_freedom), 1.0)
     better = _probability_better(a.mean(axis=1), b.mean(axis=1))
     over = "examples" if one_run else "runs and examples"
     return Comparison(
         difference=difference,
-        interval=t_interval(difference, var_total, df, level, f"Student t, over {over}")
-        if method == "normal"
-        else _drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over),
+        interval=_drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over)
+        if method == "bootstrap"
+        else t_interval(difference, var_total, df, level, f"Student t, over {over}")
+        if counts is None
+        else counts.interval(level),
         var_examples=var_examples,
         var_runs=var_runs,
         overlap=overlap,
@@ -259,9 +280,9 @@ def compare(
         var_total=var_total,
         degrees_of_freedom=df,
         share_runs=1 - example_variance / var_total if var_total > 0 else math.nan,
-        p_value=t_p_value(difference, var_total, df),
+        p_value=p_value,
         p_examples=p_examples,
-        test=test,
+        test=SIGN_FLIP if counts is None else SCORE_TEST,
         probability_better=better,
         probability_interval=pairs_interval(better, n_a, n_b, level),
         mean_a=float(a.mean()),
@@ -295,13 +316,11 @@ def _check(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool, method
         raise InputError(f"the level is {level}", mend="it must lie between 0 and 1")
 
 
-def _example_test(
-    a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.float64], single: bool, seed: int, n_draws: int
-) -> tuple[float, str]:
-    binary = all(bool(((values == 0) | (values == 1)).all()) for values in (a, b))
-    if len(a) == len(b) == 1 and binary and single:
-        return mcnemar_p(int((a[0] > b[0]).sum()), int((b[0] > a[0]).sum())), "McNemar"
-    return sign_flip_p(units, seed=seed, n_draws=n_draws), "sign flip"
+def _counts(a: NDArray[np.float64], b: NDArray[np.float64]) -> PairedCounts | None:
+    """The examples on which one run of each differs; None of several runs, or of scores that are not right or wrong."""
+    if len(a) > 1 or len(b) > 1 or not all(bool(((values == 0) | (values == 1)).all()) for values in (a, b)):
+        return None
+    return PairedCounts(int((a > b).sum()), int((b > a).sum()), a.shape[1])
 
 
 def _drawn_interval(

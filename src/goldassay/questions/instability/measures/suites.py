@@ -28,14 +28,14 @@ from goldassay.questions.instability.measures.comparison import (
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
 from goldassay.stats.bootstrap import percentile_interval
 from goldassay.stats.intervals import degrees_of_freedom, t_interval
-from goldassay.stats.significance import holm, t_p_value
+from goldassay.stats.significance import holm, t_p_value, t_tail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.stats.intervals import Interval
+    from goldassay.stats.intervals import Interval, PairedCounts
 
 
 EQUIVALENT, WITHIN, BEYOND, OPEN = "equivalent", "within the margin", "beyond the margin", "open"
@@ -71,6 +71,7 @@ def equivalent_within(
     margin: float,
     level: float = 0.05,
     apart: bool | None = None,
+    counts: PairedCounts | None = None,
 ) -> Equivalence:
     """Two one-sided t tests of a difference against -margin and +margin.
 
@@ -79,6 +80,7 @@ def equivalent_within(
     The difference lies within the margin where p is at most the level, which is where the interval of 1 - 2 level
     does. It is other than zero where the two-sided test says so at the level. Both can be true: a difference
     that is there and does not matter. It lies beyond the margin where the interval does and it is other than zero.
+    Of counts both tests and the interval are Tango's.
 
     Args:
         difference: Of the mean scores, A minus B.
@@ -88,6 +90,7 @@ def equivalent_within(
         level: Of each of the two tests.
         apart: Whether the difference is taken for other than zero, where a correction for several of them decides; by
             default the two-sided test does.
+        counts: Of one run each that is right or wrong, in the place of the variance: `Comparison.counts`.
 
     Raises:
         InputError: The margin is not above 0, or the level is not between 0 and one half.
@@ -98,15 +101,20 @@ def equivalent_within(
         raise InputError(f"the margin is {margin}", mend="give a number above 0")
     if not 0 < level < 0.5:
         raise InputError(f"the level is {level}", mend="it must lie between 0 and 0.5")
-    p = max(
-        _one_sided(difference + margin, variance, degrees_of_freedom),
-        _one_sided(margin - difference, variance, degrees_of_freedom),
-    )
+    if counts is None:
+        p = max(
+            _one_sided(difference + margin, variance, degrees_of_freedom),
+            _one_sided(margin - difference, variance, degrees_of_freedom),
+        )
+        p_zero = t_p_value(difference, variance, degrees_of_freedom)
+        interval = t_interval(difference, variance, degrees_of_freedom, 1 - 2 * level, "Student t")
+    else:
+        df = counts.degrees_of_freedom
+        p = max(t_tail(counts.score(-margin), df), t_tail(-counts.score(margin), df)) if margin < 1 else 0.0
+        p_zero, interval = 2 * t_tail(abs(counts.score(0.0)), df), counts.interval(1 - 2 * level)
     if apart is None:
-        apart = t_p_value(difference, variance, degrees_of_freedom) <= level
-    interval = t_interval(
-        difference, variance, degrees_of_freedom, 1 - 2 * level, "Student t, over two one-sided tests"
-    )
+        apart = p_zero <= level
+    interval = replace(interval, method="two one-sided tests")
     found = Equivalence(margin, p, interval, OPEN)
     if p <= level:
         return replace(found, word=WITHIN if apart else EQUIVALENT)
@@ -280,11 +288,11 @@ def compare_totals(
         var_runs   = var_r(sum_k w_k acc_A,k,r)/R_A + var_r(sum_k w_k acc_B,k,r)/R_B
         var_total  = v + var_runs
 
-    Where runs of different datasets have nothing to do with each other, var_runs is the sum of w_k² var_runs_k. The
-    datasets are those there are, and not drawn from others: the interval says nothing about other datasets.
-    Equal weights give the macro mean; weights by numbers of examples the micro mean, which is how the
-    lm-evaluation-harness adds up groups unless `weight_by_size` is false. The bootstrap draws examples, or
-    clusters, within each dataset, and runs once for all datasets.
+    Of a single dataset interval and p are those of `compare`. Where runs of different datasets have nothing to do with
+    each other, var_runs is the sum of w_k² var_runs_k. The datasets are those there are, and not drawn from others: the
+    interval says nothing about other datasets. Equal weights give the macro mean; weights by numbers of examples the
+    micro mean, which is how the lm-evaluation-harness adds up groups unless `weight_by_size` is false. The bootstrap
+    draws examples, or clusters, within each dataset, and runs once for all datasets.
 
     Args:
         scores: (A (R_A, N_k), B (R_B, N_k)) of each dataset, on the same examples in the same order; joint runs in the
@@ -326,7 +334,10 @@ def compare_totals(
     difference = float(math.fsum(share * each.difference for share, each in zip(w, found, strict=True)))
     var_total, df = example_variance + var_runs, degrees_of_freedom(parts)
     over = "runs and examples" if of_models else "examples"
-    if method == "normal":
+    p_value = found[0].p_value if len(found) == 1 else t_p_value(difference, var_total, df)
+    if len(found) == 1 and method == "normal":
+        interval = found[0].interval
+    elif method == "normal":
         interval = t_interval(difference, var_total, df, level, f"Student t, over {over}")
     else:
         interval = _drawn(pairs, w, groups, of_models, joint, matched, level, seed, over)
@@ -336,7 +347,7 @@ def compare_totals(
         example_variance=example_variance,
         var_total=var_total,
         degrees_of_freedom=df,
-        p_value=t_p_value(difference, var_total, df),
+        p_value=p_value,
         mean_a=math.fsum(share * each.mean_a for share, each in zip(w, found, strict=True)),
         mean_b=math.fsum(share * each.mean_b for share, each in zip(w, found, strict=True)),
         n_datasets=len(pairs),
