@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.core import extensions
+from goldassay.data.kinds import added_kinds
 from goldassay.data.readers import all_readers
 from goldassay.questions.checks import added_checks
 from goldassay.runs.adapters import adapters
@@ -49,5 +50,5 @@ def installed(folder: Path, group: str, **points: str) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for found in (extensions._entry_points, all_readers, adapters, added_checks):
+    for found in (extensions._entry_points, all_readers, added_kinds, adapters, added_checks):
         found.cache_clear()

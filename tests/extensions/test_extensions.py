@@ -1,24 +1,29 @@
-"""What other distributions add: formats of datasets and of runs. Questions are in tests/questions."""
+"""What other distributions add: formats of datasets and of runs, kinds. Questions are in tests/questions."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 import goldassay
-from goldassay.core.errors import GoldassayError, MissingDependencyError
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
 from goldassay.core.extensions import extensions
 from goldassay.data import formats
+from goldassay.data.frames import table_of
+from goldassay.data.kinds import Strength, added_kinds
 from goldassay.questions.networks import network_trainer
 from tests.extensions.distributions import installed
 from tests.stated import states
 
-EXAMPLES = ("fasttext_reader", "tagged_adapter", "brevity_question")
+EXAMPLES = ("fasttext_reader", "prodigy_kind", "tagged_adapter", "brevity_question")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -36,6 +41,65 @@ def test_a_format_of_datasets(tmp_path: Path) -> None:
             assert read.label_names == ("bad", "good")
             assert read.texts("text") == ["A fine film .", "Not worth it .", "Go and see it ."]
     assert "fasttext" not in formats()
+
+
+@pytest.fixture
+def annotations(tmp_path: Path) -> Path:
+    file = tmp_path / "annotations.jsonl"
+    options, accepted = [{"id": "good", "text": "Good"}, {"id": "bad", "text": "Bad"}], [["good"], ["bad"], []]
+    rows = [{"text": f"text {n}", "batch": n % 2, "options": options, "accept": accepted[n % 3]} for n in range(60)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_a_kind_is_read_at_every_entry(tmp_path: Path, annotations: Path) -> None:
+    assert goldassay.look(annotations).kind == "choices"
+    with installed(tmp_path / "site", "goldassay.kinds", prodigy="prodigy_kind:PRODIGY"):
+        read = goldassay.read_dataset(annotations, columns="group=batch")
+        assert (read.label_names, len(read), read.groups) == (("bad", "good"), 40, ("batch",))
+        assert sum(read.provenance.dropped.values()) == 20
+        look = goldassay.look(annotations)
+        assert (look.kind, look.roles["label"], look.format) == ("labelled texts", "label", "jsonl, prodigy")
+        document = goldassay.audit(annotations, test=pl.read_ndjson(annotations).head(30)).document
+        assert document["dataset"]["label_names"] == ["bad", "good"]
+        assert [each["n_read"] for each in document["inputs"]] == [60, 30]
+
+
+@pytest.mark.parametrize("columns", [{}, {"choices": "options", "answer": "accept"}])
+def test_a_kind_that_fits_as_well_as_one_of_the_package(
+    tmp_path: Path, annotations: Path, columns: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with installed(tmp_path / "site", "goldassay.kinds", prodigy="prodigy_kind:PRODIGY"):
+        (kind,) = added_kinds()
+        match = kind.recognize(table_of(pl.read_ndjson(annotations)), {})
+        as_good = replace(match, strength=Strength.SHAPE, core=frozenset({"text"}))
+        monkeypatch.setattr(type(kind), "recognize", lambda *_: as_good)
+        if columns:
+            assert goldassay.look(annotations, columns=columns).kind == "choices"
+        else:
+            with pytest.raises(InputError, match="two kinds equally") as caught:
+                goldassay.look(annotations)
+            assert states(str(caught.value), "items with choices in 'options'", "annotations in 'text'", "columns")
+
+
+def test_a_kind_that_loses_rows_is_refused(tmp_path: Path, annotations: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with installed(tmp_path / "site", "goldassay.kinds", prodigy="prodigy_kind:PRODIGY"):
+        (kind,) = added_kinds()
+        monkeypatch.setattr(type(kind), "read", lambda _, table, match: table.frame.head(3))
+        with pytest.raises(InputError, match="prodigy gives 3 rows of 60"):
+            goldassay.read_dataset(annotations)
+
+
+def test_a_kind_that_raises_is_no_other_kind(
+    tmp_path: Path, annotations: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise InputError("a damaged cell")
+
+    with installed(tmp_path / "site", "goldassay.kinds", prodigy="prodigy_kind:PRODIGY"):
+        monkeypatch.setattr(type(added_kinds()[0]), "recognize", failing)
+        with pytest.raises(InputError, match=r"annotations\.jsonl: a damaged cell"):
+            goldassay.audit(annotations)
 
 
 def test_a_format_of_runs(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What other distributions add to the package, by entry points; tests/extensions has an example of each that is added.
 
 - "goldassay.readers": formats of datasets, called as their `name`; see `data.readers.Reader`.
+- "goldassay.kinds": what the rows of data are, called as their `name`; see `data.kinds.AddedKind`.
 - "goldassay.adapters": formats of runs, called as their `NAME`; see `runs.adapters.Adapter`.
 - "goldassay.questions": questions of every audit, called as their `question`; see `questions.checks.Check`.
 - "goldassay.trainers": what trains the networks that questions ask for; see `questions.networks.Trainer`.

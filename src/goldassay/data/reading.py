@@ -15,6 +15,7 @@ from goldassay.core.read_errors import reading
 from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
+from goldassay.data.kinds import known_rows
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
 from goldassay.data.source import bare_name
@@ -72,7 +73,13 @@ class Source:
             raise InputError(said, row=error.row, column=error.column, mend=error.mend) from error
 
 
-def open_source(data: Any, argument: str, format: str = "auto", name: str = "") -> Source:  # noqa: A002
+def open_source(
+    data: Any,
+    argument: str,
+    format: str = "auto",  # noqa: A002
+    name: str = "",
+    columns: Mapping[str, str] | str | None = None,
+) -> Source:
     """Read the rows of whatever was handed over.
 
     Args:
@@ -80,6 +87,7 @@ def open_source(data: Any, argument: str, format: str = "auto", name: str = "") 
         argument: What the caller calls it.
         format: Of a file, where its content does not say it.
         name: What to call a table in memory.
+        columns: The column of each role, as a user named them; see `known_rows`.
 
     Raises:
         InputError: It cannot be read, or is a list of paths.
@@ -93,9 +101,14 @@ def open_source(data: Any, argument: str, format: str = "auto", name: str = "") 
         if is_hub_name(place):
             from goldassay.data.hub import read_hub
 
-            return Source(read_hub(place), given or place.removeprefix("hf://datasets/"), place)
+            return Source(
+                known_rows(read_hub(place), place, columns),
+                given or place.removeprefix("hf://datasets/"),
+                place,
+            )
         path = Path(place)
-        return Source(read_table(path, format), given or name_of(path), place, path)
+        table = known_rows(read_table(path, format), place, columns)
+        return Source(table, given or name_of(path), place, path)
     if isinstance(data, (list, tuple)) and data and all(isinstance(each, (str, os.PathLike)) for each in data):
         raise InputError(
             f"{argument} is a list of {len(data)} path{'s' if len(data) > 1 else ''}, and one set is read at a time",
@@ -105,7 +118,8 @@ def open_source(data: Any, argument: str, format: str = "auto", name: str = "") 
         table = table_of(data)
     except InputError as error:
         raise InputError(f"{argument}: {error.problem}", row=error.row, column=error.column, mend=error.mend) from error
-    return Source(table, name or argument, name or argument, argument=argument)
+    said = name or argument
+    return Source(known_rows(table, said, columns), said, said, argument=argument)
 
 
 def load_data(
@@ -128,7 +142,7 @@ def load_data(
     if isinstance(data, (str, os.PathLike)):
         dataset = read_dataset(data, columns=columns, name=name)
     else:
-        dataset = open_source(data, argument or part, name=name or part).labelled(columns)
+        dataset = open_source(data, argument or part, name=name or part, columns=columns).labelled(columns)
     parts = dataset.parts
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 
@@ -155,9 +169,10 @@ def read_dataset(
     """
     place = os.fspath(path)
     if is_hub_name(place):
-        return open_source(place, "path", format).labelled(columns, label_names, name or "")
+        return open_source(place, "path", format, columns=columns).labelled(columns, label_names, name or "")
     location = Path(place)
-    source = Source(read_table(location, format), name_of(location), place, location)
+    table = known_rows(read_table(location, format), place, columns)
+    source = Source(table, name_of(location), place, location)
     return source.labelled(columns, label_names, name or "")
 
 

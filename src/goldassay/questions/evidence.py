@@ -154,7 +154,8 @@ class Evidence:
         if "opened" in self.__dict__:
             return self.opened.source
         with self.reading_data():
-            return open_source(self._sources[0], "train", self._reading["file_format"])
+            format_, columns = self._reading["file_format"], self._reading["columns"]
+            return open_source(self._sources[0], "train", format_, columns=columns)
 
     @cached_property
     def _loaded(self) -> _Loaded:

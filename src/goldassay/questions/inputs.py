@@ -195,7 +195,8 @@ def _of_elsewhere(error: InputError, name: str) -> InputError:
 
 
 def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str, argument: str) -> Dataset:
-    opened = source if isinstance(source, Source) else open_source(source, argument, file_format, name)
+    columns = reading.get("columns")
+    opened = source if isinstance(source, Source) else open_source(source, argument, file_format, name, columns)
     found = opened.labelled(**reading)
     _require_read(found)
     return found

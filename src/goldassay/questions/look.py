@@ -138,7 +138,7 @@ def _together(seen: list[Look]) -> Look:
 
 def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -> Look:
     with _sample(data) as (shown, is_sample):
-        source = open_any(shown, "data", format_)
+        source = open_any(shown, "data", format_, columns)
         found = recognize_source(source, columns)
         place = os.fspath(data) if isinstance(data, (str, os.PathLike)) else source.place
         match, problem = _best(found)
@@ -216,7 +216,7 @@ def _questions(match: Match | None, place: str, given: str, extent: Mapping[str,
         if match is None or kind not in asked.needs:
             yield QuestionSeen(key, asked.title, False, f"is asked of {', '.join(asked.needs)}", "")
             continue
-        if match.strength == Strength.PARTLY:
+        if match.strength == Strength.PARTLY or match.lacking:
             lacks = f"lacks {', '.join(match.lacking)}" if match.lacking else "; ".join(match.against)
         else:
             wanted = [NEEDS[need] for need in asked.needs[kind] if not extent.get(need)]

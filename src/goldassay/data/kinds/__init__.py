@@ -1,18 +1,34 @@
 """What the rows of a table are, one file a kind: how it is recognized, its parts, its right answers."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from goldassay.core.entry_point import option
+from goldassay.core.errors import InputError
+from goldassay.core.extensions import extensions
 from goldassay.data.kinds.choice_shapes import ROLES, find_shape
 from goldassay.data.kinds.choices import ChoiceItems, Choices, read_choices
 from goldassay.data.kinds.extractive_answers import ExtractiveAnswers
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.data.kinds.items import read_items
 from goldassay.data.kinds.judgments import JudgedPairs, Judgments, read_judgments
-from goldassay.data.kinds.kind import Kind, Match, Strength
+from goldassay.data.kinds.kind import AddedKind, Kind, Match, Strength
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences
 from goldassay.data.kinds.preferences import Preferences, read_preferences
 from goldassay.data.kinds.recognition import Recognition, recognize
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data.table import Table
+
 DATA_KINDS: tuple[Kind, ...] = (LabelledTexts(), Choices(), Preferences(), JudgedPairs(), ExtractiveAnswers())
+# Those of what was answered are kinds of `goldassay.runs`.
+_NAMES = (*(kind.name for kind in DATA_KINDS), "runs", "board", "grades")
 
 __all__ = [
     "CHOICES",
@@ -20,6 +36,7 @@ __all__ = [
     "PREFERENCES",
     "PREFERENCE_ROLES",
     "ROLES",
+    "AddedKind",
     "ChoiceItems",
     "Choices",
     "ExtractiveAnswers",
@@ -32,11 +49,62 @@ __all__ = [
     "Preferences",
     "Recognition",
     "Strength",
+    "added_kinds",
     "find_preferences",
     "find_shape",
+    "known_rows",
     "read_choices",
     "read_items",
     "read_judgments",
     "read_preferences",
     "recognize",
 ]
+
+
+@cache
+def added_kinds() -> tuple[AddedKind, ...]:
+    """The kinds that other distributions add.
+
+    Raises:
+        GoldassayError: One cannot be loaded.
+    """
+    return tuple(extensions("goldassay.kinds", "name", _NAMES).values())
+
+
+def known_rows(table: Table, source: str, columns: Mapping[str, str] | str | None) -> Table:
+    """The rows in the columns of a kind of this package, where they are of a kind that another distribution adds.
+
+    Args:
+        table: As it was read.
+        source: What messages call it.
+        columns: As a user named them: of two kinds that fit equally that of this package is taken then.
+
+    Raises:
+        InputError: As much speaks for one kind as for another, or what was read has not a row for each.
+    """
+    added = added_kinds()
+    found = recognize(table, {}, (*DATA_KINDS, *added), source) if added else None
+    if found is None or not any(_fits(found.matches[kind.name]) for kind in added):
+        return table
+    try:
+        match = found.best()
+    except InputError as error:
+        if columns:
+            return table
+        mend = f"name the columns of one kind with {option('columns')}, or uninstall the distribution of the other"
+        raise InputError(error.problem, file=source, mend=mend) from error
+    kind = next((kind for kind in added if kind is match.kind), None)
+    if kind is None:
+        return table
+    frame = kind.read(table, match)
+    if frame.height != table.frame.height:
+        raise InputError(
+            f"{kind.name} gives {frame.height} rows of {table.frame.height}", file=source,
+            mend="let the kind's distribution read a row as a row, with empty cells where it holds nothing",
+        )  # fmt: skip
+    decisions = (*table.decisions, f"The rows are {kind.rows}, which a kind of another distribution reads.")
+    return replace(table, frame=frame, format=f"{table.format}, {kind.name}", decisions=decisions, roles={})
+
+
+def _fits(match: Match | None) -> bool:
+    return match is not None and match.strength > Strength.PARTLY

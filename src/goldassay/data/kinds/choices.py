@@ -64,6 +64,7 @@ _MENDS = {
 _PREFIX = re.compile(r"^\s*(?:\(([A-Za-z])\)|([A-Za-z])[.):、．])\s*")
 # Answers of so many rows tell how answers are written.
 _FEW_ROWS = 20
+_SAMPLED = 100
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,9 @@ class Choices:
             return None
         covered = _covered(table.frame, shape, columns.get("ignore", "").split("+"))
         roles = {"choices": shape.columns, "answer": shape.answer, "question": shape.question}
+        # Objects of choices may say themselves which is right.
+        first = table.frame.head(_SAMPLED).iter_rows(named=True)
+        is_answered = shape.answer is not None or any(shape.read(row).answer for row in first)
         return Match(
             kind=self,
             strength=Strength.SHAPE,
@@ -200,6 +204,7 @@ class Choices:
             core=frozenset(shape.columns),
             covered=frozenset(covered),
             unread=find_unread(table.frame, covered).columns,
+            lacking=() if is_answered else ("answer",),
             found=shape,
         )
 

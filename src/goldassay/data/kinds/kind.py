@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from goldassay.data.table import Table
 
 
@@ -92,6 +94,13 @@ class Kind(Protocol):
             table: As it was read.
             columns: The column of each role that a user named, all of them among the roles of this kind.
         """
+
+
+class AddedKind(Kind, Protocol):
+    """A kind that another distribution adds; its rows are read as those of a kind of this package."""
+
+    def read(self, table: Table, match: Match) -> pl.DataFrame:
+        """The same rows, in the same order, in the columns of a kind of this package."""
 
 
 def joined(roles: Mapping[str, str | tuple[str, ...] | None]) -> dict[str, str]:

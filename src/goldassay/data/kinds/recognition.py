@@ -95,7 +95,8 @@ class Recognition:
 
     def _two(self, one: Match, other: Match) -> InputError:
         found = [
-            f"{match.kind.rows} in {_listed(sorted(match.core))}, without {_listed(list(match.unread)) or 'nothing'}"
+            f"{match.kind.rows} in {_listed(sorted(match.core))}"
+            + (f", without {_listed(match.unread)}" if match.unread else "")
             for match in (one, other)
         ]
         return InputError(

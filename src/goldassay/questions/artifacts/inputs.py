@@ -196,7 +196,7 @@ def load(
     Raises:
         InputError: It cannot be read, or has no classes.
     """
-    source = data if isinstance(data, Source) else open_source(data, part, file_format)
+    source = data if isinstance(data, Source) else open_source(data, part, file_format, columns=columns)
     dataset = source.labelled(columns)
     parts = dataset.parts
     if len(parts) > 1 and part in parts:

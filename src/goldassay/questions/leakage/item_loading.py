@@ -118,7 +118,8 @@ def load_items(train: Any, test: Any, reading: ItemReading) -> Posed | None:
     Raises:
         InputError: One holds choices and the other does not, they cannot be used, or an option is not for items.
     """
-    opened = train if isinstance(train, Source) else open_source(train, "train", reading.file_format)
+    of = reading.columns
+    opened = train if isinstance(train, Source) else open_source(train, "train", reading.file_format, columns=of)
     found = recognize(opened.table, reading.roles(), DATA_KINDS, opened.place)
     match = _best(found, reading)
     return None if match is None else pose_items(opened, match, test, reading)
@@ -133,7 +134,7 @@ def pose_items(source: Source, match: Match, test: Any, reading: ItemReading) ->
     items = _read(source, match, reading)
     if test is None:
         return Posed(None, items, (_described("test", items),))
-    opened = open_source(test, "test", reading.file_format)
+    opened = open_source(test, "test", reading.file_format, columns=reading.columns)
     other = _best(recognize(opened.table, reading.roles(), DATA_KINDS, opened.place), reading)
     if other is None or other.kind is not match.kind:
         holds = "none" if other is None else other.kind.rows

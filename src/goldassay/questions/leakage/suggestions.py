@@ -73,7 +73,7 @@ def study_rewrites(
     """
     steps = Steps(quiet)
     with steps.step("reading the data"):
-        source = open_source(train, "train")
+        source = open_source(train, "train", columns=columns)
         posed = load_items(source, test, ItemReading(columns, clusters=settings.data.clusters))
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)

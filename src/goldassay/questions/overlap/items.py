@@ -186,7 +186,7 @@ def read_items(
     """
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
     place = test if isinstance(test, (str, os.PathLike)) else None
-    source = open_source(test, "test", file_format)
+    source = open_source(test, "test", file_format, columns=columns)
     if source.dataset is None and not (source.path and source.path.is_dir()):
         posed = load_items(source, None, ItemReading(columns, file_format, clusters, judged=True))
         if posed is not None:

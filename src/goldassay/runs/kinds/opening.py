@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 _MOST_PATHS = 3
 
 
-def open_any(data: Any, argument: str, format: str = "auto") -> Source:  # noqa: A002
+def open_any(
+    data: Any,
+    argument: str,
+    format: str = "auto",  # noqa: A002
+    columns: Mapping[str, str] | str | None = None,
+) -> Source:
     """As `open_source`; of logs and folders that no reader of data knows only the path is given.
 
     Raises:
@@ -43,7 +48,7 @@ def open_any(data: Any, argument: str, format: str = "auto") -> Source:  # noqa:
         path = Path(place)
         if _is_log(path):
             return Source(Table(pl.DataFrame(), "", path=path), name or name_of(path), place, path)
-    return open_source(data, argument, format)
+    return open_source(data, argument, format, columns=columns)
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def open_input(
     paths = [os.fspath(each) for each in data] if several else []
     if len(paths) < 2:
         given = paths[0] if paths else data
-        source = open_any(given, argument, format)
+        source = open_any(given, argument, format, columns)
         found = recognize_source(source, columns)
         return Opened(source, found, found.best(), given)
     opened = [open_input(path, argument, format, columns) for path in paths]
