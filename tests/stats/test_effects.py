@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.errors import InputError
 from goldassay.stats import ratios
@@ -23,6 +25,7 @@ from goldassay.stats.effects import (
     Effects,
     Limits,
     ReaderPredictions,
+    _Spread,
     measure_effects,
 )
 from tests.stated import says
@@ -158,13 +161,13 @@ def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
 
 
 def test_effects_that_seldom_vary_leave_no_lower_end_uncorrected() -> None:
-    """Each rare rule lacks its few items in some draws, which are too many together to leave a joint quantile."""
+    """Draws that lack the few items in which a rule hits have nearly no standard error: their t is the largest."""
     rng = np.random.default_rng(0)
     n, chance = 66, np.full(66, 0.5)
     usual = [np.where(rng.random(n) < 0.5, 1.0, 0.0) for _ in range(12)]
     rare = [np.full(n, 0.5) for _ in range(8)]
     for each in rare:
-        each[rng.choice(n, 4, replace=False)] = (1.0, 1.0, 1.0, 0.0)
+        each[rng.choice(n, 10, replace=False)] = (*[1.0] * 9, 0.0)
     readings = [
         ReaderPredictions("a", f"rule {at}", None, correct=hits[np.newaxis], chance=chance)
         for at, hits in enumerate([*usual, *rare])
@@ -174,6 +177,140 @@ def test_effects_that_seldom_vary_leave_no_lower_end_uncorrected() -> None:
     assert 2.6 < found.quantile < 4.0
     for each in found.effects[:12]:
         assert each.low < each.ordinary_low - 0.5 * each.standard_error
+
+
+def test_a_reader_that_nearly_always_names_one_label_has_its_value_in_its_interval() -> None:
+    """The largest of nearly equal shares exceeds their mean, which is no gain; it was 5 % of 277 rows."""
+    gold = np.repeat([0, 1], [146, 131])
+    named = np.where(np.arange(gold.size) == 3, 1, 0)
+    found = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=2))[ACCURACY]
+    assert found.value == pytest.approx(-1 / 131)
+    assert found.low <= found.value <= found.high < 0.05
+
+
+def rules_of_keys(seed: int, kept: np.ndarray | slice = slice(None)) -> tuple[list[ReaderPredictions], np.ndarray]:
+    """22 rules on 651 items whose key stands at the last of four places in 41.5 %; six of them pick in 5 to 9 items."""
+    rng = np.random.default_rng(seed)
+    gold = rng.permutation(np.repeat(np.arange(4), (109, 122, 150, 270)))
+    n = gold.size
+    everywhere = [("place", gold == place) for place in range(4)]
+    everywhere += [("usual", rng.integers(0, 4, n) == gold) for _ in range(12)]
+    found = [(name, hits.astype(float), np.ones(n, bool)) for name, hits in everywhere]
+    for n_items in (5, 6, 7, 8, 9, 9):
+        applies = np.isin(np.arange(n), rng.choice(n, n_items, replace=False))
+        found.append(("sparse", np.where(applies, rng.integers(0, 4, n) == gold, 0.25), applies))
+    readings = [
+        ReaderPredictions(
+            "choices", name, None, correct=hits[np.newaxis, kept], chance=np.full(hits[kept].size, 0.25),
+            applies=applies[kept],
+        )
+        for name, hits, applies in found
+    ]  # fmt: skip
+    return readings, gold[kept]
+
+
+def test_rules_that_pick_in_few_items_enter_neither_the_maximum_nor_a_verdict() -> None:
+    readings, gold = rules_of_keys(0)
+    found = measured(*readings, gold=gold, n_classes=4, n_draws=2000)
+    # Four places and 12 rules that pick everywhere; with the others the quantile was 3.5 to 7.
+    assert found.quantile == pytest.approx(2.87, abs=0.1)
+    assert found.effects[3].value == pytest.approx(0.22, abs=0.001)
+    assert found.effects[3].low == pytest.approx(0.146, abs=0.004)
+    assert all(each.reason == "it picks in fewer than 10 items" for each in found.effects[16:])
+    assert all(each.measurable for each in found.effects[:16])
+
+
+def test_neither_seeds_nor_a_few_rows_move_a_lower_end_by_a_tenth_of_its_interval() -> None:
+    readings, gold = rules_of_keys(0)
+    first = measured(*readings, gold=gold, n_classes=4, n_draws=2000, by_kind=True).effects[:16]
+    moved = []
+    for seed in range(20):
+        kept = np.sort(np.random.default_rng(seed).choice(gold.size, gold.size - 7, replace=False))
+        fewer, their_gold = rules_of_keys(0, kept)
+        again = measured(*readings, gold=gold, n_classes=4, n_draws=2000, by_kind=True, seed=seed)
+        without = measured(*fewer, gold=their_gold, n_classes=4, n_draws=2000, by_kind=True)
+        for other in (again, without):
+            moved += [abs(b.low - a.low) / (a.high - a.low) for a, b in zip(first, other.effects[:16], strict=True)]
+    assert max(moved) < 0.1
+
+
+def alike(n_clusters: int, n_unlike: int, shares: tuple[float, float] = (0.5, 0.5)) -> Effect:
+    """A rule that is right in one of two items of every template, but in both of `n_unlike`."""
+    hits = np.tile([1.0, 0.0], n_clusters)
+    hits[: 2 * n_unlike] = 1
+    reading = ReaderPredictions("choices", "r", None, correct=hits[np.newaxis], chance=np.tile(shares, n_clusters))
+    clusters = np.repeat(np.arange(n_clusters), 2)
+    (found,) = measured(reading, gold=np.zeros(hits.size, int), n_classes=2, clusters=clusters, n_draws=2000).effects
+    return found
+
+
+@pytest.mark.parametrize(("n_clusters", "share"), [(25, 0.137), (1000, 0.00368)])
+def test_what_is_the_same_in_every_cluster_may_differ_in_some(n_clusters: int, share: float) -> None:
+    """Of 25 equal templates 13.7 % may differ, by all that is possible; the interval was [-100 %, 100 %]."""
+    found = alike(n_clusters, 0)
+    assert (found.low, found.ordinary_low, found.high) == pytest.approx((-share, -share, share), rel=2e-3)
+    # With a chance of a third half of the items right are a skill of .25, which can fall by .75 and rise by .75.
+    third = alike(n_clusters, 0, (1 / 3, 1 / 3))
+    assert (third.value, third.low, third.high) == pytest.approx(
+        (0.25, 0.25 - 0.75 * share, 0.25 + 0.75 * share), rel=2e-3
+    )
+
+
+@pytest.mark.parametrize("n_unlike", [1, 2, 3, 4])
+def test_few_clusters_that_differ_are_counted_exactly(n_unlike: int) -> None:
+    found = alike(25, n_unlike)
+    _, most = proportion_confint(n_unlike, 25, alpha=0.05, method="beta")
+    assert found.value - found.low >= most * (1 + found.value) - 1e-12
+    assert found.high - found.value >= most * (1 - found.value) - 1e-12
+    if n_unlike == 1:
+        assert most == pytest.approx(0.204, abs=0.001)
+        # A normal end would be 11.8 below.
+        assert found.low == pytest.approx(0.04 - 0.204 * 1.04, abs=0.001)
+
+
+def test_lower_ends_of_several_effects_that_hardly_vary_hold_together() -> None:
+    n = 40
+    hits = [np.where(np.arange(n) < unlike, 0.0, 1.0)[np.newaxis] for unlike in (1, 2, 20)]
+    readings = [
+        ReaderPredictions("a", f"r{at}", None, correct=each, chance=np.full(n, 0.5)) for at, each in enumerate(hits)
+    ]
+    found = measured(*readings, gold=np.zeros(n, int), n_classes=2, n_draws=2000).effects
+    for each, unlike in zip(found[:2], (1, 2), strict=True):
+        alone, both = (proportion_confint(unlike, n, alpha=alpha, method="beta")[1] for alpha in (0.05, 0.025))
+        assert each.low == pytest.approx(each.value - both * (1 + each.value))
+        assert each.ordinary_low <= each.value - alone * (1 + each.value) + 1e-12
+        assert each.low <= each.ordinary_low
+
+
+@given(seed=st.integers(0, 50), n_unlike=st.integers(0, 6), size=st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_clusters_that_differ_are_those_without_the_commonest_value(seed: int, n_unlike: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(40), rng.integers(1, size + 1, 40))
+    above = np.ones(codes.size)
+    for cluster in rng.choice(40, n_unlike, replace=False):
+        above[np.flatnonzero(codes == cluster)[0]] = 0
+    sums = [above[codes == cluster].mean() for cluster in range(40)]
+    n_common = Counter(sums).most_common(1)[0][1]
+    assert _Spread.of(above, np.ones(codes.size), codes, (1.0, 1.0)).n_unlike == 40 - n_common
+
+
+def test_a_premise_with_each_label_once_tells_a_reader_of_it_nothing() -> None:
+    """As in KLUE-NLI: whatever such a reader names, the balanced skill is 0 in every cluster, and surely small."""
+    n = 1000
+    gold = np.tile(np.arange(3), n)
+    named = np.repeat(np.arange(n) % 3, 3)
+    found = by_measure(
+        measured(
+            ReaderPredictions("premise", "r", named[np.newaxis]),
+            gold=gold,
+            n_classes=3,
+            clusters=np.repeat(np.arange(n), 3),
+        )
+    )
+    for measure in (ACCURACY, BALANCED):
+        assert found[measure].value == pytest.approx(0, abs=1e-12)
+        assert -0.01 < found[measure].low <= found[measure].high < 0.01
 
 
 def test_rare_labels_are_one_class_or_left_out_by_name() -> None:

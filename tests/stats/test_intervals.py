@@ -18,6 +18,7 @@ from goldassay.stats.intervals import (
     PairedShares,
     degrees_of_freedom,
     difference_interval,
+    exact_upper,
     few_runs_caveat,
     mean_interval,
     normal_level,
@@ -44,6 +45,15 @@ def test_wilson_equals_statsmodels(n: int, share: float, level: float) -> None:
     expected = proportion_confint(k, n, alpha=1 - level, method="wilson")
     assert (float(low), float(high)) == pytest.approx(expected, abs=1e-12)
     assert k / n in wilson_interval(k, n, level)
+
+
+@given(st.integers(1, 2000), st.floats(0, 1), st.sampled_from([0.025, 0.005]))
+def test_exact_bounds_equal_statsmodels(n: int, share: float, tail: float) -> None:
+    k = round(n * share)
+    expected = proportion_confint(k, n, alpha=2 * tail, method="beta")[1]
+    assert exact_upper(k, n, tail) == pytest.approx(expected, abs=1e-10)
+    if k < n:
+        assert stats.binom.cdf(k, n, exact_upper(k, n, tail)) == pytest.approx(tail)
 
 
 def test_a_level_so_near_to_one_that_it_is_one_excludes_nothing() -> None:

@@ -28,7 +28,7 @@ from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
-from goldassay.stats.intervals import PairedShares, normal_level, normal_quantile, wilson_bounds
+from goldassay.stats.intervals import PairedShares, exact_upper, normal_level, normal_quantile, wilson_bounds
 from goldassay.stats.ratios import LEVEL, Ratios, Resampled, resample_ratios
 
 if TYPE_CHECKING:
@@ -47,12 +47,14 @@ POSITION: Final = "position effect"
 LEAST_ROWS = 50
 # Fewer independent clusters cannot support the word sound, and Student's t bounds the quantiles.
 LEAST_CLUSTERS = 20
-# An effect whose own quantile of |t| exceeds this, twice that of a normal one, is left out of the largest |t|; its
-# lower end is set by its own quantile, corrected for how many are left out.
-WILD = 4.0
+# A rule that picks in fewer items shows nothing of others, and its jumps would set the quantile of all.
+LEAST_ITEMS = 10
+# Where fewer clusters differ from what nearly all have in common, a standard error says too little.
+LITTLE_SPREAD = 5
 ONE_LABEL = "all test rows have the same label"
 # Of a reader that gives every row one answer: its value is 0, and no interval is needed.
-TELLS_NOTHING = "it tells no rows apart, and so gains nothing"
+TELLS_NOTHING = "it gives all rows one answer, and so gains nothing"
+SPARSE = f"it picks in fewer than {LEAST_ITEMS} items"
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ class Effect(Result):
         reader: What read it.
         measure: `ACCURACY`, `BALANCED`, `INFORMATION` or, of a judge, `POSITION`.
         value: 0 without a flaw, at most 1; 0 of a reader that gives all rows one answer.
-        low: Lower end, simultaneous with those of all effects measured together at 95 %.
+        low: Lower end, simultaneous with those of all effects measured together at 95 %; of an information share, which
+            decides nothing, the ordinary one.
         high: One-sided upper end at 97.5 %.
         ordinary_low: One-sided lower end at 97.5 % of this effect alone.
         standard_error: Linearized, over clusters.
@@ -208,9 +211,13 @@ def measure_effects(
     share of the contenders, as the largest share of the test rows itself is too large by luck where labels are
     balanced. No end of a skill is narrower than Newcombe's for paired shares, at the effective number of rows.
 
+    Value of a reader that names one label but in fewer than 5 clusters: b is the share of that label.
+
     Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
 
-    Lower ends hold together by the largest |t|, but for effects that nearly never vary (`Resampled.joint_quantiles`).
+    Lower ends hold together by the largest |t| over all skills. Where fewer than 5 clusters differ from what nearly all
+    have in common, no end is nearer than Clopper and Pearson's bound of the share of such clusters, at .025 (lower ends
+    at .025/m over the m such effects), times the largest change of the effect that is possible.
 
     Information share: p_k = (n_k + 1/2)/(n + K/2) from the training part; without one, from the other of two folds of
     whole clusters. The reader's probability q counts as .99 q + .01 p, so that one sure error cannot outweigh the rest.
@@ -231,8 +238,8 @@ def measure_effects(
         InputError: There are no examples or no readings, or their lengths differ.
 
     Source: Westfall and Young 1993 (the largest statistic); Cameron, Gelbach and Miller 2008 (studentized resampling of
-    clusters); Newcombe 1998 (paired shares; squares of distances to Wilson's bounds); Berger 1982 (intersection-union
-    tests); Ethayarajh, Choi and Swayamdipta 2022 (information).
+    clusters); Clopper and Pearson 1934 (little spread); Newcombe 1998 (paired shares; squares of distances to Wilson's
+    bounds); Berger 1982 (intersection-union tests); Ethayarajh, Choi and Swayamdipta 2022 (information).
     """
     y = np.asarray(gold, dtype=np.int64)
     if not y.size or not readings:
@@ -252,21 +259,64 @@ def measure_effects(
     p = _label_shares(y, n_classes, train_counts, codes, rng)
     for each in readings:
         if each.chance is not None:
-            plans.append(_plan_over_chance(each, y, ratios))
+            plans.append(_plan_over_chance(each, y, codes, ratios))
             continue
-        plans.append(_plan_accuracy(each, y, shares, contenders, ratios))
+        plans.append(_plan_accuracy(each, y, shares, contenders, codes, ratios))
         if not each.of_places:
-            plans.append(_plan_balanced(each, y, groups, ratios))
+            plans.append(_plan_balanced(each, y, groups, codes, ratios))
         if each.log_probabilities is not None:
-            plans.append(_plan_information(each, y, p, ratios))
+            plans.append(_plan_information(each, y, p, codes, ratios))
     with one_blas_thread():
         found = resample_ratios(ratios, codes, rng, n_draws, few=effective < LEAST_CLUSTERS, by_kind=by_kind)
-    leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
-    together, apart = found.joint_quantiles(leading, WILD)
-    effects = tuple(
-        plan.effect(found, apart.get(plan.leading, together), effective, limits[plan.measure]) for plan in plans
-    )
+    skills = [plan for plan in plans if plan.leading is not None and plan.measure != INFORMATION]
+    places = [plan.leading for plan in skills if plan.leading is not None and found.errors[plan.leading] > 0]
+    together = found.quantile([at for at in places if math.isfinite(found.quantile(at))])
+    tail = (1 - LEVEL) / 2 / max(1, sum(plan.is_little for plan in skills))
+    effects = tuple(plan.effect(found, together, tail, effective, limits[plan.measure]) for plan in plans)
     return Effects(effects, y.size, int(codes.max()) + 1, effective, together, contenders, tuple(skipped))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """In how few clusters a share differs from what nearly all clusters have in common.
+
+    Attributes:
+        n_unlike: Clusters that differ from the commonest value.
+        effective: Effective clusters of the rows that count.
+        below: The effect's largest possible fall, if all clusters changed.
+        above: The largest possible rise.
+    """
+
+    n_unlike: int
+    effective: float
+    below: float
+    above: float
+
+    @classmethod
+    def of(
+        cls,
+        above: NDArray[np.float64],
+        below: NDArray[np.float64],
+        codes: NDArray[np.int64],
+        change: tuple[float, float],
+    ) -> _Spread:
+        """Of a ratio of sums over rows, (N,) each, and the largest fall and rise of the effect."""
+        rows = np.bincount(codes, below)
+        kept = rows > 0
+        rows = rows[kept]
+        shares = np.round(np.bincount(codes, above)[kept] / rows, 9)
+        # Where few differ, the middle value is the commonest one, and is found without sorting all.
+        common = np.partition(shares, shares.size // 2)[shares.size // 2]
+        effective = float(rows.sum() ** 2 / (rows @ rows))
+        return cls(int(np.count_nonzero(shares != common)), effective, *change)
+
+    def reach(self, tail: float) -> NDArray[np.float64]:
+        """How far the effect may fall and rise if as many clusters differ as may by Clopper and Pearson, (2,)."""
+        return exact_upper(self.n_unlike, self.effective, tail) * np.array([self.below, self.above])
+
+
+def _is_little(spreads: Sequence[_Spread]) -> bool:
+    return sum(each.n_unlike for each in spreads) < LITTLE_SPREAD
 
 
 @dataclass(frozen=True)
@@ -277,14 +327,14 @@ class _Plan:
         reading: Of which reader.
         measure: Which measure.
         leading: The ratio whose t stands for the effect in the largest |t|; None where it is not measurable.
-        reason: Why it is not.
+        value: The effect.
+        reason: Why it is not measurable.
         lower: Ratios of which the least lower end counts, with the shares that Newcombe's interval needs.
         upper: Ratios of which the least upper end counts, likewise.
-        value: The effect.
         scale: What the ratios are divided by.
         recalls: Of a balanced skill.
+        spreads: Of the shares that the effect is a sum of, but for `lower` and `upper`, which have their own.
         possible: The least and the largest value that there can be.
-        constant: Of a skill over chance: the share right, and chance, where it is the same for every example.
     """
 
     reading: ReaderPredictions
@@ -296,34 +346,33 @@ class _Plan:
     upper: tuple[_Paired, ...] = ()
     scale: float = 1.0
     recalls: _Recalls | None = None
+    spreads: tuple[_Spread, ...] = ()
     possible: tuple[float, float] = (-1.0, 1.0)
-    constant: tuple[float, float] | None = None
 
-    def effect(self, found: Resampled, together: float, effective: float, limits: Limits) -> Effect:
-        """The effect with its ends."""
+    @property
+    def is_little(self) -> bool:
+        """Whether some end is by Clopper and Pearson."""
+        if self.lower:
+            return any(each.is_little for each in self.lower)
+        return _is_little(self.spreads)
+
+    def effect(self, found: Resampled, together: float, tail: float, effective: float, limits: Limits) -> Effect:
+        """The effect with its ends; the lower one by the quantile of all, and by `tail` where little varies."""
         low = high = ordinary = error = math.nan
         reason = self.reason
         if not reason and found.n_clusters < 2:
             reason = "all test rows are in one cluster"
         elif self.leading is not None:
             error = float(found.errors[self.leading]) / self.scale
-            if self.measure == ACCURACY and self.lower:
-                low = min(each.low(found, together, effective) for each in self.lower) / self.scale
-                ordinary = min(each.low(found, None, effective) for each in self.lower) / self.scale
+            if self.lower:
+                low = min(each.low(found, together, tail, effective) for each in self.lower) / self.scale
+                ordinary = min(each.low(found, None, (1 - LEVEL) / 2, effective) for each in self.lower) / self.scale
                 level = 1 - (1 - LEVEL) / len(self.upper)
                 high = min(each.high(found, level, effective) for each in self.upper) / self.scale
-            elif error > 0 or self.recalls is not None:
-                low, ordinary, high = self._ends(found, together, effective)
-            elif self.constant is not None:
-                # Always right, or never: Wilson's interval of as many rows as vary independently.
-                right, chance = self.constant
-                bounds = wilson_bounds(np.array([right * effective]), np.array([effective]), LEVEL)
-                low, high = ((float(each[0]) - chance) / (1 - chance) for each in bounds)
-                ordinary = low
+            elif math.isinf(found.quantile(self.leading)) and error > 0:
+                reason = "the rows of some label are in too few clusters"
             else:
-                reason = "it is the same for every example, so that nothing is known of its spread"
-        if not reason and math.isnan(low + high):
-            reason = "its interval is not defined: too few clusters differ"
+                low, ordinary, high = self._ends(found, together, tail, effective)
         return Effect(
             self.reading.part,
             self.reading.reader,
@@ -339,25 +388,24 @@ class _Plan:
             reason,
         )
 
-    def _ends(self, found: Resampled, together: float, effective: float) -> tuple[float, float, float]:
-        """Ends of one ratio or of a sum of them."""
+    def _ends(self, found: Resampled, together: float, tail: float, effective: float) -> tuple[float, float, float]:
+        """Ends of one ratio or a sum of them: the lower one with all effects, the ordinary lower one, the upper one."""
         at = self.leading
         assert at is not None
-        error = float(found.errors[at]) / self.scale
-        own = found.quantile(at)
-        if self.recalls is not None and not math.isfinite(own):
-            # Some draws lack all the few rows in which a nearly constant reader differs: Newcombe's interval counts.
-            own = normal_quantile(LEVEL)
-        wide = together if math.isfinite(together) else normal_quantile(LEVEL)
-        bounds = [
-            (self.value - q * error, self.value + q * error) if error > 0 else (self.value, self.value)
-            for q in (wide, own if error > 0 else 0.0)
-        ]
-        if self.recalls is not None:
-            for place, z in enumerate((wide, normal_quantile(LEVEL))):
-                least, most = self.recalls.bounds(float(found.errors[at]) ** 2, effective, z)
-                bounds[place] = min(bounds[place][0], least / self.scale), max(bounds[place][1], most / self.scale)
-        return bounds[0][0], bounds[1][0], bounds[1][1]
+        variance = float(found.errors[at]) ** 2
+        own = found.quantile(at) if variance > 0 else 0.0
+        up = found.upper_quantile(at) if variance > 0 else 0.0
+        wide = together if variance > 0 and self.measure != INFORMATION else own
+        bounds = np.zeros((2, 2))
+        for row, (z, exact) in enumerate(((wide, tail), (own, (1 - LEVEL) / 2))):
+            bounds[row] = np.array([z, up]) * math.sqrt(variance) / self.scale
+            if self.is_little:
+                bounds[row] = np.maximum(bounds[row], sum(each.reach(exact) for each in self.spreads))
+            elif self.recalls is not None:
+                z = normal_quantile(LEVEL) if row else max(z, normal_quantile(LEVEL))
+                bounds[row] = np.maximum(bounds[row], self.recalls.reach(variance, effective, z) / self.scale)
+        low, ordinary, high = self.value - bounds[0, 0], self.value - bounds[1, 0], self.value + bounds[1, 1]
+        return float(low), float(ordinary), float(high)
 
 
 @dataclass(frozen=True)
@@ -367,8 +415,8 @@ class _Recalls:
     recall: NDArray[np.float64]
     rows: NDArray[np.float64]
 
-    def bounds(self, variance: float, effective: float, z: float) -> tuple[float, float]:
-        """Bounds of the mean recall less 1/K, from Wilson's bounds of each recall.
+    def reach(self, variance: float, effective: float, z: float) -> NDArray[np.float64]:
+        """How far below and above the mean recall its bounds lie, from Wilson's bounds of each recall, (2,).
 
         Args:
             variance: Of the mean recall: the rows count as so many independent ones as would give it.
@@ -380,10 +428,7 @@ class _Recalls:
         known = variance > 0 and plain > 0
         rows = self.rows / max(1.0, variance / plain) if known else self.rows * min(1.0, effective / self.rows.sum())
         low, high = wilson_bounds(recall * rows, rows, normal_level(z))
-        middle = float(recall.mean())
-        below = math.sqrt(float(((recall - low) ** 2).sum())) / n_classes
-        above = math.sqrt(float(((high - recall) ** 2).sum())) / n_classes
-        return middle - below - 1 / n_classes, middle + above - 1 / n_classes
+        return np.sqrt(((np.stack([recall - low, high - recall]) / n_classes) ** 2).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -392,24 +437,31 @@ class _Paired:
 
     at: int
     shares: PairedShares
+    spread: _Spread
 
-    def low(self, found: Resampled, quantile: float | None, effective: float) -> float:
+    @property
+    def is_little(self) -> bool:
+        """Whether its ends are at least Clopper and Pearson's."""
+        return _is_little([self.spread])
+
+    def low(self, found: Resampled, quantile: float | None, tail: float, effective: float) -> float:
         """Lower end: by the quantile of all effects, or by its own."""
-        own = found.quantile(self.at) if quantile is None else quantile
-        normal = normal_quantile(LEVEL)
-        z = own if math.isfinite(own) else normal
         error = float(found.errors[self.at])
+        normal = normal_quantile(LEVEL)
+        z = (found.quantile(self.at) if quantile is None else quantile) if error > 0 else normal
+        value = float(found.values[self.at])
+        if self.is_little:
+            return value - max(z * error, float(self.spread.reach(tail)[0]))
         level = normal_level(min(z, normal) if quantile is None else z)
-        newcombe = self.shares.interval(error**2, effective, level).low
-        return min(newcombe, float(found.values[self.at]) - z * error if error > 0 else math.inf)
+        return min(self.shares.interval(error**2, effective, level).low, value - z * error)
 
     def high(self, found: Resampled, level: float, effective: float) -> float:
         """Upper end at a two-sided level."""
-        error = float(found.errors[self.at])
-        newcombe = self.shares.interval(error**2, effective, level).high
-        if error == 0:
-            return newcombe
-        return max(newcombe, float(found.values[self.at]) + found.quantile(self.at, level) * error)
+        error, value = float(found.errors[self.at]), float(found.values[self.at])
+        drawn = value + found.upper_quantile(self.at, level) * error if error > 0 else value
+        if self.is_little:
+            return max(drawn, value + float(self.spread.reach((1 - level) / 2)[1]))
+        return max(drawn, self.shares.interval(error**2, effective, level).high)
 
 
 def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[int, ...]:
@@ -463,6 +515,7 @@ def _plan_accuracy(
     y: NDArray[np.int64],
     shares: NDArray[np.float64],
     contenders: tuple[int, ...],
+    codes: NDArray[np.int64],
     ratios: Ratios,
 ) -> _Plan:
     if np.count_nonzero(shares) < 2:
@@ -474,23 +527,29 @@ def _plan_accuracy(
     near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
     place_of = np.full(shares.size, -1)
     place_of[near] = np.arange(len(near))
-    paired = {
-        label: _Paired(at, PairedShares.of(right, (y == label).astype(np.float64)))
-        for label, at in zip(near, ratios.add_differences(right, place_of[y], len(near)), strict=True)
-    }
-    b = float(shares[list(contenders)].mean())
+    one, mean, paired = np.ones(y.size), float(right.mean()), {}
+    for label, at in zip(near, ratios.add_differences(right, place_of[y], len(near)), strict=True):
+        named = (y == label).astype(np.float64)
+        gain = mean - float(shares[label])
+        spread = _Spread.of(right - named, one, codes, (1 + gain, 1 - gain))
+        paired[label] = _Paired(at, PairedShares.of(right, named), spread)
+    # A reader that nearly always names one label has that label's luck, and no other.
+    alike = [label for label, each in paired.items() if each.is_little and label in contenders]
+    b = float(shares[alike or list(contenders)].mean())
     return _Plan(
         reading,
         ACCURACY,
         paired[int(shares.argmax())].at,
-        value=(float(right.mean()) - b) / (1 - b),
+        value=(mean - b) / (1 - b),
         lower=tuple(paired.values()),
         upper=tuple(paired[label] for label in contenders),
         scale=float(1 - shares.max()),
     )
 
 
-def _plan_over_chance(reading: ReaderPredictions, y: NDArray[np.int64], ratios: Ratios) -> _Plan:
+def _plan_over_chance(
+    reading: ReaderPredictions, y: NDArray[np.int64], codes: NDArray[np.int64], ratios: Ratios
+) -> _Plan:
     chance = np.asarray(reading.chance, dtype=np.float64)
     above, below = reading.right(y) - chance, 1 - chance
     if not below.any():
@@ -499,19 +558,25 @@ def _plan_over_chance(reading: ReaderPredictions, y: NDArray[np.int64], ratios: 
         return _Plan(reading, ACCURACY, None, 0.0, TELLS_NOTHING)
     applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
     total = float(below.sum())
-    alike = bool(applies.all()) and float(np.ptp(chance)) == 0
+    value = float(above.sum()) / total
+    if applies.sum() < LEAST_ITEMS:
+        return _Plan(reading, ACCURACY, None, value, SPARSE)
     return _Plan(
         reading,
         ACCURACY,
         ratios.add([(above, below, 1.0)]),
-        value=float(above.sum()) / total,
+        value=value,
+        spreads=(_Spread.of(above, below, codes, (value + float(chance.sum()) / total, 1 - value)),),
         possible=(max(-1.0, -float(chance[applies].sum()) / total), float(below[applies].sum()) / total),
-        constant=(float(reading.right(y).mean()), float(chance[0])) if alike else None,
     )
 
 
 def _plan_balanced(
-    reading: ReaderPredictions, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: Ratios
+    reading: ReaderPredictions,
+    y: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    ratios: Ratios,
 ) -> _Plan:
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups < 2:
@@ -530,11 +595,23 @@ def _plan_balanced(
     recalls = np.bincount(of_row[within], weights=right[within], minlength=n_groups) / rows
     value = (float(recalls.mean()) - 1 / n_groups) / scale
     at = ratios.add_recalls(right, of_row, n_groups)
-    return _Plan(reading, BALANCED, at, value=value, scale=scale, recalls=_Recalls(recalls, rows))
+    weights = np.where(within, 1 / rows[of_row], 0.0)
+    mean = float(recalls.mean()) / scale
+    spreads = [_Spread.of(right * weights, weights, codes, (mean, 1 / scale - mean))]
+    if not _is_little(spreads):
+        # A reader that nearly always names one label is nearly always right on it, and wrong on all others.
+        spreads = []
+        for label, recall in enumerate(recalls.tolist()):
+            own = (of_row == label).astype(np.float64)
+            change = (recall / (n_groups - 1), (1 - recall) / (n_groups - 1))
+            spreads.append(_Spread.of(right * own, own, codes, change))
+            if not _is_little(spreads):
+                break
+    return _Plan(reading, BALANCED, at, value, scale=scale, recalls=_Recalls(recalls, rows), spreads=tuple(spreads))
 
 
 def _plan_information(
-    reading: ReaderPredictions, y: NDArray[np.int64], p: NDArray[np.float64], ratios: Ratios
+    reading: ReaderPredictions, y: NDArray[np.int64], p: NDArray[np.float64], codes: NDArray[np.int64], ratios: Ratios
 ) -> _Plan:
     assert reading.log_probabilities is not None
     if (y == y[0]).all():
@@ -545,4 +622,5 @@ def _plan_information(
     entropy = -np.log2(p)
     bits = np.log2(0.99 * q + 0.01 * p).mean(axis=0) + entropy
     value = float(bits.sum() / entropy.sum())
-    return _Plan(reading, INFORMATION, ratios.add([(bits, entropy, 1.0)]), value=value)
+    spread = _Spread.of(bits, entropy, codes, (value + 1, 1 - value))
+    return _Plan(reading, INFORMATION, ratios.add([(bits, entropy, 1.0)]), value, spreads=(spread,))

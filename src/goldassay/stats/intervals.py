@@ -116,6 +116,22 @@ def wilson_bounds(
     return low, high
 
 
+def exact_upper(successes: float, trials: float, tail: float) -> float:
+    """The share of which so few successes, or fewer, come about with the chance `tail`; 1 where all are.
+
+    Args:
+        successes: k.
+        trials: n, or as many independent ones as they are worth.
+        tail: One-sided.
+
+    Source: Clopper and Pearson 1934, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial".
+    """
+    from scipy.special import betaincinv
+
+    return 1.0 if successes >= trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+
+
 def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Interval:
     """Wilson score interval of one proportion; see `wilson_bounds`."""
     low, high = wilson_bounds(successes, trials, level)

@@ -384,7 +384,7 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
         n = int((own.below > 0).sum())
         # Draws in which some judge does not vary may be too many together: a normal quantile, corrected for all.
         wide = together if math.isfinite(together) else normal_quantile(1 - (1 - LEVEL) / max(len(moving), 1))
-        ordinary = found.quantile(ratio) if error > 0 else normal_quantile(LEVEL)
+        ordinary = found.upper_quantile(ratio) if error > 0 else normal_quantile(LEVEL)
         ends = []
         for quantile in (wide, ordinary):
             reach = quantile * error if error > 0 and math.isfinite(quantile) else 0.0
