@@ -73,7 +73,7 @@ FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "no label column": (
         "train.jsonl",
         jsonl([{k: v for k, v in row.items() if k != "label"} for row in pairs()]).encode(),
-        ("label", "--columns"),
+        ("premise", "a column of labels"),
     ),
     "label columns of equal rank": ("train.jsonl", equal_rank().encode(), ("label", "Label", "--columns label=")),
     "one class only": ("train.jsonl", jsonl(with_label("neutral")).encode(), ("only", "neutral")),

@@ -166,7 +166,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "label": Role(
             "What is right of a row: a class.",
             {
-                "runs": "label gold_label gold target y_true",
+                "runs": "label gold_label gold target y_true true",
             },
         ),
         "score": Role(
@@ -205,7 +205,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "group": Role(
             "Rows of one group depend on each other, or are of one kind.",
             {
-                "choices": "subject category subject_name topic activity_label subset task src type",
+                "choices": "subject category subject_name topic activity_label subset task src type file",
                 "preferences": "subset category section domain task source dataset subject topic type split",
                 "judgments": "subset category source section domain task dataset",
             },

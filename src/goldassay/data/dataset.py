@@ -19,7 +19,15 @@ from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.frames import table_of
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered, several_in_one
 from goldassay.data.provenance import Provenance
-from goldassay.data.roles import Roles, assign_roles, holds_lists, holds_objects, parse_columns, several
+from goldassay.data.roles import (
+    Roles,
+    assign_roles,
+    holds_lists,
+    holds_objects,
+    likely_label,
+    parse_columns,
+    several,
+)
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
@@ -110,13 +118,16 @@ class Dataset:
             InputError: The dataset is unlabelled, or its labels are scores.
         """
         if not self.label_names:
-            what = "scores, not classes" if "label" in self.examples.columns else "no labels"
+            is_graded = "label" in self.examples.columns
             columns = ", ".join(repr(column) for column in self.examples.columns[:20] if column != "example_id")
+            label = likely_label(self.examples, {*self.text_columns, "example_id", "split", "label"})
+            mend = f"perhaps {option('columns', f'label={label}')}" if label else "add a column of labels"
+            if is_graded:
+                mend += "; goldassay shift generalization measures runs that predict these scores"
             raise InputError(
-                f"there are {what} (columns: {columns})",
-                file=self.source,
-                mend=f"name the label column with {option('columns', 'label=NAME')}",
-            )
+                f"there are {'scores, not classes' if is_graded else 'no labels'} (columns: {columns})",
+                file=self.source, mend=mend,
+            )  # fmt: skip
         labels = self.examples["label"]
         codes = labels.replace_strict(
             pl.Series(self.label_names), pl.Series(range(len(self.label_names)), dtype=pl.Int64), return_dtype=pl.Int64

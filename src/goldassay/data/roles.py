@@ -49,8 +49,10 @@ from goldassay.data.column_names import (
 from goldassay.data.fields import VALUES, fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+# Of a column of classes.
+_MOST_CLASSES = 20
 ROLES = (
     "premise",
     "hypothesis",
@@ -177,6 +179,17 @@ def with_values(
         found = {column: {str(key): name for key, name in names.items()} for column, names in map.items()}
     given = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
     return {**given, VALUES: json.dumps(found)}
+
+
+def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
+    """The column that has the fewest different values, at least two and at most twenty."""
+    counts = {
+        name: frame[name].drop_nulls().n_unique()
+        for name in frame.columns
+        if name not in besides and not frame.schema[name].is_nested()
+    }
+    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
+    return min(likely, key=lambda name: likely[name], default=None)
 
 
 def is_known_column(name: str) -> bool:

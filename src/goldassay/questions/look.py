@@ -17,8 +17,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds import Strength
-from goldassay.data.kinds.recognition import guess_roles, likely_label
-from goldassay.data.roles import parse_columns
+from goldassay.data.kinds.recognition import guess_roles
+from goldassay.data.roles import likely_label, parse_columns
 from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
 

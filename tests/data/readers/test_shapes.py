@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.labels import several_in_one
+from goldassay.data.reading import open_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,3 +107,60 @@ def test_what_is_joined_is_made_of_parts_of_others(labels: list[str]) -> None:
         assert label in labels
         assert len(parts) > 1
         assert all(any(part in other for other in labels if other != label) for part in parts)
+
+
+def subjects(folder: Path, ending: str, header: list[str]) -> Path:
+    folder.mkdir(parents=True)
+    for subject in ("algebra", "law"):
+        with (folder / f"{subject}{ending}.csv").open("w", newline="") as file:
+            rows = [[f"{subject} asks {at}?", f"a{at}", f"b{at}", f"c{at}", "ABC"[at % 3]] for at in range(9)]
+            csv.writer(file).writerows([header, *rows] if header else rows)
+    return folder
+
+
+HEADER = ["question", "A", "B", "C", "answer"]
+
+
+@pytest.mark.parametrize(("ending", "header"), [("", HEADER), ("_test", HEADER), ("_test", [])])
+def test_a_file_a_subject_is_a_group(tmp_path: Path, ending: str, header: list[str]) -> None:
+    folder = subjects(tmp_path / "exam", ending, header)
+    found = goldassay.look(str(folder))
+    assert (found.kind, found.n_rows, found.roles["group"]) == ("choices", 18, "file")
+
+
+def test_a_foreign_file_is_named_and_passed_over(tmp_path: Path) -> None:
+    folder = subjects(tmp_path / "exam", "", HEADER)
+    (folder / "notes.csv").write_text("who,when\nme,now\n")
+    assert goldassay.look(str(folder)).n_rows == 18
+    table = open_source(str(folder), "data").table
+    assert any("notes" in said for said in table.decisions)
+
+
+def test_ids_within_a_subject_are_keys_with_it(tmp_path: Path) -> None:
+    rows = [("system,subject,row,correct\n")]
+    rows += [f"{who},{of},{at},{int((at + (who == 'b')) % 3 > 0)}\n" for who in "ab" for of in "xy" for at in range(9)]
+    (tmp_path / "board.csv").write_text("".join(rows))
+    alone, named = (
+        goldassay.rank_systems(str(tmp_path / "board.csv"), columns=columns)
+        for columns in (None, {"item": "subject+row"})
+    )
+    assert alone.figures.equals(named.figures)
+    assert alone.document["dataset"]["n_test"] == 18
+
+
+def test_tokens_with_tags_in_lists_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "ner.jsonl"
+    path.write_text("".join(json.dumps({"tokens": ["a", "b"], "ner_tags": [0, at % 3]}) + "\n" for at in range(9)))
+    with pytest.raises(InputError, match="labels of tokens are not supported"):
+        goldassay.audit(str(path))
+
+
+def test_columns_within_objects_are_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "nested.jsonl"
+    rows = [
+        {"example": {"one": f"this is row {at}", "two": f"and that is {at}"}, "said": "xy"[at % 2]} for at in range(20)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    named = "'premise': 'example.one', 'hypothesis': 'example.two', 'label': 'said'"
+    with pytest.raises(InputError, match=named):
+        goldassay.audit(str(path))

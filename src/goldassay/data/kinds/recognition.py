@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,9 +12,9 @@ import polars as pl
 from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.kinds.kind import Strength
-from goldassay.data.roles import fields_within, no_such_column
+from goldassay.data.roles import fields_within, holds_lists, holds_objects, likely_label, no_such_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 5
 _LONGEST = 60
 _SENTENCE = 3
-_MOST_CLASSES = 20
+_TAGS = re.compile(r"(tag|label)s?$", re.IGNORECASE)
+_TOKENS = re.compile(r"tokens|words", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,12 @@ class Recognition:
         )  # fmt: skip
 
     def _none(self, names: Collection[str]) -> InputError:
+        tagged = [name for name in self.table.frame.columns if _TAGS.search(name) and self._is_list(name)]
+        if tagged and any(_TOKENS.fullmatch(name) for name in self.table.frame.columns):
+            return InputError(
+                "each token has a label, and no text has one; labels of tokens are not supported",
+                file=self.source, column=tagged[0],
+            )  # fmt: skip
         said = []
         for kind in (kind for name, kind in self.kinds.items() if not names or name in names):
             foreign = self.foreign(kind)
@@ -121,6 +129,10 @@ class Recognition:
             f"the columns {columns} are of no kind; {perhaps}{look_at(self.source)}",
             file=self.source, mend="; ".join(said),
         )  # fmt: skip
+
+    def _is_list(self, name: str) -> bool:
+        values = self.table.frame[name]
+        return values.dtype.is_nested() or holds_lists(values)
 
     def foreign(self, kind: Kind) -> list[str]:
         """Roles that a user named and that a kind does not have."""
@@ -164,23 +176,14 @@ def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
 
     Texts are columns of sentences of which most are distinct, at most two; the label has the fewest values.
     """
+    for column in [name for name in frame.columns if holds_objects(frame[name])]:
+        frame = name_fields(frame, {field: field for field in fields_of(frame[column])})[0].drop(column)
     texts = [name for name in frame.columns if _holds_sentences(frame[name])]
     label = likely_label(frame, texts)
     if len(texts) not in (1, 2) or label is None:
         return {}
     roles = ("text",) if len(texts) == 1 else ("premise", "hypothesis")
     return {role: _named(frame, name) for role, name in zip((*roles, "label"), (*texts, label), strict=True)}
-
-
-def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
-    """The column that has the fewest different values, at least two and at most twenty."""
-    counts = {
-        name: frame[name].drop_nulls().n_unique()
-        for name in frame.columns
-        if name not in besides and not frame.schema[name].is_nested()
-    }
-    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
-    return min(likely, key=lambda name: likely[name], default=None)
 
 
 def _holds_sentences(values: pl.Series) -> bool:

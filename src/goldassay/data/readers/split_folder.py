@@ -34,7 +34,7 @@ def read(path: Path) -> Table:
     shown: list[str] = []
     for part, files in _files(path).items():
         read_ones = [reader_for(file).read(file) for file in files]
-        tables[part] = read_ones[0] if len(read_ones) == 1 else _joined(read_ones)
+        tables[part] = read_ones[0] if len(read_ones) == 1 else _joined(read_ones, [_rest(file) for file in files])
         shown.extend(f"{file.name} as {part}" for file in files)
     return stacked(tables, name, (f"Files are read as parts: {', '.join(shown)}.",))
 
@@ -67,7 +67,18 @@ def _part(stem: str) -> str | None:
     return None
 
 
-def _joined(tables: list[Table]) -> Table:
-    frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+def _rest(file: Path) -> str:
+    """A file's name without its part, ending and numbers: what its rows are about, "" where that is all of it."""
+    stem = _SHARD.sub("", bare_name(file).rpartition(".")[0])
+    words = [word for word in re.split(r"[^A-Za-z0-9]+", stem) if word and not word.isdigit()]
+    return "_".join(word for word in words if word.lower() not in PARTS)
+
+
+def _joined(tables: list[Table], about: list[str]) -> Table:
+    """The rows of several files of one part; their names are groups where each is about something else."""
+    frames = [table.frame for table in tables]
+    if all(about) and len(set(about)) == len(about) and not any("file" in frame.columns for frame in frames):
+        frames = [frame.with_columns(pl.lit(name).alias("file")) for frame, name in zip(frames, about, strict=True)]
+    frame = pl.concat(frames, how="diagonal_relaxed")
     files = tuple(file for table in tables for file in table.files)
     return Table(frame, tables[0].format, files, tables[0].decisions, tables[0].class_names, tables[0].roles)

@@ -12,7 +12,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
-from goldassay.data.column_names import names_of, normalized
+from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import name_fields
 from goldassay.data.row_values import value_codes
 from goldassay.runs.kinds.cell_values import (
@@ -28,7 +28,7 @@ from goldassay.runs.kinds.cell_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,6 +45,7 @@ ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answ
 _FLAGS = ("is_", "has_")
 _TRAITS = ("difficulty", "weight")
 _MOST_NAMES = 8
+_GROUPS = (*GROUPS, "subject", "task")
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ def read_cells(
     frame, columns = name_fields(frame, columns)
     roles = roles_of(columns)
     ignored = set(roles.pop("ignore", "").split("+")) - {""}
+    for role, parts in [(role, column.split("+")) for role, column in roles.items() if column not in frame.columns]:
+        if len(parts) > 1 and set(parts) <= set(frame.columns):
+            frame = frame.with_columns(_joined(frame, parts).alias(roles[role]))
+            ignored |= set(parts)
     for column in (*roles.values(), *ignored, *clusters):
         if column not in frame.columns:
             raise InputError(
@@ -122,6 +127,19 @@ def read_cells(
     else:
         found = _wide(frame, roles, ignored, clusters, scale, file, lines)
     return None if found is None else replace(found, notes=[*notes, *found.notes])
+
+
+def _joined(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """The values of several columns as one key."""
+    return frame.select(pl.concat_str([cell_texts(frame[name]) for name in columns], separator="/")).to_series()
+
+
+def _makes_whole(frame: pl.DataFrame, key: Sequence[str], taken: Collection[str]) -> str | None:
+    """The column of groups within which a key names each row once."""
+    for name in frame.columns:
+        if normalized(name) in _GROUPS and name not in taken and not frame.select(name, *key).is_duplicated().any():
+            return name
+    return None
 
 
 def _of_dataset(
@@ -182,6 +200,16 @@ def _long(
     empty = known.filter(nameless).height
     known = known.filter(~nameless)
     twice = known.group_by("system", "item", "run", maintain_order=True).len().filter(pl.col("len") > 1)
+    within = (
+        _makes_whole(frame, [system, item, *([run] if run else [])], {*roles.values(), *ignored})
+        if twice.height
+        else None
+    )
+    if within is not None:
+        whole = f"{within}+{item}"
+        keyed = frame.with_columns(_joined(frame, [within, item]).alias(whole))
+        found = _long(keyed, {**roles, "item": whole}, {*ignored, item}, clusters, scale, file)
+        return found and replace(found, notes=[f"Items are named by {within!r} and {item!r} together.", *found.notes])
     if twice.height:
         first = twice.row(0, named=True)
         dataset = next((name for name in frame.columns if normalized(name) == "dataset"), None)
