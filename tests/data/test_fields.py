@@ -10,7 +10,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import name_fields, with_keys
 from tests.stated import in_order
 
 if TYPE_CHECKING:
@@ -88,3 +88,14 @@ def test_labels_that_are_objects_or_lists_are_refused_with_the_fields(tmp_path: 
     path = write(tmp_path / "l.jsonl", [{"text": f"t {at}", "label": [at % 2, 1 + at % 3]} for at in range(N)])
     with pytest.raises(InputError, match="the column holds lists, not one label a row"):
         goldassay.audit(path)
+
+
+def test_a_key_of_several_columns_is_missing_where_one_is() -> None:
+    frame = pl.DataFrame({"a": ["x", "x", None, " "], "b": [1, 2, 1, 1], "o": [{"c": n % 2} for n in range(4)]})
+    keyed = with_keys(frame, ["a + b", "o.c", "o.c+b", "a", "#2", "gone", "a+gone"])
+    assert keyed.columns == ["a", "b", "o", "a + b", "o.c", "o.c+b"]
+    assert keyed["a + b"].to_list() == ["x + 1", "x + 2", None, None]
+    assert keyed["o.c"].to_list() == [0, 1, 0, 1]
+    assert keyed["o.c+b"].to_list() == ["0 + 1", "1 + 2", "0 + 1", "1 + 1"]
+    with pytest.raises(InputError, match="its fields are c"):
+        with_keys(frame, ["o.d"])

@@ -147,6 +147,12 @@ def test_columns_to_split_by_can_be_named():
     assert together(split_disjoint(dataset, by=["writer"]), "writer") == 0
     with pytest.raises(InputError, match=in_order("no column 'writr'", "text, label, writer, or none")):
         split_disjoint(dataset, by=["writr"])
+    nested = Dataset.from_frame([{**row, "w": {"writer": row.pop("writer")}} for row in rows])
+    by_field = split_disjoint(nested, by=["w.writer"])
+    assert [part.texts("text") for part in by_field] == [
+        part.texts("text") for part in split_disjoint(dataset, by=["writer"])
+    ]
+    assert "w.writer" not in by_field[0].examples.columns
     assert columns_to_split_by(None) is None
     assert columns_to_split_by("none") == ()
     assert columns_to_split_by("a, b,a") == ("a", "b")

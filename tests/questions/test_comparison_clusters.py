@@ -56,6 +56,11 @@ def test_several_columns_are_joined() -> None:
     assert other is not None
     assert partition(one) == PREMISE.tolist()
     assert partition(other) == (np.arange(N) // 12).tolist()
+    both = cluster_names([runs(0)], "premise+writer", None)
+    assert both is not None
+    assert partition(both) == partition(np.unique(np.stack([PREMISE, WRITER]), axis=1, return_inverse=True)[1])
+    with pytest.raises(InputError, match="have a group"):
+        cluster_names([runs(0)], "premise+gone", None)
 
 
 def test_auto_takes_what_every_interval_over_texts_takes() -> None:

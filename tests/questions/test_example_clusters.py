@@ -92,6 +92,9 @@ def test_columns_can_be_chosen() -> None:
     assert example_clusters(dataset, "none").taken == "Each row counts by itself, as chosen."
     assert clusters_of(dataset, by="none") is None
     assert example_clusters(dataset, "genre").n_clusters == 10
+    n_pairs = dataset.examples.select(pl.struct("genre", "writer").n_unique()).item()
+    assert example_clusters(dataset, "genre+writer").n_clusters == n_pairs > 20
+    assert check_cluster_columns("genre+writer", dataset) is None
     with pytest.raises(InputError, match=in_order("no column 'writr'", "text, label, writer")):
         example_clusters(dataset, "text, writr")
 

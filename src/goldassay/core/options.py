@@ -229,7 +229,8 @@ LabelNames = Annotated[
 ]
 _CLUSTERS = Option(
     "Rows that count as one: auto joins those with a text or group in common, none lets each row "
-    "count by itself, and columns, separated by commas, join rows with equal values.",
+    "count by itself, and columns, separated by commas, join rows with equal values; fields and NAME+NAME as in "
+    "--columns.",
     DATA,
     "COLUMN,...",
     min_length=1,
@@ -242,12 +243,10 @@ RunClusters = Annotated[str | None, replace(_CLUSTERS, setting="", default="none
 SplitBy = Annotated[
     str | None,
     Option(
-        "Columns, separated by commas, of which no value is in both parts of a split; none for none; by "
-        "default those given as group.",
+        "Take the rows of each value of this column apart: a genre, a source, an annotator; a field or NAME+NAME as in "
+        "--columns.",
         DATA,
-        "COLUMN,...",
-        min_length=1,
-        setting="data.split_by",
+        "COLUMN",
     ),
 ]
 TestShare = Annotated[
@@ -256,7 +255,12 @@ TestShare = Annotated[
 ]
 By = Annotated[
     str | None,
-    Option("Take the rows of each value of this column apart: a genre, a source, an annotator.", DATA, "COLUMN"),
+    Option(
+        "Take the rows of each value of this column apart: a genre, a source, an annotator; a field or NAME+NAME as in "
+        "--columns.",
+        DATA,
+        "COLUMN",
+    ),
 ]
 Text = Annotated[
     str | None,

@@ -15,7 +15,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
-from goldassay.data.fields import fields_of, name_fields
+from goldassay.data.fields import fields_of, name_fields, with_keys
 from goldassay.data.frames import table_of
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered, several_in_one
 from goldassay.data.provenance import Provenance
@@ -31,7 +31,7 @@ from goldassay.data.roles import (
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -165,6 +165,17 @@ class Dataset:
         if index.dtype == np.bool_:
             index = np.flatnonzero(index)
         return replace(self, examples=self.examples[index.astype(np.int64)])
+
+    def with_keys(self, names: Iterable[str]) -> Dataset:
+        """The dataset with a column for each key that is named, see `fields.with_keys`.
+
+        Raises:
+            InputError: A column has no such field; it names the file.
+        """
+        try:
+            return replace(self, examples=with_keys(self.examples, names))
+        except InputError as error:
+            raise InputError(error.problem, file=self.source, column=error.column, mend=error.mend) from error
 
     @property
     def parts(self) -> dict[str, Dataset]:

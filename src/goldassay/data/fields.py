@@ -6,14 +6,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
 from goldassay.data.frames import series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
+    from collections.abc import Iterable, Mapping
 
 # Beside roles: what the values of columns mean, {column or role: {value: name}} as JSON.
 VALUES = "map"
@@ -48,6 +48,25 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
     for place, names in values.items():
         frame = _with_names(frame, named.get(place, place), names)
     return frame, named
+
+
+def with_keys(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """The frame with a column for each key that is named: a column, a field within objects, or several joined by "+".
+
+    A key of several columns is null where one of them is; a name that is not there adds no column.
+
+    Raises:
+        InputError: A column has no such field.
+    """
+    for name in names:
+        parts = [name] if name in frame.columns else list(dict.fromkeys(map(str.strip, name.split("+"))))
+        for part in parts:
+            frame = frame if _PLACE.fullmatch(part) else _resolved(frame, part)[0]
+        if len(parts) > 1 and set(parts) <= set(frame.columns):
+            texts = pl.DataFrame([cell_texts(frame[part]).str.strip_chars().replace("", None) for part in parts])
+            joined = pl.concat_str(texts.get_columns(), separator=" + ")
+            frame = frame.with_columns(pl.select(joined).to_series().alias(name))
+    return frame
 
 
 def _with_names(frame: pl.DataFrame, column: str, names: Mapping[str, str]) -> pl.DataFrame:

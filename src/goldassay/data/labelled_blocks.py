@@ -18,6 +18,7 @@ from goldassay.core.read_errors import reading
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import EMPTY_TEXT, is_fractional
+from goldassay.data.fields import with_keys
 from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
 from goldassay.data.languages import UNSPACED
 from goldassay.data.roles import Roles, assign_roles, several
@@ -215,6 +216,7 @@ class LabelledBlocks:
         """The values of the group columns, null where they are blank or the column is not in this file."""
         assert self._roles is not None
         names = dict.fromkeys((*self._roles.dependent, *self._keep))
+        frame = with_keys(frame, self._keep)
         values = [
             (frame[name].cast(pl.String) if name in frame.columns else pl.repeat(None, frame.height, eager=True))
             .cast(pl.String)
@@ -279,7 +281,7 @@ class LabelledBlocks:
 
     def _with_roles(self, block: Block, path: Path) -> pl.DataFrame:
         """The block, with the columns of the first one's roles, which must be its own."""
-        frame = block.frame
+        frame = with_keys(block.frame, [] if self._by is None else [self._by])
         if self._roles is None:
             self._class_names = block.class_names
             try:

@@ -49,8 +49,8 @@ def split_disjoint(
             up for.
         seed: Of the order in which units are drawn.
         roles: The texts that may not be in both; all if not given.
-        by: Columns of which no value may be in both; by default `cluster_columns`, those given as group. A missing
-            value is no group.
+        by: Columns or keys (see `fields.with_keys`) of which no value may be in both; by default `cluster_columns`,
+            those given as group. A missing value is no group.
         near_copies: Take near copies for the same sentence, see `join_near_copies`; not where that would drop more
             than a tenth of the rows, as where all texts are of one template.
 
@@ -63,8 +63,9 @@ def split_disjoint(
     if not 0 < share < 1:
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
     known = _known_roles(dataset, roles)
-    columns = _known_columns(dataset, by)
-    exact, groups, strata = text_codes(dataset, known), _groups(dataset, columns), _strata(dataset)
+    keyed = dataset.with_keys(by or ())
+    columns = _known_columns(keyed, by)
+    exact, groups, strata = text_codes(dataset, known), _groups(keyed, columns), _strata(dataset)
     random = np.random.default_rng(seed)
     why = ""
     if near_copies:

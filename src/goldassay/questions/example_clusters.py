@@ -35,8 +35,8 @@ def example_clusters(
         dataset: The examples with their texts.
         by: `auto`: rows are joined that share a text (a premise, a hypothesis, a passage) or a group that the user
             named; see `cluster_rows` for where that joins too much. Texts are compared without case and with single
-            spaces, and near copies are taken for the same. `none`: each row counts by itself. Otherwise columns,
-            separated by commas.
+            spaces, and near copies are taken for the same. `none`: each row counts by itself. Otherwise columns or keys
+            (see `fields.with_keys`), separated by commas.
         near_copies: Take near copies of a text for the same.
         codes: `text_codes` of each role, where they are known already.
 
@@ -49,7 +49,8 @@ def example_clusters(
         columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies, codes)
         return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
     check_cluster_columns(by, dataset)
-    return cluster_rows(_codes(dataset, named_columns(by), near_copies, codes), len(dataset), chosen=True)
+    keyed = dataset.with_keys(named_columns(by))
+    return cluster_rows(_codes(keyed, named_columns(by), near_copies, codes), len(dataset), chosen=True)
 
 
 def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
@@ -61,8 +62,10 @@ def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
     given = [dataset for dataset in datasets if dataset is not None]
     if by in (AUTO, NONE) or not given:
         return
-    columns = list(dict.fromkeys(name for dataset in given for name in dataset.examples.columns))
-    if missing := [each for each in named_columns(by) if each not in columns]:
+    names = named_columns(by)
+    keyed = {name for dataset in given for name in dataset.with_keys(names).examples.columns}
+    if missing := [each for each in names if each not in keyed]:
+        columns = dict.fromkeys(name for dataset in given for name in dataset.examples.columns)
         raise InputError(
             f"there is no column {missing[0]!r} to make clusters by",
             file=given[0].source,
@@ -71,7 +74,7 @@ def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
 
 
 def named_columns(by: str) -> tuple[str, ...]:
-    """Columns that a user named, separated by commas."""
+    """Columns or keys that a user named, separated by commas."""
     return tuple(dict.fromkeys(each.strip() for each in by.split(",")))
 
 

@@ -48,8 +48,12 @@ def group_names(runs: Runs, column: str, dataset: Dataset | None) -> NDArray[np.
     """A group name for each example, from the runs or from a column of the dataset; None where neither has it."""
     if column in runs.groups:
         return runs.groups[column].astype(np.str_)
+    if dataset is not None:
+        dataset = dataset.with_keys([column])
     if dataset is None or column not in dataset.examples.columns:
-        return None
+        parts = [group_names(runs, part.strip(), dataset) for part in column.split("+")] if "+" in column else [None]
+        known = [part for part in parts if part is not None]
+        return None if len(known) < len(parts) else np.array([" + ".join(key) for key in zip(*known, strict=True)])
     values = rows_of(runs, dataset, [column] if column != "example_id" else [])[column]
     if values.dtype.is_nested() or values.null_count():
         return None

@@ -15,7 +15,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
@@ -233,6 +233,7 @@ def read_choices(
         InputError: A column that was named is not there, there is no column of answers, or no item can be used.
     """
     frame, named = name_fields(table.frame, roles)
+    frame = with_keys(frame, dependent)
     check_columns(frame, [*named.values(), *dependent], source)
     ignored = named.pop("ignore", "").split("+")
     shape = find_shape(frame, named)

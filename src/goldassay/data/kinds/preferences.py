@@ -16,7 +16,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.kind import Match, Strength, joined
@@ -129,6 +129,7 @@ def read_preferences(
     shape = find_preferences(frame, named)
     if shape is None:
         return None
+    frame = with_keys(frame, dependent)
     _check_columns(frame, dependent, source)
     read, doubtful, said = _sides_of(frame, shape, source)
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]

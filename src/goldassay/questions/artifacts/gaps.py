@@ -16,8 +16,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
 from goldassay.data import Dataset, read_dataset
+from goldassay.data.fields import with_keys
 from goldassay.data.roles import TEXT_ROLES
-from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.run_inputs import read_texts
 from goldassay.report.saving import write_tables
 from goldassay.runs.answers import read_answers
@@ -192,7 +193,8 @@ def _clusters(examples: pl.DataFrame | Dataset, by: str) -> dict[str, int] | Non
     if isinstance(examples, pl.DataFrame):
         if by == NONE or not set(TEXT_ROLES) & set(examples.columns):
             return None
-        known = {ID, *TEXT_ROLES, *by.split(",")}
+        examples = with_keys(examples, named_columns(by))
+        known = {ID, *TEXT_ROLES, *named_columns(by)}
         examples = Dataset.from_frame(examples.select(name for name in examples.columns if name in known))
     codes = clusters_of(examples, by=by)
     return None if codes is None else dict(zip(examples.examples[ID].to_list(), codes.tolist(), strict=True))

@@ -372,7 +372,7 @@ def _findings(patterns: PatternTable, keeping: ArtifactSettings) -> pl.DataFrame
 
 
 def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:
-    examples = dataset.examples
+    examples = dataset.with_keys([column]).examples
     if column not in examples.columns:
         raise InputError(
             f"there is no column {column!r}", file=dataset.source, mend=f"choose from {', '.join(examples.columns)}"

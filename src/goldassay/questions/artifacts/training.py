@@ -69,6 +69,7 @@ class SharedTexts:
         roles, names = dataset.text_columns, named_columns(by)
         if names is None:
             return cls(None, roles, np.empty((len(dataset), 0), np.int32))
+        dataset = dataset.with_keys(names)
         present = tuple(name for name in names if name in dataset.examples.columns)
         codes = text_codes(dataset, roles)
         if names and not present:

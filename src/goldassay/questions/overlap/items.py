@@ -15,6 +15,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.data import parse_columns
 from goldassay.data.column_names import normalized
+from goldassay.data.fields import with_keys
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
 from goldassay.data.row_values import normalized_texts, value_codes
@@ -285,6 +286,7 @@ def _of_answers(
         joined = Clusters(np.arange(len(found)), "Each item counts by itself, as chosen.", ())
     elif clusters != AUTO:
         names = named_columns(clusters)
+        frame = with_keys(frame, names)
         if missing := [each for each in names if each not in frame.columns]:
             raise InputError(f"there is no column {missing[0]!r} to make clusters by", file=source, mend="name another")
         joined = cluster_rows({each: value_codes(frame[each]) for each in names}, len(found), chosen=True)

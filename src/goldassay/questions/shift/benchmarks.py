@@ -374,11 +374,11 @@ def _read_dataset(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _
     if file.entry.join is not None and file.joined is not None:
         return _read_joined(file.path, file.joined, file.entry.join, recipe, columns)
     dataset = read_dataset(file.path, columns=columns or None)
-    table = dataset.examples
     # A column that was taken for a role is there under that name.
     roles = {column: "example_id" if role == "id" else role for role, column in dataset.provenance.roles.items()}
-    taken = {column: role for column, role in roles.items() if role in table.columns}
+    taken = {column: role for column, role in roles.items() if role in dataset.examples.columns}
     column = taken.get(file.entry.domain_column or "", file.entry.domain_column)
+    table = dataset.with_keys([column] if column else []).examples
     if column and column not in table.columns:
         shown = ", ".join(name for name in table.columns[:12] if name != "example_id")
         raise InputError("there is no such column", file=file.path, column=column, mend=f"it has {shown}")

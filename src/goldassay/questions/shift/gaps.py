@@ -15,7 +15,7 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import percent
-from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.rows import beside_data
 from goldassay.questions.shift.answers import texts_of
 from goldassay.questions.shift.groups import counted_alike, describe_probabilities, describe_sets, frames
@@ -308,7 +308,8 @@ def measure_gaps(
 def _clusters_of(dataset: Dataset | None, answers: Answers, by: str) -> NDArray[np.int64] | None:
     """Clusters of the examples, or None; see `clusters_of`."""
     if dataset is not None and by not in (AUTO, NONE):
-        there = all(name.strip() in dataset.examples.columns for name in by.split(","))
+        dataset = dataset.with_keys(named_columns(by))
+        there = set(named_columns(by)) <= set(dataset.examples.columns)
         by = by if there else AUTO
     return clusters_of(dataset, answers.example_ids, by)
 

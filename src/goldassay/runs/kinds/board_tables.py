@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.row_values import value_codes
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
@@ -102,6 +102,7 @@ def read_cells(
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
     """
     frame, columns = name_fields(frame, columns)
+    frame = with_keys(frame, clusters)
     roles = roles_of(columns)
     ignored = set(roles.pop("ignore", "").split("+")) - {""}
     for role, parts in [(role, column.split("+")) for role, column in roles.items() if column not in frame.columns]:
