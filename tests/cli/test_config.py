@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["goldassay"]
 
-# Limits that nothing reaches: what would be unsound is sound, or not measurable for another reason.
+# Limits that nothing reaches: what would be unsound is sound, or unresolved for another reason.
 LOOSE = """
 [verdicts.artifacts]
 caution = 0.97
@@ -116,7 +116,7 @@ def test_limits_hold_and_are_named(
         done = goldassay(*arguments, *option)
         assert done.status == 0, done.err
         after, document = verdict()
-        assert after["verdict"] in ("sound", "not measurable")
+        assert after["verdict"] in ("sound", "unresolved")
         assert after["limits"].startswith(f"Limits set by {file}: {kept} = 0.97 (default ")
         assert document["settings_file"]["name"] == file
         assert file in done.out

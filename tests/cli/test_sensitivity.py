@@ -90,7 +90,7 @@ def test_copies_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     run = scores_of({"a": 0.7}, 1)["a"]
     write(tmp_path / "runs.csv", {name: np.repeat(run, 2, axis=0) for name in FLAT})
     done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert states(done.out, "12 configurations", "differ so little", "one counts")
     assert "more than 5 % of the examples that both get wrong" in done.out
 
@@ -105,7 +105,7 @@ def test_no_claim_exceeds_a_spread_of_copies(goldassay: Command, tmp_path: Path,
     for made in (dict.fromkeys("abcde", run), near):
         write(tmp_path / "runs.csv", made)
         done = goldassay("sensitivity", "runs.csv", "--claim", claim, "--json", "found.json", "-o", "out")
-        assert word(done) == "NOT MEASURABLE"
+        assert word(done) == "UNRESOLVED"
         assert "points: more than another" not in done.out
         (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
         assert one["claim"] != "exceeds"
@@ -140,14 +140,14 @@ def test_a_model_that_knows_nothing_is_not_sound(goldassay: Command, tmp_path: P
     ]  # fmt: skip
     pl.DataFrame(rows).write_csv(tmp_path / "runs.csv")
     done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert "Nothing shows that the model knows anything." in done.out
 
 
 def test_without_repeats_no_flaw_is_called(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of(STEEP, 1))
     done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert "cannot be told apart" in done.out
     assert "repeats included" in done.out
 
@@ -155,7 +155,7 @@ def test_without_repeats_no_flaw_is_called(goldassay: Command, tmp_path: Path) -
 def test_few_configurations_have_a_range(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 3))
     done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert "SD" not in done.out.replace("SD over", "")
     assert "range" in done.out
     assert "Ask in 3 more ways at least" in done.out
@@ -297,7 +297,7 @@ def test_an_audit_names_configurations_that_do_not_fit(
     odd = (pl.col("config_prompt") == "c") & pl.col("id").is_in(specimen["id"][:100].to_list())
     made.filter(~odd).write_csv(tmp_path / "runs.csv")
     verdict = audited(goldassay, tmp_path, "runs.csv")["verdicts"]["sensitivity"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert states(verdict["evidence"], "mock on test", "different examples", "200 in common")
 
 
@@ -307,7 +307,7 @@ def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Comma
     one = write(tmp_path / "one.csv", scores_of({"a": 0.7}, 3), model="other")
     pl.concat([flat, one]).write_csv(tmp_path / "both.csv")
     done = goldassay("sensitivity", "both.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert "Asked in one configuration alone: other on mcq." in done.out
 
 
@@ -316,7 +316,7 @@ def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     failed = {prompt: np.tile(np.arange(12) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
     write(tmp_path / "few.csv", failed)
     done = goldassay("sensitivity", "few.csv")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     assert states(done.out, "12.0 effective clusters", 20)
     more = {prompt: np.tile(np.arange(200) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
     write(tmp_path / "more.csv", more)
@@ -328,7 +328,7 @@ def test_equal_scores_are_not_known_to_be_equal(goldassay: Command, tmp_path: Pa
     failed = {prompt: np.tile(np.arange(24) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
     write(tmp_path / "few.csv", failed)
     done = goldassay("sensitivity", "few.csv", "--json", "found.json")
-    assert word(done) == "NOT MEASURABLE"
+    assert word(done) == "UNRESOLVED"
     (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
     # Flips that know nothing of each other: 12 examples, each failed by one of 12.
     assert one["spread"]["sd_interval"]["high"] == pytest.approx(

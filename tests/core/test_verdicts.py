@@ -21,7 +21,7 @@ SOURCE = Path(goldassay.__file__).parent
 
 
 def test_the_order() -> None:
-    assert sorted(WORDS, key=severity) == ["sound", "not measurable", "caution", "unsound"]
+    assert sorted(WORDS, key=severity) == ["sound", "not measurable", "unresolved", "caution", "unsound"]
 
 
 def _words_of(node: ast.AST) -> list[str]:
@@ -66,6 +66,8 @@ def _of_one_set(word: str, value: float) -> Report:
     [
         (("sound", "not measurable"), "not measurable"),
         (("not measurable", "sound"), "not measurable"),
+        (("unresolved", "sound"), "unresolved"),
+        (("unresolved", "not measurable"), "unresolved"),
         (("not measurable", "caution"), "caution"),
         (("caution", "unsound", "not measurable"), "unsound"),
     ],

@@ -377,12 +377,12 @@ class TestVerdicts:
         (outcome,) = checked(AUDIT, worst_shift_verdict="unsound").outcomes
         assert outcome.line == says("worst_shift_verdict:", "not in the report")
         assert outcome.status != "kept"
-        few = stored("few", verdicts={"artifacts": verdict("not measurable"), "leakage": verdict("sound")})
+        few = stored("few", verdicts={"artifacts": verdict("unresolved"), "leakage": verdict("sound")})
         assert not checked(few, worst_verdict="unsound").passed
-        both = stored("both", verdicts={"artifacts": verdict("unsound"), "leakage": verdict("not measurable")})
+        both = stored("both", verdicts={"artifacts": verdict("unsound"), "leakage": verdict("unresolved")})
         (outcome,) = checked(both, worst_verdict="caution").outcomes
         assert outcome.line == says("worst_verdict:", "unsound (artifacts)", "at most caution")
-        none = stored("none", verdicts={"shift": verdict("not measurable", None)})
+        none = stored("none", verdicts={"shift": verdict("unresolved", None)})
         assert not checked(none, worst_verdict="unsound").passed
 
 

@@ -323,6 +323,8 @@ def test_verdicts_that_moved(audits: tuple[Path, Path]) -> None:
     [
         ("not measurable", "sound", "now measured"),
         ("unsound", "not measurable", "no longer measurable"),
+        ("unresolved", "sound", "better"),
+        ("unresolved", "caution", "worse"),
         ("caution", "unsound", "worse"),
     ],
 )

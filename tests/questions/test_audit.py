@@ -44,7 +44,7 @@ def stable(report: goldassay.Report) -> str:
 def test_every_question_has_a_verdict(report: goldassay.Report) -> None:
     assert set(report.verdicts) == {"artifacts", "leakage", "instability", "shift", "overlap"}
     for verdict in report.verdicts.values():
-        assert verdict["verdict"] in {"sound", "caution", "unsound", "not measurable", "not asked"}
+        assert verdict["verdict"] in {"sound", "caution", "unsound", "unresolved", "not asked"}
         assert verdict["evidence"].endswith((".", "!"))
         assert verdict["next_step"]
     assert report.verdicts["instability"]["verdict"] == "not asked"
@@ -124,7 +124,7 @@ def test_a_single_text_says_what_does_not_apply() -> None:
         for label, mood in [rng.permutation([("good", "shine"), ("bad", "rot")])[0]]
     ]
     report = goldassay.audit(rows[:1200], rows[1200:], settings=SMALL)
-    assert report.verdicts["leakage"]["verdict"] == "not measurable"
+    assert report.verdicts["leakage"]["verdict"] == "unresolved"
     assert "single text" in report.verdicts["leakage"]["evidence"]
     assert report.verdicts["artifacts"]["verdict"] == "caution"
     assert [row["condition"] for row in report.to_dict()["leakage"]["conditions"]] == ["text"]
@@ -250,7 +250,7 @@ def test_a_training_part_too_small_to_search_is_not_called_sound() -> None:
         for i in range(14)
     ]
     report = goldassay.audit(rows[:12], rows[12:], settings=SMALL)
-    assert report.verdicts["artifacts"]["verdict"] == "not measurable"
+    assert report.verdicts["artifacts"]["verdict"] == "unresolved"
 
 
 def test_rows_known_by_heart_are_named(specimen: Any) -> None:

@@ -116,6 +116,6 @@ def test_mining_does_not_call_such_a_test_part_sound(tmp_path: Path, monkeypatch
             assert run(command) == 0
             told[name, *more] = json.loads((tmp_path / "out" / "report.json").read_bytes())["verdicts"]["artifacts"]
     assert {own["verdict"] for (name, *_), own in told.items() if name == "clean"} == {"sound"}
-    assert {own["verdict"] for (name, *_), own in told.items() if name == "flawed"} == {"not measurable"}
+    assert {own["verdict"] for (name, *_), own in told.items() if name == "flawed"} == {"unresolved"}
     assert len({own["evidence"] for (name, *_), own in told.items() if name == "flawed"}) == 1
     assert "test rows by themselves" in told["flawed",]["evidence"]

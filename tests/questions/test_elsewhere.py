@@ -185,7 +185,7 @@ def test_a_model_that_knows_nothing_is_never_sound(tmp_path: Path, kind: str) ->
         made = answers([row["label"] for row in data], 1 / 3, seed=seed)
         keep(tmp_path / "runs", name, data, made if kind == "random" else np.zeros_like(made) + (made[:, :1] % 3))
     word, _, evidence = judged(TRAIN, frame(HOME, "home"), [tmp_path / "runs"], {"away": AWAY})
-    assert word == "not measurable"
+    assert word == "unresolved"
     assert "The model may know nothing" in evidence
 
 
@@ -286,7 +286,7 @@ def test_labels_in_another_order_change_nothing(tmp_path: Path) -> None:
 
 def test_known_texts_are_left_out_and_many_of_them_forbid_the_word_sound(tmp_path: Path) -> None:
     """The set's texts of the training part are answered without error, the others as at home."""
-    for share, word in ((0.1, "sound"), (0.3, "not measurable")):
+    for share, word in ((0.1, "sound"), (0.3, "unresolved")):
         n = int(share * len(AWAY))
         train = [*TRAIN, *({**row, "id": f"t{i}"} for i, row in enumerate(AWAY[:n]))]
         right = answers([row["label"] for row in AWAY], 0.9, seed=2)
@@ -305,7 +305,7 @@ def test_a_set_with_one_label_is_never_sound(tmp_path: Path) -> None:
     place = keep(tmp_path / "runs", "home", HOME, answers([row["label"] for row in HOME], 0.9, seed=1))
     keep(place, "away", away, np.zeros((5, len(away)), dtype=np.int64))
     word, _, evidence = judged(TRAIN, frame(HOME, "home"), [place], {"away": away})
-    assert word == "not measurable"
+    assert word == "unresolved"
     assert "All labels of away are the same" in evidence
 
 
@@ -488,7 +488,7 @@ def test_runs_of_a_part_of_the_input_are_readers_in_leakage(tmp_path: Path) -> N
     assert skill["hypothesis", "model m"]["value"] == pytest.approx(0.925, abs=0.05)
     assert skill["premise", "model turned"]["value"] == pytest.approx(0.925, abs=0.05)
     assert report.verdicts["leakage"]["verdict"] == "unsound"
-    assert report.verdicts["instability"]["verdict"] == "not measurable"
+    assert report.verdicts["instability"]["verdict"] == "unresolved"
 
 
 def test_a_chosen_part_of_a_set_is_no_answer_to_it(tmp_path: Path) -> None:

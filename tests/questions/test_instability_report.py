@@ -457,7 +457,7 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
         write_runs(guessing(by_name), tmp_path / str(by_name))
         report = measure_instability([tmp_path / str(by_name)], settings=lenient)
         verdict = report.verdicts["instability"]
-        assert verdict["verdict"] == "not measurable"
+        assert verdict["verdict"] == "unresolved"
         assert "is not surely above the 33.3 of always answering" in verdict["evidence"]
         warned = [said for said in found(report)["caveats"] if "The labels may belong to other rows" in said]
         assert len(warned) == (not by_name)
@@ -508,12 +508,12 @@ def test_runs_with_an_answer_or_two_changed_are_copies(tmp_path: Path) -> None:
     report = measure_instability([tmp_path / "copies"])
     assert found(report)["results"][0]["sd"] > 0
     verdict = report.verdicts["instability"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert states(verdict["evidence"], "nearly every example alike", "copies of one run")
     assert verdict["next_step"].startswith("Check that these are runs of different seeds")
 
 
-@pytest.mark.parametrize(("share", "word"), [(0.0, "sound"), (0.008, "sound"), (0.05, "not measurable")])
+@pytest.mark.parametrize(("share", "word"), [(0.0, "sound"), (0.008, "sound"), (0.05, "unresolved")])
 def test_right_labels_that_contradict_those_of_the_runs_are_said(tmp_path: Path, share: float, word: str) -> None:
     runs = steady()
     write_runs(runs, tmp_path / "runs")
@@ -554,7 +554,7 @@ def test_a_comparison_says_that_right_labels_contradict_those_of_the_runs() -> N
 def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
     verdict = measure_instability([tmp_path]).verdicts["instability"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert "not surely above 0: the model may know nothing" in verdict["evidence"]
 
 

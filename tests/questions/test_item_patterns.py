@@ -60,7 +60,7 @@ def test_items_to_learn_from_may_be_given_apart() -> None:
     assert verdict["verdict"] == "caution"
     # What was told in the training items only tells nothing here.
     other = goldassay.audit(made(1500, 0.3, 0), made(800, 0.0, 1)).verdicts["artifacts"]
-    assert other["verdict"] in ("sound", "not measurable")
+    assert other["verdict"] in ("sound", "unresolved")
 
 
 def test_clean_items_are_sound_in_every_question_of_items() -> None:
@@ -75,7 +75,7 @@ def test_clean_items_are_sound_in_every_question_of_items() -> None:
 
 def test_few_items_are_not_sound() -> None:
     verdict = goldassay.audit(made(60, 0.0, 0)).verdicts["artifacts"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
 
 
 def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
@@ -203,7 +203,7 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said
                 other = choices.index(ordered[1])
                 choices[answer], choices[other] = choices[other], choices[answer]
     report = goldassay.audit(rows, quiet=True)
-    assert report.verdicts["leakage"]["verdict"] == "not measurable"
+    assert report.verdicts["leakage"]["verdict"] == "unresolved"
     assert said in report.verdicts["leakage"]["evidence"]
     assert report.verdicts["artifacts"]["verdict"] != "sound"
     if cue == "second in the alphabet":

@@ -67,7 +67,7 @@ def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -
     parts = [made(1500, seed, seat=0.4 * sign * opposite) for seed, sign in ((0, 1), (1, -1))]
     frame = pl.concat([part.with_columns(category=pl.lit(kind)) for part, kind in zip(parts, "xy", strict=True)])
     found = goldassay.audit(frame).document["verdicts"]["judgments"]
-    assert found["verdict"] == ("not measurable" if opposite else "sound")
+    assert found["verdict"] == ("unresolved" if opposite else "sound")
     assert ("over all items such effects may cancel each other" in found["evidence"]) is opposite
     assert (found["next_step"] == "Judge each kind of items by itself.") is opposite
 
@@ -81,7 +81,7 @@ def test_a_seat_that_cancels_over_any_column_of_few_values_is_never_sound(column
         for at, (part, kind) in enumerate(zip(parts, kinds, strict=True))
     ])  # fmt: skip
     found = goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"]
-    assert found["verdict"] == "not measurable"
+    assert found["verdict"] == "unresolved"
     assert f"({column})" in found["evidence"]
 
 
@@ -99,7 +99,7 @@ def test_a_seat_that_cancels_over_long_and_short_texts_is_never_sound(how: str) 
             *[] if how == "lengths" else [pl.format("What of {}?", _spelled(part.height, at)).alias("question")]
         ))  # fmt: skip
     found = goldassay.audit(pl.concat(frames), quiet=True).document["verdicts"]["judgments"]
-    assert found["verdict"] == "not measurable"
+    assert found["verdict"] == "unresolved"
     assert "half of the texts" in found["evidence"]
 
 
@@ -151,7 +151,7 @@ def test_columns_that_say_nothing_leave_clean_judges_sound() -> None:
 
 
 def test_few_items_show_nothing() -> None:
-    assert word(goldassay.audit(made(15, 4))) == "not measurable"
+    assert word(goldassay.audit(made(15, 4))) == "unresolved"
 
 
 def test_copies_of_items_under_other_ids_count_once() -> None:
@@ -165,7 +165,7 @@ def test_copies_of_items_under_other_ids_count_once() -> None:
     turned = copies[1].with_columns(response_a="response_b", response_b=pl.col("response_a").str.to_uppercase() + " ")
     report = goldassay.audit(pl.concat([copies[0], turned, *copies[2:]]), quiet=True)
     alone = goldassay.audit(copies[0], quiet=True)
-    assert word(report) == word(alone) == "not measurable"
+    assert word(report) == word(alone) == "unresolved"
     found, wanted = (each.to_dict()["judgments"]["results"][0] for each in (report, alone))
     assert found["n_items"] == wanted["n_items"] == 40
     assert found["effect"] == pytest.approx(wanted["effect"])
@@ -199,7 +199,7 @@ def test_near_copies_of_items_count_once() -> None:
         for at in range(50)
     ]
     report = goldassay.audit(pl.concat(copies), quiet=True)
-    assert word(report) == "not measurable"
+    assert word(report) == "unresolved"
     assert report.to_dict()["judgments"]["results"][0]["n_items"] == 12
 
 
@@ -222,7 +222,7 @@ def test_seats_that_are_taken_for_sides_are_never_sound() -> None:
 def test_one_order_is_not_measurable() -> None:
     frame = made(500, 7).select("item", "judge", winner="winner_original").with_columns(a=pl.lit("x"), b=pl.lit("y"))
     report = goldassay.audit(frame)
-    assert word(report) == "not measurable"
+    assert word(report) == "unresolved"
     assert "one order" in report.document["verdicts"]["judgments"]["evidence"]
 
 
@@ -232,7 +232,7 @@ def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
         winner_swapped=pl.when(pl.col("item") % 5 == 0).then(pl.lit("?")).otherwise(pl.col("winner_swapped"))
     )
     report = goldassay.audit(spoilt)
-    assert word(report) == "not measurable"
+    assert word(report) == "unresolved"
     assert "300 of the 3,000 verdicts cannot be used" in report.document["verdicts"]["judgments"]["evidence"]
 
 

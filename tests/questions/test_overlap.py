@@ -120,10 +120,10 @@ class TestShortQuestions:
         ]
         path = written(tmp_path / "c.jsonl", other_texts())
         _, report = measured(rows, path)
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
         assert states(report.to_markdown(), "300 of 300 items", "so short")
         rows[16:] = [{**row, "question": f"{row['question']} {sentence(rng, 9)}"} for row in rows[16:]]
-        assert word(measured(rows, path)[1]) == "not measurable"
+        assert word(measured(rows, path)[1]) == "unresolved"
         rows[:2] = rows[-2:]
         assert word(measured(rows, path)[1]) == "sound"
 
@@ -219,7 +219,7 @@ class TestWhatIsAsked:
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *texts]))
         assert (found["n_found"], word(report)) == (300, "unsound")
 
-    @pytest.mark.parametrize(("before", "verdict"), [("passage", "sound"), ("instruction", "not measurable")])
+    @pytest.mark.parametrize(("before", "verdict"), [("passage", "sound"), ("instruction", "unresolved")])
     def test_what_is_found_whole_alone_is_sound_with_a_passage_only(
         self, before: str, verdict: str, tmp_path: Path
     ) -> None:
@@ -333,7 +333,7 @@ class TestVerdicts:
         rows = [{"question": f"{frame} {row['question']}", "answer": row["answer"]} for row in questions(200)]
         found, report = measured(rows, written(tmp_path / "c.jsonl", [frame] * 5))
         # Documents that have the questions without the frame would not be found.
-        assert (found["coverage"], word(report)) == (0.0, "not measurable")
+        assert (found["coverage"], word(report)) == (0.0, "unresolved")
         assert found["n_boilerplate"] > 0
 
     def test_a_corpus_of_shuffled_words_has_nothing(self, tmp_path: Path) -> None:
@@ -355,17 +355,17 @@ class TestVerdicts:
         rows = questions()
         texts = [f"{row['question']} {row['answer']}" for row in rows]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
-        assert (found["n_found"], word(report)) == (0, "not measurable")
+        assert (found["n_found"], word(report)) == (0, "unresolved")
         assert "does not find 100 of the items in themselves" in report.verdicts["overlap"]["evidence"]
 
     def test_few_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
         _, report = measured(questions(15), written(tmp_path / "c.jsonl", other_texts()))
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
 
     def test_short_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
         rows = [*questions(380), *({"question": f"what is {at}", "answer": f"{at}"} for at in range(21))]
         found, report = measured(rows, written(tmp_path / "c.jsonl", other_texts()))
-        assert (found["n_searched"], word(report)) == (380, "not measurable")
+        assert (found["n_searched"], word(report)) == (380, "unresolved")
 
     def test_what_is_not_read_cannot_be_called_sound(self, tmp_path: Path) -> None:
         path = written(tmp_path / "c.jsonl", other_texts())
@@ -374,15 +374,15 @@ class TestVerdicts:
             goldassay.measure_overlap(questions(), path)
         assert raised.value.report.to_dict()["overlap"]["n_broken_lines"] == 1
         found, report = measured(questions(), path, skip_broken=True)
-        assert (found["n_broken_lines"], word(report)) == (1, "not measurable")
+        assert (found["n_broken_lines"], word(report)) == (1, "unresolved")
         path.write_text("".join(json.dumps({"text": text} if at % 5 else {"t": text}) + "\n"
                                 for at, text in enumerate(other_texts())))  # fmt: skip
         _, report = measured(questions(), path)
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
         rows = [{"text": text if at % 5 else "", "body": text} for at, text in enumerate(other_texts())]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         _, report = measured(questions(), path)
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
         assert "have no text" in report.verdicts["overlap"]["evidence"]
 
     @pytest.mark.parametrize("name", ["c.jsonl", "c.txt", "c.txt.gz"])
@@ -397,7 +397,7 @@ class TestVerdicts:
             goldassay.measure_overlap(rows, tmp_path / name)
         written(tmp_path / "other.jsonl", other_texts())
         _, report = measured(rows, tmp_path, skip_broken=True)
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
 
     def test_accents_in_another_encoding_cannot_be_called_sound(self, tmp_path: Path) -> None:
         rows = [{key: value.replace("a", "à") for key, value in row.items()} for row in questions()]
@@ -421,7 +421,7 @@ class TestVerdicts:
         assert word(measured(rows, tmp_path / "c.jsonl")[1]) == "unsound"
         written(tmp_path / "other.jsonl", other_texts())
         _, report = measured(framed, tmp_path / "other.jsonl")
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
         assert "stand in many items, as an instruction" in report.verdicts["overlap"]["evidence"]
         assert word(measured(rows, tmp_path / "other.jsonl")[1]) == "sound"
 
@@ -430,12 +430,12 @@ class TestVerdicts:
         written(tmp_path / "corpus" / "a.jsonl", other_texts())
         (tmp_path / "corpus" / "b.csv").write_text("text\n" + "word " * 10_000)
         _, report = measured(questions(), tmp_path / "corpus")
-        assert word(report) == "not measurable"
+        assert word(report) == "unresolved"
 
-    @pytest.mark.parametrize(("name", "n", "verdict"), [("a.csv", 400, "not measurable"), ("a.csv", 2, "sound"),
-        ("a.html", 400, "not measurable"), ("a.csv.gz", 400, "not measurable"), ("a.png", 400, "sound"),
-        ("a.jsonl.bak", 400, "not measurable"), ("a.txt~", 400, "not measurable"), ("a.log", 400, "not measurable"),
-        ("a.lz4", 120, "not measurable"), ("a.db", 400, "not measurable"), ("a.rst", 2, "sound"),
+    @pytest.mark.parametrize(("name", "n", "verdict"), [("a.csv", 400, "unresolved"), ("a.csv", 2, "sound"),
+        ("a.html", 400, "unresolved"), ("a.csv.gz", 400, "unresolved"), ("a.png", 400, "sound"),
+        ("a.jsonl.bak", 400, "unresolved"), ("a.txt~", 400, "unresolved"), ("a.log", 400, "unresolved"),
+        ("a.lz4", 120, "unresolved"), ("a.db", 400, "unresolved"), ("a.rst", 2, "sound"),
         (".a.md5", 400, "sound")])  # fmt: skip
     def test_a_small_table_may_hold_the_test_set(self, name: str, n: int, verdict: str, tmp_path: Path) -> None:
         """It is less than 5 % of the folder, and more than 5 % of the test set."""
@@ -461,8 +461,8 @@ class TestVerdicts:
     @pytest.mark.parametrize(
         ("other", "n", "verdict"),
         [
-            (lambda text: {"body": [{"content": text}]}, 400, "not measurable"),
-            (lambda text: {"text": [1], "body": text}, 400, "not measurable"),
+            (lambda text: {"body": [{"content": text}]}, 400, "unresolved"),
+            (lambda text: {"text": [1], "body": text}, 400, "unresolved"),
             (lambda text: {"text": "", "url": text}, 400, "sound"),
             (lambda text: {"body": text}, 2, "sound"),
         ],
@@ -493,7 +493,7 @@ class TestVerdicts:
             with pytest.raises(InputError, match=rf"field: {said}"):
                 measured(rows, path, field=field)
             report = measured(rows, path, field=field, skip_broken=True)[1]
-            assert word(report) == "not measurable"
+            assert word(report) == "unresolved"
             assert f"{said[1:]}." in report.verdicts["overlap"]["evidence"]
         assert word(measured(rows, path, field="text+question+answer")[1]) == "unsound"
 
@@ -518,7 +518,7 @@ class TestVerdicts:
         with pytest.raises(InputError, match=r"b.parquet: no line has text in 'text'"):
             measured(questions(), folder)
         found, report = measured(questions(), folder, skip_broken=True)
-        assert (found["n_documents"], word(report)) == (9000, "not measurable")
+        assert (found["n_documents"], word(report)) == (9000, "unresolved")
         assert "400 documents have no text, and are left out." in found["notes"]
 
     def test_limits_can_be_set(self, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     corpus = written(tmp_path / "corpus.jsonl", other_texts(50))
     corpus.write_bytes(corpus.read_bytes() + b"{\n")
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
-    assert report.verdicts["overlap"]["verdict"] == "not measurable"
+    assert report.verdicts["overlap"]["verdict"] == "unresolved"
     corpus.write_bytes(corpus.read_bytes()[:-2])
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert report.verdicts["overlap"]["verdict"] == "sound"
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     corpus.write_bytes(corpus.read_bytes() + b'{"text": ""}\n' * 4)
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert "4 of 54 documents have no text" in report.verdicts["overlap"]["evidence"]
-    assert report.verdicts["overlap"]["verdict"] == "not measurable"
+    assert report.verdicts["overlap"]["verdict"] == "unresolved"
 
 
 def test_a_field_that_the_corpus_lacks_leaves_a_doubt(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_field_that_the_corpus_lacks_leaves_a_doubt(tmp_path: Path) -> None:
     corpus = lines(tmp_path / "corpus.jsonl", [{"text": whole(row)} for row in pairs(300, 2)])
     report = goldassay.audit(train, test, corpus=corpus, field="txt+text", settings=QUICK)
     verdict = report.verdicts["overlap"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert "No document has 'txt'; the fields are 'text'." in verdict["evidence"]
 
 

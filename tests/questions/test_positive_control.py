@@ -65,7 +65,7 @@ def repeated(n_texts: int, seed: int) -> list[dict[str, str]]:
 def test_copies_of_few_texts_are_not_taken_for_many_training_rows() -> None:
     report = audit(repeated(400, 1), repeated(200, 2))
     verdict = report.verdicts["artifacts"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert report.to_dict()["artifacts"]["n_significant"] == 0
 
 
@@ -77,7 +77,7 @@ def test_a_label_behind_missing_texts_is_not_sound() -> None:
     report = audit(*parts)
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
-        assert verdict["verdict"] == "not measurable"
+        assert verdict["verdict"] == "unresolved"
         assert "lack a text and were left out" in verdict["evidence"]
 
 
@@ -108,7 +108,7 @@ def test_a_few_texts_missing_of_a_rare_label_are_not_sound() -> None:
     report = audit(*parts)
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
-        assert verdict["verdict"] == "not measurable"
+        assert verdict["verdict"] == "unresolved"
         assert "of the rarest label they may be" in verdict["evidence"]
 
 

@@ -22,6 +22,7 @@ from goldassay.questions.instability.verdict import (
     runs_to_settle,
 )
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
+from goldassay.stats.detection import KindLimit
 from goldassay.stats.effects import Effect, Effects
 from goldassay.stats.intervals import sd_interval
 from goldassay.stats.verdicts import (
@@ -53,7 +54,7 @@ HANS = Spread("bert on hans", 10, 30000, 0.0151, 0.0104, 0.0276, 218.4, 137.4, 1
         (0.049, 0.2, "caution"),
         (0.01, 0.02, "caution"),
         (-0.02, 0.049, "sound"),
-        (-0.3, 0.05, "not measurable"),
+        (-0.3, 0.05, "unresolved"),
         (math.nan, math.nan, "not measurable"),
     ],
 )
@@ -63,7 +64,7 @@ def test_the_interval_decides(low: float, high: float, word: str) -> None:
 
 @given(st.floats(-0.5, 0.5), st.floats(0, 0.5), st.floats(0, 0.2), st.floats(0, 0.2))
 def test_more_harm_is_never_judged_milder(low: float, width: float, caution: float, more: float) -> None:
-    order = {"sound": 0, "not measurable": 1, "caution": 2, "unsound": 3}
+    order = {"sound": 0, "unresolved": 1, "caution": 2, "unsound": 3}
     first = judge_interval(low, low + width, caution, caution + more)
     second = judge_interval(low + 0.1, low + width + 0.1, caution, caution + more)
     assert order[second] >= order[first]
@@ -91,9 +92,9 @@ FAILED_CONTROL = Doubt("A planted word was not found.", "Give more rows.")
         ([effect(0.12, 0.2)], "unsound"),
         ([effect(0.03, 0.2)], "caution"),
         ([effect(-0.02, 0.119)], "sound"),
-        ([effect(-0.02, 0.12)], "not measurable"),
+        ([effect(-0.02, 0.12)], "unresolved"),
         ([effect(-0.02, 0.05), effect(0.05, 0.06, "information share")], "unsound"),
-        ([effect(-0.02, 0.05), effect(-0.01, 0.051, "information share")], "not measurable"),
+        ([effect(-0.02, 0.05), effect(-0.01, 0.051, "information share")], "unresolved"),
         ([effect(-0.02, 0.05), effect(0.031, 0.11, "balanced skill", part="premise")], "caution"),
         # What has no interval decides nothing as long as something has one.
         ([effect(-0.02, 0.05), effect(math.nan, math.nan, "information share", reason="it does not vary")], "sound"),
@@ -107,19 +108,19 @@ def test_the_worst_end_of_all_effects_decides(found: list[Effect], word: str) ->
 def test_a_part_of_which_nothing_is_known_is_never_sound() -> None:
     unknown = effect(math.nan, math.nan, part="premise", reason="some probabilities are not numbers")
     judged = judge_effects(effects(effect(-0.02, 0.05), unknown))
-    assert judged.word == "not measurable"
+    assert judged.word == "unresolved"
     assert "Of the premise nothing could be measured" in judged.doubts[0].why
 
 
 def test_a_doubt_takes_back_soundness_and_nothing_else() -> None:
-    assert judge_effects(effects(effect(-0.02, 0.05)), [FAILED_CONTROL]).word == "not measurable"
+    assert judge_effects(effects(effect(-0.02, 0.05)), [FAILED_CONTROL]).word == "unresolved"
     assert judge_effects(effects(effect(0.04, 0.05)), [FAILED_CONTROL]).word == "caution"
     assert judge_effects(effects(effect(0.14, 0.15)), [FAILED_CONTROL]).word == "unsound"
 
 
 def test_fewer_than_twenty_effective_clusters_are_never_sound() -> None:
     few = judge_effects(effects(effect(-0.02, 0.05), effective_clusters=19.9))
-    assert few.word == "not measurable"
+    assert few.word == "unresolved"
     assert "19.9 effective clusters" in few.doubts[0].why
     assert judge_effects(effects(effect(-0.02, 0.05), effective_clusters=20)).word == "sound"
 
@@ -141,7 +142,59 @@ def test_rows_that_depend_on_each_other_are_not_asked_for_again() -> None:
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=200.0)).doubts
     assert states(doubt.mend, "410 independent test rows", "2,000 count as 200")
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=1900.0)).doubts
-    assert "about 4,100 test rows: " in doubt.mend
+    assert "About 4,100 test rows settle" in doubt.mend
+
+
+def test_more_rows_are_advised_only_within_reach() -> None:
+    """An interval of eight times the width needs 64 times the rows."""
+    (doubt, *_) = judge_effects(effects(effect(-0.5, 0.6))).doubts
+    assert "test rows" not in doubt.mend
+
+
+def kind(name: str, limit: float, *, counts: bool = True) -> KindLimit:
+    return KindLimit(name, limit, counts, (0.5, 0.8, 0.9), (0.04, 0.07, 0.11))
+
+
+@pytest.mark.parametrize(
+    ("limits", "word", "at_most"),
+    [
+        ([], "sound", 0.06),
+        ([kind("one word", 0.04), kind("ten words", 0.09)], "sound", 0.09),
+        # The upper end of the readers says nothing of what they cannot find.
+        ([kind("one word", 0.04), kind("fifty words", 0.12)], "unresolved", 0.12),
+        ([kind("one word", 0.07), kind("form", 1.0)], "unresolved", 1.0),
+        # A kind that does not count is named, and takes nothing back.
+        ([kind("one word", 0.07), kind("interactions", 1.0, counts=False)], "sound", 0.07),
+        ([kind("interactions", 1.0, counts=False)], "sound", 0.06),
+        # No kind's limit can lie below what the readers themselves leave open.
+        ([kind("one word", 0.01)], "sound", 0.06),
+    ],
+)
+def test_the_limit_of_detection_decides_what_is_sound(limits: list[KindLimit], word: str, at_most: float) -> None:
+    judged = judge_effects(effects(effect(-0.02, 0.06)), (), limits)
+    assert (judged.word, judged.bound, judged.low) == (word, at_most, -0.02)
+    assert judge_effects(effects(effect(0.13, 0.2)), (), limits).word == "unsound"
+    # Whatever was found, the bound is not less than what may be there.
+    assert (judge_effects(effects(effect(0.13, 0.2)), (), limits).bound or 0) >= 0.2
+
+
+def test_the_bound_is_never_below_the_noise_of_the_readers() -> None:
+    """A reader that does worse than guessing excludes no flaw of less than 1.96 standard errors."""
+    worse = replace(effect(-0.3, -0.1), standard_error=0.05)
+    assert judge_effects(effects(worse)).at_most == pytest.approx(1.959964 * 0.05)
+    assert judge_effects(effects(replace(worse, standard_error=0.07))).word == "unresolved"
+
+
+def test_a_doubt_raises_the_bound_to_what_it_may_hide() -> None:
+    found = effects(effect(-0.02, 0.06))
+    assert judge_effects(found, [FAILED_CONTROL]).at_most == 1.0
+    assert judge_effects(found, [replace(FAILED_CONTROL, at_most=0.3)]).at_most == 0.3
+    assert judge_effects(found, [replace(FAILED_CONTROL, at_most=0.0)]).at_most == 0.06
+
+
+def test_where_nothing_was_measured_there_is_no_bound() -> None:
+    judged = judge_effects(effects(effect(math.nan, math.nan, reason="all test rows have the same label")))
+    assert (judged.word, judged.bound) == ("not measurable", None)
 
 
 def part(condition: str, n_runs: int = 5, improvement: float = 0.0) -> ConditionAccuracy:
@@ -184,7 +237,7 @@ def test_one_run_is_never_worth_more_than_two() -> None:
     alone = part("hypothesis_only", n_runs=1)
     assert single_run_doubts([part("hypothesis_only", n_runs=2)]) == []
     verdict = leakage(effect(-0.02, 0.05), best=alone, doubts=single_run_doubts([alone]))
-    assert verdict.verdict == "not measurable"
+    assert verdict.verdict == "unresolved"
     assert "there is one run" in verdict.evidence
     assert "several seeds" in verdict.next_step
     found = leakage(effect(0.2, 0.25), best=alone, doubts=single_run_doubts([alone]))
@@ -202,7 +255,7 @@ def test_rows_that_are_in_training_too_are_counted() -> None:
 
 def test_two_runs_that_happen_to_agree_are_not_taken_for_a_steady_score() -> None:
     spread = replace(STEADY, n_runs=2, sd=0.001, sd_low=0.0004, sd_high=0.032)
-    assert judge_instability([spread], InstabilityLimits()).verdict == "not measurable"
+    assert judge_instability([spread], InstabilityLimits()).verdict == "unresolved"
 
 
 def test_instability_is_judged_by_the_least_stable() -> None:
@@ -216,7 +269,7 @@ def test_instability_is_judged_by_the_least_stable() -> None:
 def test_runs_that_happen_to_agree_are_not_steady() -> None:
     equal = replace(STEADY, n_runs=3, n_examples=60, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan)
     verdict = judge_instability([equal], InstabilityLimits())
-    assert verdict.verdict == "not measurable"
+    assert verdict.verdict == "unresolved"
     assert (
         f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in verdict.evidence
     )
@@ -230,14 +283,14 @@ def test_runs_that_score_every_example_alike_may_be_one_run() -> None:
         design_effect_low=math.nan, design_effect_high=math.nan, n_distinct=1,
     )  # fmt: skip
     verdict = judge_instability([copies], InstabilityLimits())
-    assert verdict.verdict == "not measurable"
+    assert verdict.verdict == "unresolved"
     assert "they may be copies of one run" in verdict.evidence
     assert verdict.next_step.startswith("Check that these are runs of different seeds")
     other = replace(copies, effective_size=math.inf, n_distinct=6)
     assert judge_instability([other], InstabilityLimits()).verdict == "sound"
 
 
-@pytest.mark.parametrize(("n_distinct", "word"), [(10, "sound"), (5, "sound"), (4, "not measurable")])
+@pytest.mark.parametrize(("n_distinct", "word"), [(10, "sound"), (5, "sound"), (4, "unresolved")])
 def test_copies_of_a_run_do_not_count_as_runs(n_distinct: int, word: str) -> None:
     """Five copies of one run and another one were called sound."""
     verdict = judge_instability([replace(STEADY, n_distinct=n_distinct)], InstabilityLimits())
@@ -247,10 +300,10 @@ def test_copies_of_a_run_do_not_count_as_runs(n_distinct: int, word: str) -> Non
 
 def test_the_upper_end_is_that_of_as_many_runs_as_differ() -> None:
     moving = replace(STEADY, sd=0.0045, sd_low=0.0031, sd_high=sd_interval(0.0045, 10).high)
-    assert judge_instability([moving], InstabilityLimits()).verdict != "not measurable"
+    assert judge_instability([moving], InstabilityLimits()).verdict != "unresolved"
     assert sd_interval(0.0045, 5).high > InstabilityLimits().unsound_sd
     copied = judge_instability([replace(moving, sd_low=0.002, n_distinct=5)], InstabilityLimits())
-    assert copied.verdict == "not measurable"
+    assert copied.verdict == "unresolved"
 
 
 def test_sentences_follow_the_interval_of_the_design_effect() -> None:
@@ -285,14 +338,14 @@ def test_a_part_of_the_input_never_decides_on_instability(whole: str) -> None:
     assert judge(rows, limits).evidence.startswith(f"{whole}: accuracy moves by 0.24 points")
     assert judge([result("premise_only", STEADY), result(whole, HANS)], limits).verdict == "unsound"
     parts = judge([result("premise_only", HANS), result("shuffled", HANS)], limits)
-    assert parts.verdict == "not measurable"
+    assert parts.verdict == "unresolved"
     assert "only of premise_only, shuffled" in parts.evidence
 
 
 def test_a_model_of_one_run_is_not_sound_beside_a_steady_one() -> None:
     limits = InstabilityLimits()
     beside = judge([result("paired", STEADY), result("paired", STEADY, n_runs=1)], limits)
-    assert beside.verdict == "not measurable"
+    assert beside.verdict == "unresolved"
     assert "Only one run was given of paired" in beside.evidence
     assert beside.next_step == says("5 seeds of paired")
     assert judge([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
@@ -313,22 +366,22 @@ def test_a_large_design_effect_alone_is_a_reason_for_caution_by_its_interval() -
 def test_no_more_runs_are_asked_for_than_copies_that_were_given() -> None:
     copies = replace(STEADY, n_distinct=2, sd=0.001, sd_low=0.0007, sd_high=0.0018)
     verdict = judge_instability([copies], InstabilityLimits())
-    assert verdict.verdict == "not measurable"
+    assert verdict.verdict == "unresolved"
     assert "runs in all" not in verdict.next_step
     assert "Give 5 runs that differ from each other: " in verdict.next_step
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "word"), [(0.0005, 0.005, "not measurable"), (0.003, 0.05, "caution"), (0.01, 0.4, "unsound")]
+    ("low", "high", "word"), [(0.0005, 0.005, "unresolved"), (0.003, 0.05, "caution"), (0.01, 0.4, "unsound")]
 )
 def test_fewer_than_five_runs_are_never_sound(low: float, high: float, word: str) -> None:
     four = replace(STEADY, n_runs=4, sd_low=low, sd_high=high)
     verdict = judge_instability([four], InstabilityLimits())
     assert verdict.verdict == word
     assert "From 4 runs the SD itself is hardly known." in verdict.evidence
-    assert ("Give 5 runs in all" in verdict.next_step) == (word == "not measurable")
+    assert ("Give 5 runs in all" in verdict.next_step) == (word == "unresolved")
     assert judge_instability([replace(four, n_runs=5)], InstabilityLimits()).verdict == word.replace(
-        "not measurable", "sound"
+        "unresolved", "sound"
     )
 
 
@@ -348,17 +401,17 @@ def test_a_model_that_may_know_nothing_is_never_sound() -> None:
     limits = InstabilityLimits()
     few = replace(STEADY, score=0.36, above_constant_low=-0.002, examples_to_exceed=12_000)
     verdict = judge_instability([few], limits)
-    assert verdict.verdict == "not measurable"
+    assert verdict.verdict == "unresolved"
     assert states(verdict.evidence, "36.0 points", "not surely above", "35.4", "entailment")
     assert "the model may know nothing" in verdict.evidence
     assert verdict.next_step.startswith("Give 12,000 examples: ")
     below = judge_instability([replace(few, score=0.33, examples_to_exceed=None)], limits)
-    assert below.verdict == "not measurable"
+    assert below.verdict == "unresolved"
     assert "Check that the right labels belong to these rows" in below.next_step
     unlabelled = replace(STEADY, score=0.0, constant=None, constant_score=0.0, above_constant_low=0.0)
     assert "not surely above 0" in judge_instability([unlabelled], limits).evidence
     unknown = replace(STEADY, above_constant_low=math.nan, examples_to_exceed=None)
-    assert judge_instability([unknown], limits).verdict == "not measurable"
+    assert judge_instability([unknown], limits).verdict == "unresolved"
     # Knowing nothing excuses no spread.
     assert judge_instability([replace(HANS, above_constant_low=-0.1)], limits).verdict == "unsound"
 
@@ -375,10 +428,10 @@ def test_as_many_runs_as_are_asked_for_settle_it(sd: float, n_runs: int) -> None
     verdict = judge_instability([at(n_runs)], limits)
     assert needed is not None
     assert needed >= 5
-    assert judge_instability([at(needed)], limits).verdict != "not measurable"
+    assert judge_instability([at(needed)], limits).verdict != "unresolved"
     if needed > 5:
-        assert judge_instability([at(needed - 1)], limits).verdict == "not measurable"
-    if verdict.verdict == "not measurable":
+        assert judge_instability([at(needed - 1)], limits).verdict == "unresolved"
+    if verdict.verdict == "unresolved":
         assert verdict.next_step.startswith(f"Give {needed:,} runs in all")
 
 

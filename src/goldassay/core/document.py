@@ -39,11 +39,12 @@ class Headline(_Part):
 class Verdict(_Part):
     """The answer to one question, or that it was not asked; of two models, whether they are told apart."""
 
-    verdict: Literal["sound", "caution", "unsound", "not measurable", "not asked", "told apart", "not told apart"]
+    verdict: Literal["sound", "caution", "unsound", "unresolved", "not measurable", "not asked", "told apart", "not told apart"]
     evidence: str
     headline: Headline | None
     next_step: str
     rule: str
+    at_most: Annotated[float, Field(ge=0)] | None = None
     limits: str = ""
     question: str = ""
 

@@ -10,10 +10,14 @@ from goldassay.core.results import Result
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Word = Literal["sound", "not measurable", "caution", "unsound"]
+Word = Literal["sound", "not measurable", "unresolved", "caution", "unsound"]
 
-# From the mildest to the most severe. What could not be measured may be as bad as anything, so that it outranks sound.
-WORDS: tuple[Word, ...] = ("sound", "not measurable", "caution", "unsound")
+# From the mildest to the most severe. Neither of the two inconclusive words is milder than sound. Of two parts, one
+# not measurable and one unresolved, the whole is unresolved: something was measured.
+WORDS: tuple[Word, ...] = ("sound", "not measurable", "unresolved", "caution", "unsound")
+
+# Words that show neither a flaw nor its absence: a check does not pass on them unless its policy says so.
+INCONCLUSIVE: tuple[Word, ...] = ("not measurable", "unresolved")
 
 # What stands in place of a word where nothing was given for a question; it has no rank.
 NOT_ASKED = "not asked"
@@ -43,13 +47,24 @@ class Headline(Result):
 
 @dataclass(frozen=True)
 class Verdict(Result):
-    """An answer to one question: the word, what decided it, what to do next, and the rule that was applied."""
+    """An answer to one question.
+
+    Attributes:
+        verdict: The word.
+        evidence: What decided it.
+        headline: The number that matters; None where nothing was measured.
+        next_step: What to do next.
+        rule: That was applied.
+        at_most: How large a flaw may be that was not found, in the unit of the question's limits as a fraction (points
+            / 100); None where nothing was measured.
+    """
 
     verdict: Word
     evidence: str
     headline: Headline | None
     next_step: str
     rule: str
+    at_most: float | None = None
 
 
 def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:
@@ -61,6 +76,7 @@ def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:
         "headline": None,
         "next_step": f"Add {options}.",
         "rule": "",
+        "at_most": None,
     }
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from goldassay.core.escaping import visible
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import Result
-from goldassay.core.verdicts import WORDS, severity
+from goldassay.core.verdicts import INCONCLUSIVE, WORDS, severity
 from goldassay.gate.policy import require_demands
 
 if TYPE_CHECKING:
@@ -180,13 +180,13 @@ def _rank(value: float | str) -> float:
     """A number as it is; a verdict by its severity, NaN for one that says nothing."""
     if not isinstance(value, str):
         return float(value)
-    return float(severity(value)) if value in WORDS and value != "not measurable" else math.nan
+    return float(severity(value)) if value in WORDS and value not in INCONCLUSIVE else math.nan
 
 
 def _lacking(demand: Demand, undefined: Sequence[_Held], reports: Sequence[StoredReport]) -> Outcome:
     if undefined:
         first = undefined[0]
-        what = "is not measurable" if demand.unit == "verdict" else "is not defined"
+        what = f"is {first.value}" if demand.unit == "verdict" else "is not defined"
         if isinstance(first.value, float) and not math.isnan(first.value):
             what = f"has no interval, and by = {demand.by!r} asks for one"
         why = first.reason

@@ -127,6 +127,7 @@ def within_doubts(
                     f"on them, not surely below {percent(limits[1])}, and readers that learned from the training part "
                     "do not see it.",
                     f"Audit the test file as the training part, and read what its {part} texts give away.",
+                    own.high,
                 )
             )
     return doubts

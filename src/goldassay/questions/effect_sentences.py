@@ -80,7 +80,7 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
             if parts > 1
             else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}.{left_out}"
         )
-    if judged.word == "not measurable":
+    if judged.word == "unresolved":
         return f"Largest upper end: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
     limit = effect.unsound if judged.word == "unsound" else effect.caution
     return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
@@ -196,5 +196,5 @@ def effect_rule(
         f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
         f"all effects. Sound if every upper end lies below the limit for unsound, the same readers find {n_words} "
         f"words a label planted at {TIMES_LIMIT} times that limit, each label that counts has {LEAST_ROWS} training "
-        f"rows, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else not measurable."
+        f"rows, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
     )

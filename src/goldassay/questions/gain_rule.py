@@ -15,5 +15,5 @@ def gain_rule(quantity: str, caution: float, unsound: float, scale: float) -> st
         f"By {quantity}, of the {points(scale)} points that the most frequent label leaves to be gained: unsound if "
         f"the lower end of its interval is at least {points(unsound * scale)} points ({unsound:.1%} of them), caution "
         f"if at least {points(caution * scale)} ({caution:.1%}), sound if the upper end is below "
-        f"{points(unsound * scale)}, else not measurable."
+        f"{points(unsound * scale)}, else unresolved."
     )

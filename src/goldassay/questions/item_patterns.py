@@ -159,6 +159,7 @@ def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> 
             f"Picking by the {highest['reader']} gains {percent(highest['value'])} ({percent(highest['low'])} to "
             f"{percent(highest['high'])}), which may reach {percent(limits.unsound)}.",
             "Read the verdict on leakage.",
+            float(highest["high"]),
         )
     ]
 
@@ -187,6 +188,7 @@ def _pick_doubts(
             f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limits.unsound)}: a surface "
             "pattern, though none of words.",
             "Read the verdict on leakage.",
+            high,
         )
     ]
 
@@ -203,9 +205,11 @@ def _judge(measured: Effects | None, clusters: Clusters, limits: ArtifactLimits,
                 f"No pattern tells them apart; in {clusters.effective:.0f} effective clusters of items one may that "
                 f"occurs in {percent(high)} of them.",
                 "Audit with more items.",
+                high,
             )
         )
-    return Judged("not measurable" if found else "sound", None, tuple(found))
+    at_most = max((high, *(each.at_most for each in found)))
+    return Judged("unresolved" if found else "sound", None, tuple(found), 0.0, at_most)
 
 
 def as_texts(items: ChoiceItems, groups: NDArray[np.integer] | None) -> Dataset:
@@ -377,13 +381,12 @@ def _verdict(
     next_step = {
         "sound": "Keep the report with the items.",
         "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
-        "not measurable": judged.doubts[0].mend if judged.doubts else "",
-    }[word]
+    }.get(word, judged.mend)
     rule = (
         f"By what picking a {kind.option} by patterns of words or of form gains over guessing: caution if some "
         f"lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, since "
         f"patterns are learned from {kind.options} alone. Sound if every upper end lies below "
         f"{percent(limits.unsound)}, and the same readers find {WORDS_FOR_PATTERNS} words planted in twice that share "
-        "of the items; else not measurable."
+        "of the items; else unresolved."
     )
-    return Verdict(word, " ".join(said), headline, next_step, rule)
+    return Verdict(word, " ".join(said), headline, next_step, rule, judged.bound)

@@ -27,6 +27,7 @@ _SHOWN = {
     "sound": ("#146c4b", "✓"),
     "caution": ("#855b00", "!"),
     "unsound": ("#a8231b", "✕"),
+    "unresolved": ("#4a5a78", "?"),
     "not measurable": ("#59626b", "–"),
 }
 _NAME = ("goldassay", "#1c2126")

@@ -7,9 +7,12 @@ at the limit itself even sound readers find only a part of them, so that they ar
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +26,26 @@ TIMES_LIMIT = 2
 ROWS_FOR_CONTROL = 10_000
 _LETTERS = 12
 _TO_LETTERS = bytes(97 + byte % 26 for byte in range(256))
+
+
+@dataclass(frozen=True)
+class KindLimit(Result):
+    """The limit of detection of one kind of cue.
+
+    Attributes:
+        kind: Of cue, in words, such as "ten words".
+        limit: The smallest flaw of this kind from which on all are excluded, a share of the rows in [0, 1]; 1 where no
+            planted dose is excluded.
+        counts: Whether it enters the limit of the whole question: single words, ten words, fifty words and form do.
+        recovered: How much of each dose the readers recover, in [0, 1].
+        doses: Planted shares of the rows of each label, rising.
+    """
+
+    kind: str
+    limit: float
+    counts: bool
+    recovered: tuple[float, ...]
+    doses: tuple[float, ...]
 
 
 def planted_share(limit: float) -> float:

@@ -1,11 +1,12 @@
 """The law of verdicts: from intervals and stated limits to a word.
 
-A flaw is called when the lower end of an interval reaches a limit, soundness when the upper end stays below the limit
-for "unsound". Where the interval spans both, the examples or runs are too few to tell, and the verdict says so.
+Three numbers decide. L is the lower end of the worst effect. U is the largest upper end. S, the limit of detection, is
+how large a flaw may be that was not found: the largest over the kinds of cue that were planted in copies of the rows,
+and U where nothing is planted.
 
-Of several effects the worst lower end decides. Soundness requires more than upper ends: the same readers must have
-found words that were planted in a copy of the rows at twice the limit for "unsound", and there must be enough
-independent clusters of rows. A reader that could not have found a flaw does not show that there is none.
+unsound: L reaches the limit for "unsound"; caution: L reaches that for "caution"; sound: S lies below the limit for
+"unsound", there is no doubt, and there are 20 effective clusters; not measurable: nothing was measured; else
+unresolved, between L and S.
 """
 
 from __future__ import annotations
@@ -17,20 +18,23 @@ from typing import TYPE_CHECKING
 from goldassay.stats.effects import LEAST_CLUSTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from goldassay.core.verdicts import Word
+    from goldassay.stats.detection import KindLimit
     from goldassay.stats.effects import Effect, Effects
 
 # With fewer effective clusters a share of the rows, the rows are not counted as independent ones.
 _NEARLY_ALL = 0.9
+# More rows than so many times those at hand are no advice.
+_MOST_TIMES = 4
 
 
 def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
     """Judge a harmful quantity by its interval.
 
-    unsound if low >= `unsound`; caution if low >= `caution`; sound if high < `unsound`; otherwise the interval
-    spans from harmless to unsound and nothing can be said.
+    unsound if low >= `unsound`; caution if low >= `caution`; sound if high < `unsound`; unresolved where the interval
+    spans from harmless to unsound; not measurable without an interval.
     """
     if math.isnan(low) or math.isnan(high):
         return "not measurable"
@@ -38,15 +42,22 @@ def judge_interval(low: float, high: float, caution: float, unsound: float) -> W
         return "unsound"
     if low >= caution:
         return "caution"
-    return "sound" if high < unsound else "not measurable"
+    return "sound" if high < unsound else "unresolved"
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why something cannot be called sound, and what would tell more."""
+    """Why something cannot be called sound, and what would settle it.
+
+    Attributes:
+        why: The reason.
+        mend: What would settle it.
+        at_most: How large a flaw it may hide: 1 where nothing bounds it, 0 where it leaves the measured bound as it is.
+    """
 
     why: str
     mend: str
+    at_most: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,23 +68,36 @@ class Judged:
         word: Of the verdict.
         decisive: The effect with the largest end by its limit: the lower end of a flaw, else the upper end.
         doubts: Why the word is not sound, where no lower end decides.
+        low: L; NaN where nothing was measured.
+        at_most: S; NaN where nothing was measured.
+        limits: Of the kinds of cue that were planted.
     """
 
     word: Word
     decisive: Effect | None
     doubts: tuple[Doubt, ...] = ()
+    low: float = math.nan
+    at_most: float = math.nan
+    limits: tuple[KindLimit, ...] = ()
+
+    @property
+    def mend(self) -> str:
+        """What would settle it: of the doubt that may hide most; "" where there is none."""
+        return max(self.doubts, key=lambda each: each.at_most).mend if self.doubts else ""
+
+    @property
+    def bound(self) -> float | None:
+        """S as a verdict holds it: None where nothing was measured."""
+        return None if math.isnan(self.at_most) else self.at_most
 
 
-def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
+def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequence[KindLimit] = ()) -> Judged:
     """Judge effects that were measured together.
-
-    unsound: some lower end reaches its limit for "unsound"; caution: some lower end reaches that for "caution"; sound:
-    every upper end lies below its limit for "unsound", there is no doubt, and there are 20 effective clusters;
-    otherwise not measurable.
 
     Args:
         effects: Of one question.
-        doubts: What else forbids the word sound, such as planted words that were not found.
+        doubts: What else forbids the word sound, such as columns that were not read.
+        limits: Limits of detection by kind of cue; none of questions without planted cues.
     """
     known = [each for each in effects.effects if each.measurable]
     silent = [each for each in effects.effects if each.tells_nothing]
@@ -82,12 +106,21 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
         why = f"No effect has an interval: {'; '.join(reasons)}."
         return Judged("not measurable", None, (Doubt(why, "Audit with more rows of at least two labels."),))
     worst = max(known, key=_severity_of, default=None)
+    low = 0.0 if worst is None else worst.low
+    at_most = limit_of_detection(known, doubts, limits)
     if worst is not None and worst.low >= worst.caution:
-        return Judged("unsound" if worst.low >= worst.unsound else "caution", worst)
+        word: Word = "unsound" if worst.low >= worst.unsound else "caution"
+        return Judged(word, worst, (), low, at_most, tuple(limits))
     highest = max(known, key=lambda each: each.upper / each.unsound if each.unsound > 0 else math.inf, default=None)
+    unsound = effects.effects[0].unsound if highest is None else highest.unsound
     found = list(doubts)
-    if highest is not None and highest.upper >= highest.unsound:
+    hidden = [each for each in limits if each.counts and each.limit >= unsound]
+    if highest is not None and highest.upper >= unsound:
         found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
+    elif hidden:
+        found.insert(0, _too_little_recovered(hidden, unsound))
+    elif highest is None and at_most >= unsound:
+        found.insert(0, Doubt("Each reader gives all rows one answer: that shows nothing.", "Audit with more rows."))
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
@@ -98,9 +131,28 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
             Doubt(
                 f"The test rows form {effects.effective_clusters:.1f} effective clusters; {LEAST_CLUSTERS} are needed.",
                 "Audit on test rows from more sources.",
+                at_most=0.0,
             )
         )
-    return Judged("not measurable" if found else "sound", highest, tuple(found))
+    at_most = max((at_most, *(each.at_most for each in found)))
+    return Judged("unresolved" if found else "sound", highest, tuple(found), low, at_most, tuple(limits))
+
+
+def limit_of_detection(
+    effects: Iterable[Effect], doubts: Iterable[Doubt] = (), limits: Sequence[KindLimit] = ()
+) -> float:
+    """S, how large a flaw may be that was not found, in [0, 1].
+
+    The largest limit of a kind that counts; without planted kinds U, the largest upper end, and 1 where all readers give
+    all rows one answer. A doubt raises it to what it may hide. Where kinds were planted S is not less than the least U
+    over the measures, as no kind's limit can be.
+    """
+    highest: dict[str, float] = {}
+    for each in effects:
+        highest[each.measure] = max(highest.get(each.measure, 0.0), each.upper)
+    counted = [each.limit for each in limits if each.counts]
+    of_readers = min(highest.values(), default=0.0) if counted else max(highest.values(), default=1.0)
+    return min(1.0, max((of_readers, *counted, *(each.at_most for each in doubts))))
 
 
 def _severity_of(effect: Effect) -> tuple[float, ...]:
@@ -117,8 +169,9 @@ def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Dou
 
     Rows that depend on each other count as fewer: more of the same kind of copies would not narrow the interval.
     """
+    upper = effect.upper
     why = (
-        f"The upper end of the {effect.measure} of {effect.reader} ({effect.part}) is {effect.high:.1%}, not below "
+        f"The upper end of the {effect.measure} of {effect.reader} ({effect.part}) is {upper:.1%}, not below "
         f"{effect.unsound:.1%}."
     )
     independent = math.isfinite(effective_clusters) and effective_clusters < _NEARLY_ALL * n_examples
@@ -128,11 +181,22 @@ def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Dou
     if independent:
         kind = f"independent test rows (these {n_examples:,} count as {counted:,})"
     mend = (
-        f"Audit on about {rows:,} {kind}: with as many the interval would decide, if the value stays."
-        if rows is not None
-        else "Audit on a larger test set: the value lies so near a limit that no number of rows can be named."
+        f"About {rows:,} {kind} settle it, if the value stays and this set can grow."
+        if rows is not None and rows <= _MOST_TIMES * counted
+        else "State this bound beside each score: no number of rows within reach settles it."
     )
-    return Doubt(why, mend)
+    return Doubt(why, mend, at_most=0.0)
+
+
+def _too_little_recovered(hidden: Sequence[KindLimit], unsound: float) -> Doubt:
+    """That readers find too little of what is planted to exclude a flaw at the limit for unsound."""
+    most = max(hidden, key=lambda each: each.limit)
+    said = "no planted share is excluded" if most.limit >= 1 else f"only {most.limit:.1%} or more are excluded"
+    return Doubt(
+        f"Of cues of the kind “{most.kind}” {said}, and {unsound:.1%} would be unsound.",
+        "State this bound beside each score; more rows lower it where this set can grow.",
+        at_most=0.0,
+    )
 
 
 def rows_to_settle(effect: Effect, n_examples: int) -> int | None:
@@ -144,7 +208,7 @@ def rows_to_settle(effect: Effect, n_examples: int) -> int | None:
     """
     wanted = []
     if effect.value < effect.unsound:
-        wanted.append((effect.high - effect.value) / (effect.unsound - effect.value))
+        wanted.append((effect.upper - effect.value) / (effect.unsound - effect.value))
     if effect.value > effect.caution:
         wanted.append((effect.value - effect.low) / (effect.value - effect.caution))
     if not wanted:

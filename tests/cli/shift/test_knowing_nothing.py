@@ -43,11 +43,11 @@ def told(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def assert_knows_nothing(done: Outcome, folder: Path, said: Fact) -> None:
     assert done.status == 0, done.err
-    assert "Shift        NOT MEASURABLE" in done.out
+    assert "Shift        UNRESOLVED" in done.out
     assert "SOUND" not in done.out
     assert states(done.out, said)
     document, verdict = told(folder)
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert states(verdict["evidence"], said)
     assert verdict["headline"] is None
     for row in document["shift"]["generalization"]:
@@ -95,7 +95,7 @@ def test_a_mean_without_a_declared_floor_is_never_sound(goldassay: Command, refu
     for name in ("own", "other"):
         write(tmp_path, name, score=rng.uniform(0.6, 0.9, 400))
     undeclared = goldassay("shift", "generalization", *SIDES)
-    assert "Shift        NOT MEASURABLE" in undeclared.out
+    assert "Shift        UNRESOLVED" in undeclared.out
     assert states(told(tmp_path)[1]["evidence"], "its floor", "nobody declared", "0.0", "on own")
     assert told(tmp_path)[1]["next_step"].endswith("--floor 0.")
     declared = goldassay("shift", "generalization", *SIDES, "--floor", "0")
@@ -103,7 +103,7 @@ def test_a_mean_without_a_declared_floor_is_never_sound(goldassay: Command, refu
     assert "its declared floor is 0.0 on own" in told(tmp_path)[1]["evidence"]
     # Above half a point nearly nothing is known any more, and the same gap may be a large loss.
     higher = goldassay("shift", "generalization", *SIDES, "--floor", "0.7")
-    assert "Shift        NOT MEASURABLE" in higher.out
+    assert "Shift        UNRESOLVED" in higher.out
 
 
 def test_a_floor_is_declared_for_means_alone(refused: Command, tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_bad_input_has_its_sentence_and_is_never_sound(
     more = ["--metric", "pearson"] if case in ("equal gold", "constant numbers") else []
     assert run(["shift", "generalization", *SIDES, "-q", *more]) == 0
     verdict = told(tmp_path)[1]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert said in verdict["evidence"]
 
 
@@ -289,7 +289,7 @@ def test_near_copies_of_the_own_set_are_no_other_distribution(
     document, verdict = told(tmp_path)
     row = document["shift"]["generalization"][1]
     assert row["loss_high"] < 0.1
-    assert verdict["verdict"] == ("not measurable" if changed else "sound")
+    assert verdict["verdict"] == ("unresolved" if changed else "sound")
     assert (row["near_share"] > 0.99) is changed
     assert ("nothing is known of another distribution" in verdict["evidence"]) is changed
     assert any("are near copies of texts of own" in note for note in document["shift"]["notes"]) is changed

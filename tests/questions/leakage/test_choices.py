@@ -156,7 +156,7 @@ def test_what_only_a_trained_reader_finds_is_a_caution_at_most() -> None:
 
 def test_few_items_are_not_sound_and_say_why() -> None:
     verdict = study_leakage(items_with("none", 200, 0), seeds=1).verdicts["leakage"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert verdict["next_step"].startswith(("Audit on", "Measure"))
 
 
@@ -227,7 +227,7 @@ def test_answers_that_may_be_others_and_many_unused_items_are_not_sound() -> Non
     for rows_, said in ((ambiguous, "may be positions from 0 or from 1"), (broken, "150 of the 1,500 items")):
         verdict = study_leakage(rows_, seeds=2).verdicts["leakage"]
         assert verdict["verdict"] != "sound"
-        if verdict["verdict"] == "not measurable":
+        if verdict["verdict"] == "unresolved":
             assert said in verdict["evidence"]
 
 
@@ -270,7 +270,7 @@ def test_items_of_which_nothing_can_be_told_apart_are_not_sound() -> None:
     made = [{"question": "", "choices": ["-", "-"], "answer": i % 2} for i in range(60)]
     assert goldassay.audit([{**row, "question": f"q{i}"} for i, row in enumerate(made)]).verdicts["leakage"][
         "verdict"
-    ] == ("not measurable")
+    ] == ("unresolved")
 
 
 def test_options_of_labelled_texts_are_refused_or_work(tmp_path: Path) -> None:

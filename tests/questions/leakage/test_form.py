@@ -56,14 +56,14 @@ def test_rows_of_few_passages_are_never_sound() -> None:
     report = audit(shared(1200, 0), shared(3000, 1))
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
-        assert verdict["verdict"] == "not measurable"
+        assert verdict["verdict"] == "unresolved"
         assert states(verdict["evidence"], "a fifth", "test rows", "one premise")
 
 
 def test_what_could_not_have_found_planted_words_is_never_sound() -> None:
     plain = [rows(n, seed, lambda words, _: " ".join(words)) for n, seed in ((150, 0), (3000, 1))]
     verdict = audit(*plain).verdicts["artifacts"]
-    assert verdict["verdict"] == "not measurable"
+    assert verdict["verdict"] == "unresolved"
     assert states(verdict["evidence"], "10 words a label", "15.0\N{NO-BREAK SPACE}%", "hypothesis texts")
 
 
@@ -72,13 +72,13 @@ def test_a_test_part_of_one_label_is_never_sound() -> None:
     same = [{**row, "label": "yes"} for row in rows(600, 1, lambda words, _: " ".join(words))]
     report = audit(plain, same)
     for question in ("artifacts", "leakage"):
-        assert report.verdicts[question]["verdict"] == "not measurable"
+        assert report.verdicts[question]["verdict"] == "unresolved"
         assert "all test rows have the same label" in report.verdicts[question]["evidence"]
 
 
 def test_where_all_are_written_alike_the_form_gains_nothing() -> None:
     report = audit(rows(1200, 0, lambda words, _: " ".join(words)), rows(600, 1, lambda words, _: " ".join(words)))
-    assert report.verdicts["leakage"]["verdict"] in ("sound", "not measurable")
+    assert report.verdicts["leakage"]["verdict"] in ("sound", "unresolved")
     effects = report.to_dict()["leakage"]["effects"]["effects"]
     of_form = [row for row in effects if row["reader"] == "form of the text"]
     assert {row["part"] for row in of_form} == {"premise", "hypothesis"}

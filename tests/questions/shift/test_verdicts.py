@@ -45,7 +45,7 @@ def gap(model: str, low: float, high: float, **given: Any) -> list[GapRow]:
         (0.1, 0.2, "unsound"),
         (0.02, 0.2, "caution"),
         (-0.2, 0.0999, "sound"),
-        (-0.2, 0.1, "not measurable"),
+        (-0.2, 0.1, "unresolved"),
     ],
 )
 def test_a_loss_is_judged_by_its_interval(low: float, high: float, word: str) -> None:
@@ -61,14 +61,14 @@ UNLEARNED = {"own_value": 0.51, "own_excess": 0.01, "own_excess_low": -0.02, "ow
 @pytest.mark.parametrize("ends", [(-0.2, 0.05), (0.12, 0.2)])
 def test_what_was_never_learned_is_not_measurable_whatever_the_gap(ends: tuple[float, float]) -> None:
     judged = judge_gaps(gap("guesser", *ends, **UNLEARNED), ShiftLimits())
-    assert judged.verdict == "not measurable"
+    assert judged.verdict == "unresolved"
     assert judged.headline is None
     assert judged.evidence == says("know nothing", "51.0 on ID", "most frequent label", "50.0", "+1.0 [−2.0, 4.0]", 0)
 
 
 def test_a_model_that_knows_nothing_does_not_hide_another_that_does() -> None:
     guesser = gap("guesser", -0.2, 0.05, **UNLEARNED)
-    assert judge_gaps([*gap("taught", -0.2, 0.05), *guesser], ShiftLimits()).verdict == "not measurable"
+    assert judge_gaps([*gap("taught", -0.2, 0.05), *guesser], ShiftLimits()).verdict == "unresolved"
     assert judge_gaps([*gap("taught", 0.03, 0.2), *guesser], ShiftLimits()).verdict == "caution"
 
 
@@ -88,12 +88,12 @@ def test_a_model_that_knows_nothing_does_not_hide_another_that_does() -> None:
 def test_each_reason_against_sound_has_its_sentence(given: dict[str, Any], said: Fact) -> None:
     assert judge_gaps(gap("a", -0.2, 0.05), ShiftLimits()).verdict == "sound"
     judged = judge_gaps(gap("a", -0.2, 0.05, **given), ShiftLimits())
-    assert judged.verdict == "not measurable"
+    assert judged.verdict == "unresolved"
     assert states(judged.evidence, said)
     assert judged.next_step
 
 
-@pytest.mark.parametrize(("share", "word"), [(0.2, "sound"), (0.201, "not measurable")])
+@pytest.mark.parametrize(("share", "word"), [(0.2, "sound"), (0.201, "unresolved")])
 def test_a_set_of_which_more_than_a_fifth_was_trained_on_is_never_sound(share: float, word: str) -> None:
     known = {"n_known": round(900 * share / (1 - share)), "known_share": share, "gap_with_known": -0.2,
              "gap_with_known_low": -0.3, "gap_with_known_high": -0.1}  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_set_of_which_more_than_a_fifth_was_trained_on_is_never_sound(share: f
     assert judge_gaps(gap("a", 0.03, 0.2, **known), ShiftLimits()).verdict == "caution"
 
 
-@pytest.mark.parametrize(("share", "word"), [(None, "sound"), (0.2, "sound"), (0.201, "not measurable")])
+@pytest.mark.parametrize(("share", "word"), [(None, "sound"), (0.2, "sound"), (0.201, "unresolved")])
 def test_a_set_of_which_more_than_a_fifth_are_near_copies_is_never_sound(share: float | None, word: str) -> None:
     assert judge_gaps(gap("a", -0.2, 0.05, near_share=share), ShiftLimits()).verdict == word
     assert judge_gaps(gap("a", 0.03, 0.2, near_share=share), ShiftLimits()).verdict == "caution"
@@ -120,7 +120,7 @@ def test_a_gap_that_is_not_defined_is_never_sound() -> None:
     nothing = {"loss": math.nan, "reason": "its predictions are constant"}
     sound, lost = gap("a", -0.2, 0.05), gap("b", math.nan, math.nan, **nothing)
     judged = judge_gaps([*sound, *lost], ShiftLimits())
-    assert judged.verdict == "not measurable"
+    assert judged.verdict == "unresolved"
     assert states(judged.evidence, "b: No loss", "ID to far", "constant")
     assert judge_gaps([*gap("a", 0.03, 0.2), *lost], ShiftLimits()).verdict == "caution"
 
@@ -140,7 +140,7 @@ def detection(inside: Any, outside: Any, recall: float = 0.95) -> list[Detection
 
 @pytest.mark.parametrize(
     ("n_in", "n_out", "word"),
-    [(400, 300, "sound"), (20, 300, "sound"), (19, 300, "not measurable"), (400, 5, "not measurable")],
+    [(400, 300, "sound"), (20, 300, "sound"), (19, 300, "unresolved"), (400, 5, "unresolved")],
 )
 def test_a_handful_of_examples_is_never_sound(n_in: int, n_out: int, word: str) -> None:
     rows = detection(np.linspace(0, 1, n_in), np.linspace(5, 6, n_out))
@@ -148,7 +148,7 @@ def test_a_handful_of_examples_is_never_sound(n_in: int, n_out: int, word: str) 
 
 
 def test_one_own_example_is_never_unsound() -> None:
-    assert judge_detection(detection([9.0], np.linspace(0, 1, 300)), ShiftLimits()).verdict == "not measurable"
+    assert judge_detection(detection([9.0], np.linspace(0, 1, 300)), ShiftLimits()).verdict == "unresolved"
 
 
 @pytest.mark.parametrize("recall", [0.3, 0.5, 0.8])
@@ -156,10 +156,10 @@ def test_limits_tell_nothing_at_a_recall_where_chance_is_not_above_them(recall: 
     rng = np.random.default_rng(0)
     rows = detection(rng.normal(size=500), rng.normal(size=500), recall)
     judged = judge_detection(rows, ShiftLimits())
-    assert judged.verdict == "not measurable"
+    assert judged.verdict == "unresolved"
     assert "a score that knows nothing" in judged.evidence
     assert judge_detection(rows, ShiftLimits(unsound_false_alarms=0.25, caution_false_alarms=0.1)).verdict == "unsound"
 
 
 def test_nothing_is_judged_without_rows() -> None:
-    assert judge_detection([], ShiftLimits()).verdict == "not measurable"
+    assert judge_detection([], ShiftLimits()).verdict == "unresolved"

@@ -134,8 +134,8 @@ def judge_artifacts(
         "sound": "Keep the report with the dataset.",
         "caution": "Read the strongest patterns; report scores on the easy and the hard subset side by side.",
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
-        "not measurable": judged.doubts[0].mend if judged.doubts else "",
-    }[word]
+    }.get(word, judged.mend)
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_PATTERNS)
     rule += "" if is_part else " For a single text at most caution."
-    return Verdict(word, evidence, None if judged.decisive is None else headline_of(judged.decisive), next_step, rule)
+    headline = None if judged.decisive is None else headline_of(judged.decisive)
+    return Verdict(word, evidence, headline, next_step, rule, judged.bound)

@@ -92,11 +92,11 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
         )
     verdict = judge_instability(spreads, limits)
     alone = [_name_of(row) for row in whole if row.n_runs < 2]
-    if not alone or severity(verdict.verdict) > severity("not measurable"):
+    if not alone or severity(verdict.verdict) > severity("unresolved"):
         return verdict
     return replace(
         verdict,
-        verdict="not measurable",
+        verdict="unresolved",
         evidence=f"{verdict.evidence} Only one run was given of {', '.join(alone)}: a spread needs at least two.",
         next_step=f"Give the predictions of at least 5 seeds of {', '.join(alone)}.",
     )
@@ -164,7 +164,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     next_step = {
         "sound": "Report the mean and standard deviation over seeds as here.",
         "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
-        "not measurable": _settle(worst, limits),
+        "unresolved": _settle(worst, limits),
         "unsound": "Do not compare models by single runs here: report means over many runs"
         + (", and find the groups of examples that flip together." if groups else "."),
     }[word]
@@ -173,10 +173,10 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         f"is at least {100 * limits.unsound_sd:.2f} points, caution if at least {100 * limits.caution_sd:.2f} or the "
         f"lower end of the design effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
         f"{100 * limits.unsound_sd:.2f} in at least {LEAST_RUNS} runs that score surely more than one constant answer, "
-        "else not measurable."
+        "else unresolved."
     )
     headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
-    return Verdict(word, evidence, headline, next_step, rule)
+    return Verdict(word, evidence, headline, next_step, rule, max(map(_highest, spreads)))
 
 
 def least_stable(spreads: Sequence[Spread], limits: InstabilityLimits) -> Spread:
@@ -206,7 +206,7 @@ def runs_to_settle(spread: Spread, limits: InstabilityLimits) -> int | None:
     def decides(n_runs: int) -> bool:
         interval = sd_interval(sd, n_runs)
         word = judge_interval(interval.low, interval.high, limits.caution_sd, limits.unsound_sd)
-        return word != "not measurable"
+        return word != "unresolved"
 
     # Intervals shrink with every run: what decides once decides with more.
     if not decides(high):
@@ -224,7 +224,7 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
     if spread.design_effect_low >= limits.caution_design_effect:
         return "caution"
     trusted = spread.distinct >= LEAST_RUNS and spread.above_constant_low > 0 and spread.right_labels
-    return word if trusted else "not measurable"
+    return word if trusted else "unresolved"
 
 
 def _ordinary_spread(n_runs: int) -> str:
@@ -257,7 +257,7 @@ def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     if not spread.right_labels:
         steps.append("Give the right labels that belong to these runs, or leave the labels out of the runs' files.")
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
-    if interval_open == "not measurable" or spread.n_runs < LEAST_RUNS:
+    if interval_open == "unresolved" or spread.n_runs < LEAST_RUNS:
         needed = runs_to_settle(spread, limits)
         shown = f"{100 * spread.sd:.2f} points"
         if spread.sd == 0 and spread.n_examples:

@@ -63,13 +63,12 @@ def judge_judges(
         "sound": "Keep the report with the judgments.",
         "caution": "Ask in both orders, and count a pair as a win where both verdicts agree.",
         "unsound": "Do not use this judge in one order; ask in both, and report how often they agree.",
-        "not measurable": judged.doubts[0].mend if judged.doubts else "",
-    }[judged.word]
+    }.get(judged.word, judged.mend)
     low, high = decisive.low, decisive.high
     value = decisive.value if not math.isnan(decisive.value) else 0.0
     seat = "first seat" if decisive.reader == FIRST_SEAT else "second seat"
     headline = Headline(f"{seat}, {decisive.part}", value, low, high, "points")
-    return Verdict(judged.word, " ".join(said), headline, next_step, _rule(limits))
+    return Verdict(judged.word, " ".join(said), headline, next_step, _rule(limits), judged.bound)
 
 
 def _rule(limits: JudgmentLimits) -> str:
@@ -78,5 +77,5 @@ def _rule(limits: JudgmentLimits) -> str:
         f"{points(limits.unsound)} points, caution if at least {points(limits.caution)}. Lower ends are "
         f"simultaneous over judges and seats. Sound if every upper end lies below {points(limits.unsound)}, the same "
         f"measure sees a seat that wins twice as many of the items, and every judge has "
-        f"{LEAST_CLUSTERS} items; else not measurable."
+        f"{LEAST_CLUSTERS} items; else unresolved."
     )

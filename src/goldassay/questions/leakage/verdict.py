@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Headline, Verdict, not_measurable
+from goldassay.core.verdicts import INCONCLUSIVE, Headline, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.dropped_rows import left_out_doubts
@@ -309,6 +309,7 @@ def telling_doubts(
                     "Audit with more training and test rows."
                     if worst.ordinary_low < limits.caution or evidence.kind is None
                     else f"Change {evidence.kind.options} until this tells nothing of the {evidence.kind.right} ones.",
+                    worst.high,
                 )
             )
     return doubts
@@ -349,6 +350,7 @@ def single_run_doubts(parts: Sequence[ConditionAccuracy]) -> list[Doubt]:
         Doubt(
             f"Of the {names} there is one run: its interval is over examples alone, another seed may read more.",
             "Measure with several seeds: two at least, better five.",
+            at_most=0.0,
         )
     ]
 
@@ -396,13 +398,12 @@ def judge_leakage(
         "sound": "Keep the report with the dataset; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model next to every score on this benchmark.",
         "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
-        "not measurable": judged.doubts[0].mend if judged.doubts else "",
-    }[judged.word]
+    }.get(judged.word, judged.mend)
     information = (limits.caution_information, limits.unsound_information)
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_READERS, information)
     rule += " Sound takes two runs of every part."
     headline = None if judged.decisive is None else headline_of(judged.decisive)
-    return Verdict(judged.word, evidence, headline, next_step, rule)
+    return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound)
 
 
 def judge_choices(
@@ -424,7 +425,7 @@ def judge_choices(
     judged = judge_effects(effects, doubts)
     if judged.word == "unsound":
         of_rules = judge_effects(replace(effects, effects=tuple(each for each in effects.effects if is_rule(each))))
-        judged = of_rules if of_rules.word == "unsound" else Judged("caution", judged.decisive)
+        judged = replace(of_rules if of_rules.word == "unsound" else replace(judged, word="caution"), at_most=judged.at_most)
     decisive = judged.decisive
     said = " ".join(doubt.why for doubt in judged.doubts)
     if decisive is not None:
@@ -436,13 +437,12 @@ def judge_choices(
         "items.",
         "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
         "items.",
-        "not measurable": judged.doubts[0].mend if judged.doubts else "",
-    }[judged.word]
+    }.get(judged.word, judged.mend)
     headline = None
     if decisive is not None:
         label = f"accuracy skill, {decisive.part if is_reader(decisive) else decisive.reader}"
         headline = Headline(label, decisive.value, decisive.low, decisive.high, "share")
-    return Verdict(judged.word, said, headline, next_step, _rule(limits, kind))
+    return Verdict(judged.word, said, headline, next_step, _rule(limits, kind), judged.bound)
 
 
 def is_rule(effect: Effect) -> bool:
@@ -480,7 +480,7 @@ def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
 def _compare_with_limit(judged: Judged, effect: Effect) -> str:
     if judged.word == "sound":
         return f"No rule or reader tried here gains {percent(effect.unsound)} or more."
-    if judged.word == "not measurable":
+    if judged.word in INCONCLUSIVE:
         return ""
     limit = effect.unsound if judged.word == "unsound" else effect.caution
     only = "" if is_rule(effect) or effect.low < effect.unsound else " What only a trained reader finds is a caution."
@@ -495,5 +495,5 @@ def _rule(limits: LeakageLimits, kind: ItemKind) -> str:
         f"caution if that of some rule or reader is at least {percent(limits.caution)}. Lower ends are simultaneous "
         f"over all effects. Sound if every upper end lies below the limit for unsound, the readers find "
         f"{WORDS_FOR_READERS} words planted in {TIMES_LIMIT} times that share of the items, and there are at least "
-        f"{LEAST_CLUSTERS} effective clusters of items; else not measurable."
+        f"{LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )

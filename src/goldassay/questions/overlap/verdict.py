@@ -59,7 +59,7 @@ def judge_overlap(
         "50 words after it (of items without an answer, 80 % of the whole item): unsound if the lower end is at least "
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
-        "items; else not measurable. In place of sound it is caution where the questions of "
+        "items; else unresolved. In place of sound it is caution where the questions of "
         f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
         "the words of so many questions, or 20 % of all words (also in several documents, or rows that follow each "
         "other) or one of several texts of so many items that share no text with another."
@@ -81,8 +81,8 @@ def judge_overlap(
             "with other words between their parts look like this."
         )
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
-        word = "not measurable"
-    if word == "not measurable":
+        word = "unresolved"
+    if word == "unresolved":
         if interval.high >= limits.unsound:
             told.append(
                 f"The upper end is {percent(interval.high)}, not below {percent(limits.unsound)}: the items are too "
@@ -93,7 +93,8 @@ def judge_overlap(
             told.append(f"The items form {count(clusters.effective)} clusters; {LEAST_CLUSTERS} are needed.")
             next_step = "Search for items from more sources."
     told += [each.why for each in doubts]
-    if doubts and word == "not measurable":
+    if doubts and word == "unresolved":
         next_step = doubts[0].mend
     headline = Headline("items found with their answers", share, interval.low, interval.high, "share")
-    return Verdict(word, " ".join(told), headline, next_step or _NEXT.get(word, ""), rule)
+    at_most = max((interval.high, *(each.at_most for each in doubts)))
+    return Verdict(word, " ".join(told), headline, next_step or _NEXT.get(word, ""), rule, at_most)

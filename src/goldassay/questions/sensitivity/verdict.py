@@ -55,9 +55,9 @@ class Judged:
         """What its interval says."""
         found = self.spread.sd_interval
         if found is None:
-            return "not measurable"
+            return "unresolved"
         word = judge_interval(found.low, found.high, limits.caution_sd, limits.unsound_sd)
-        return word if word != "sound" or self.trusted else "not measurable"
+        return word if word != "sound" or self.trusted else "unresolved"
 
     @property
     def trusted(self) -> bool:
@@ -111,7 +111,7 @@ def judge(
     lone = f"Asked in one configuration alone: {_listed(alone)}." if alone else ""
     return replace(
         verdict,
-        verdict="not measurable",
+        verdict="unresolved",
         evidence=" ".join(part for part in (verdict.evidence, *unfit, lone) if part),
         next_step=f"Ask all models in at least {LEAST_CONFIGURATIONS} ways on the same examples, or leave others out.",
     )
@@ -132,10 +132,13 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         f"{100 * found.range_interval.high:.1f} over examples)"
     )
     if found.sd is None or found.sd_interval is None:
-        return not_measurable(
+        return Verdict(
+            "unresolved",
             f"{worst.name}: {span}. A spread over configurations needs at least {LEAST_CONFIGURATIONS}.",
+            None,
             f"Ask in {LEAST_CONFIGURATIONS - n} more way{'s' if n < LEAST_CONFIGURATIONS - 1 else ''} at least, "
             "each several times.",
+            _rule(limits),
         )
     low, high = found.sd_interval.low, found.sd_interval.high
     evidence = (
@@ -149,12 +152,11 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
         "sound": "Report the score with its configuration as here.",
-        "not measurable": _settle(worst),
+        "unresolved": _settle(worst),
     }[word]
-    return Verdict(
-        word, evidence, Headline("SD of the score over configurations", found.sd, low, high, "points"), next_step,
-        _rule(limits),
-    )  # fmt: skip
+    headline = Headline("SD of the score over configurations", found.sd, low, high, "points")
+    at_most = max(each.spread.sd_interval.high for each in sets if each.spread.sd_interval is not None)
+    return Verdict(word, evidence, headline, next_step, _rule(limits), at_most)
 
 
 def _rule(limits: SensitivityLimits) -> str:
@@ -164,7 +166,7 @@ def _rule(limits: SensitivityLimits) -> str:
         f"end of its interval is at least {unsound} points, caution if at least {caution}, sound if the upper end is "
         f"below {unsound} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, of a model "
         f"that surely knows something, on at least {LEAST_CLUSTERS} effective clusters of examples, and each model was "
-        "asked in several; else not measurable."
+        "asked in several; else unresolved."
     )
 
 

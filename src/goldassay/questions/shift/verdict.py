@@ -41,7 +41,7 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
 
     The most severe word decides, then the largest loss. Of several metrics of a model the first counts: of two
     correlations Pearson's. A model with a score that is not surely above its floor may know nothing, and what was not
-    learned cannot be lost: that is not measurable, whatever the gap.
+    learned cannot be lost: that is unresolved, whatever the gap.
     """
     first = {row.model: row.metric for row in reversed(rows)}
     rows = [row for row in rows if row.metric == first[row.model]]
@@ -59,11 +59,11 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     rule = (
         f"By the largest loss in {metric}, (own - other)/(own - floor): unsound if the lower end of its interval is at "
         f"least {percent(limits.unsound, 0)}, caution if at least {percent(limits.caution, 0)}, sound if the upper end "
-        f"is below {percent(limits.unsound, 0)} and nothing forbids it, else not measurable. Lower ends hold for all "
+        f"is below {percent(limits.unsound, 0)} and nothing forbids it, else unresolved. Lower ends hold for all "
         "losses at once."
     )
     if doubt_of_skill(own) is not None or math.isnan(worst.loss_low):
-        return Verdict("not measurable", f"{model}{doubts[0].why}", None, doubts[0].mend, rule)
+        return Verdict("unresolved", f"{model}{doubts[0].why}", None, doubts[0].mend, rule)
     evidence = (
         f"{model}{metric} is {points(own.value)} on {own.test} and {points(worst.value)} on {worst.test}, "
         f"a gap of {signed_points(worst.gap, 1)} points {bounds(worst.gap_low, worst.gap_high)}; "
@@ -73,16 +73,17 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
         evidence += " One run: another seed may move it further."
     if worst.n_known:
         evidence += f" {describe_left_out(worst)}"
-    evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "not measurable")
+    evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "unresolved")
     next_step = {
         "sound": "Report both scores side by side, as here.",
         "caution": "Report the score on the other distribution beside every score on this one.",
         "unsound": "Do not present the score as one on the task: it holds for texts like those of the benchmark.",
-        "not measurable": doubts[0].mend if doubts else "",
+        "unresolved": doubts[0].mend if doubts else "",
     }[word]
     label = f"lost of what {metric} has above its floor, from {own.test} to {worst.test}"
     headline = Headline(label, worst.loss, worst.loss_low, worst.loss_high, "share")
-    return Verdict(word, evidence, headline, next_step, rule)
+    at_most = max((worst.loss_high, *(each.at_most for each in doubts)))
+    return Verdict(word, evidence, headline, next_step, rule, at_most)
 
 
 def judged_gap(rows: Sequence[GapRow], limits: ShiftLimits) -> GapRow | None:
@@ -114,10 +115,10 @@ def _worst(
 def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
     """The word for one model and set, and why it is not sound where no lower end decides."""
     if (unlearned := doubt_of_skill(own)) is not None:
-        return "not measurable", (unlearned,)
+        return "unresolved", (unlearned,)
     if math.isnan(row.loss_low):
         why = row.reason or "too few examples or runs vary"
-        return "not measurable", (
+        return "unresolved", (
             Doubt(
                 f"No loss from {own.test} to {row.test} is defined: {why}.",
                 "Give predictions that vary, or leave this set out.",
@@ -127,11 +128,12 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
     if word in ("unsound", "caution"):
         return word, ()
     doubts = []
-    if word == "not measurable":
+    if word == "unresolved":
         doubts.append(
             Doubt(
                 "From these a harmless loss cannot be told from a large one.",
                 "Give more examples or more runs of both sets.",
+                row.loss_high,
             )
         )
     elif not row.excess_loss_high < limits.unsound:
@@ -163,11 +165,12 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
             f"The examples of {each.test} form {each.effective_clusters:.1f} effective clusters; "
             f"{LEAST_CLUSTERS} are needed.",
             f"Give more examples of {each.test} that share no text.",
+            at_most=0.0,
         )
         for each in (own, row)
         if each.effective_clusters < LEAST_CLUSTERS
     ]
-    return ("not measurable" if doubts else word), tuple(doubts)
+    return ("unresolved" if doubts else word), tuple(doubts)
 
 
 def doubt_of_skill(own: GapRow) -> Doubt | None:
@@ -218,6 +221,7 @@ def _easier_to_guess(own: GapRow, row: GapRow) -> Doubt:
         f"{_FLOORS[row.metric].capitalize()} {points(row.floor)} on {row.test} and {points(own.floor)} on "
         f"{own.test}: each above its floor, {metric} may have lost {percent(row.excess_loss_high)}.",
         f"Give examples of {row.test} with labels in the shares of {own.test}, or more of them.",
+        row.excess_loss_high,
     )
 
 
@@ -255,7 +259,7 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
             limits.caution_false_alarms,
             limits.unsound_false_alarms,
         )
-        return "not measurable" if word == "sound" and _is_short(row) else word
+        return "unresolved" if word == "sound" and _is_short(row) else word
 
     worst = max(known, key=lambda row: (severity(word_of(row)), row.false_alarm_rate))
     word = word_of(worst)
@@ -267,7 +271,7 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
         f"{percent(rate)} {bounds(low, high)} of {worst.in_distribution} are flagged too ({against} "
         f"{percent(chance, 0)})."
     )
-    if word == "not measurable" and _is_short(worst):
+    if word == "unresolved" and _is_short(worst):
         evidence += (
             f" There are {count(worst.n_in)} examples of {worst.in_distribution} and {count(worst.n_out)} of "
             f"{worst.dataset}; {LEAST_CLUSTERS} of each are needed."
@@ -276,16 +280,16 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
         "sound": "Confidence may be trusted to flag texts like these.",
         "caution": "Do not rely on confidence alone to refuse texts from elsewhere.",
         "unsound": "Treat the model's confidence as meaningless off its own distribution.",
-        "not measurable": "Give more examples of both sides.",
-    }[word]
+    }.get(word, "Give more examples of both sides.")
     rule = (
         f"By the largest false alarm rate of {SCORE_NAMES[score]} at {percent(worst.recall, 0)} recall: unsound if "
         f"the lower end of its interval is at least {percent(limits.unsound_false_alarms, 0)}, caution if at least "
         f"{percent(limits.caution_false_alarms, 0)}, sound if the upper end is below "
-        f"{percent(limits.unsound_false_alarms, 0)}, else not measurable."
+        f"{percent(limits.unsound_false_alarms, 0)}, else unresolved."
     )
     headline = Headline(f"false alarms on {worst.dataset}", rate, low, high, "share")
-    return Verdict(word, evidence, headline, next_step, rule)
+    at_most = max(row.false_alarm_rate_high for row in known)
+    return Verdict(word, evidence, headline, next_step, rule, at_most)
 
 
 def _is_short(row: DetectionRow) -> bool:
