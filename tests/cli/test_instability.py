@@ -131,9 +131,9 @@ def test_one_run_has_a_score_with_an_interval_and_no_spread(goldassay: Command, 
     table.write_csv(tmp_path / "one.csv")
     done = goldassay("instability", "one.csv", "-o", "report")
     assert done.status == 0, done.err
-    assert "UNRESOLVED" in done.out
+    assert "NOT MEASURABLE" in done.out
     report = json.loads((tmp_path / "report/report.json").read_text())
-    assert report["verdicts"]["instability"]["verdict"] == "unresolved"
+    assert report["verdicts"]["instability"]["verdict"] == "not measurable"
     (row,) = report["instability"]["results"]
     right = table.filter(pl.col("prediction") == pl.col("label")).height / table.height
     alone = score_one_run((table["prediction"] == table["label"]).cast(pl.Float64).to_numpy())
@@ -169,7 +169,7 @@ def test_one_run_of_several_models(goldassay: Command, tmp_path: Path) -> None:
     long_table(models=("a1", "a2"), seeds=(1,)).write_csv(tmp_path / "two.csv")
     done = goldassay("instability", "two.csv")
     assert done.status == 0, done.err
-    assert "UNRESOLVED" in done.out
+    assert "NOT MEASURABLE" in done.out
     assert goldassay("instability", "two.csv", "--model", "a*", "--quiet").status == 0
 
 

@@ -39,7 +39,9 @@ class Headline(_Part):
 class Verdict(_Part):
     """The answer to one question, or that it was not asked; of two models, whether they are told apart."""
 
-    verdict: Literal["sound", "caution", "unsound", "unresolved", "not measurable", "not asked", "told apart", "not told apart"]
+    verdict: Literal[
+        "sound", "caution", "unsound", "unresolved", "not measurable", "not asked", "told apart", "not told apart"
+    ]  # fmt: skip
     evidence: str
     headline: Headline | None
     next_step: str

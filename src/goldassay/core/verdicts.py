@@ -83,3 +83,8 @@ def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:
 def not_measurable(reason: str, next_step: str) -> Verdict:
     """A question that this input cannot answer, with the reason."""
     return Verdict("not measurable", reason, None, next_step, "")
+
+
+def unresolved(reason: str, next_step: str, rule: str = "") -> Verdict:
+    """A question of which something was measured, but nothing that bounds a flaw, with the reason."""
+    return Verdict("unresolved", reason, None, next_step, rule)

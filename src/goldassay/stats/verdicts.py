@@ -6,7 +6,7 @@ and U where nothing is planted.
 
 unsound: L reaches the limit for "unsound"; caution: L reaches that for "caution"; sound: S lies below the limit for
 "unsound", there is no doubt, and there are 20 effective clusters; not measurable: nothing was measured; else
-unresolved, between L and S.
+unresolved, between L and S. Information shares are figures beside these and decide nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.stats.effects import LEAST_CLUSTERS
+from goldassay.stats.effects import INFORMATION, LEAST_CLUSTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +99,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequen
         doubts: What else forbids the word sound, such as columns that were not read.
         limits: Limits of detection by kind of cue; none of questions without planted cues.
     """
-    known = [each for each in effects.effects if each.measurable]
+    known = [each for each in effects.effects if each.measurable and each.measure != INFORMATION]
     silent = [each for each in effects.effects if each.tells_nothing]
     if not known and not silent:
         reasons = dict.fromkeys(each.reason for each in effects.effects)
@@ -114,13 +114,12 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequen
     highest = max(known, key=lambda each: each.upper / each.unsound if each.unsound > 0 else math.inf, default=None)
     unsound = effects.effects[0].unsound if highest is None else highest.unsound
     found = list(doubts)
-    hidden = [each for each in limits if each.counts and each.limit >= unsound]
-    if highest is not None and highest.upper >= unsound:
-        found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
-    elif hidden:
-        found.insert(0, _too_little_recovered(hidden, unsound))
-    elif highest is None and at_most >= unsound:
-        found.insert(0, Doubt("Each reader gives all rows one answer: that shows nothing.", "Audit with more rows."))
+    if limit_of_detection(known, (), limits) >= unsound:
+        hidden = [each for each in limits if each.counts and each.limit >= unsound]
+        if highest is not None and highest.upper >= unsound:
+            found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
+        elif hidden:
+            found.insert(0, _too_little_recovered(hidden, unsound))
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
@@ -143,9 +142,9 @@ def limit_of_detection(
 ) -> float:
     """S, how large a flaw may be that was not found, in [0, 1].
 
-    The largest limit of a kind that counts; without planted kinds U, the largest upper end, and 1 where all readers give
-    all rows one answer. A doubt raises it to what it may hide. Where kinds were planted S is not less than the least U
-    over the measures, as no kind's limit can be.
+    The largest limit of a kind that counts; without planted kinds U, the largest upper end, and 1 where all readers
+    give all rows one answer. A doubt raises it to what it may hide. Where kinds were planted S is not less than the
+    least U over the measures, as no kind's limit can be.
     """
     highest: dict[str, float] = {}
     for each in effects:

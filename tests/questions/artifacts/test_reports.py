@@ -119,7 +119,7 @@ class TestMining:
         train = sets[0]
         document = report_of(mine_dataset(train, BOUNDS), train).document
         verdict = document["verdicts"]["artifacts"]
-        assert (verdict["verdict"], verdict["headline"]) == ("unresolved", None)
+        assert (verdict["verdict"], verdict["headline"]) == ("not measurable", None)
         assert document["artifacts"]["coverage_of"] == "training"
         assert "difficulty" not in document["artifacts"]
 

@@ -45,7 +45,7 @@ def test_how_a_text_is_written_is_read(written: Callable[[list[str], bool], str]
     report = audit(rows(1200, 0, written), rows(600, 1, written))
     verdict = report.verdicts["leakage"]
     assert verdict["verdict"] == "unsound"
-    assert verdict["evidence"].startswith("Form of the text of the hypothesis: ")
+    assert verdict["evidence"].startswith("Form ")
 
 
 def test_rows_of_few_passages_are_never_sound() -> None:
@@ -72,7 +72,7 @@ def test_a_test_part_of_one_label_is_never_sound() -> None:
     same = [{**row, "label": "yes"} for row in rows(600, 1, lambda words, _: " ".join(words))]
     report = audit(plain, same)
     for question in ("artifacts", "leakage"):
-        assert report.verdicts[question]["verdict"] == "unresolved"
+        assert report.verdicts[question]["verdict"] == "not measurable"
         assert "all test rows have the same label" in report.verdicts[question]["evidence"]
 
 

@@ -39,7 +39,7 @@ def test_conditions_and_verdict(section: dict[str, Any]) -> None:
         assert rows[name]["accuracy"] == pytest.approx(runs.scores.mean())
     verdict = example_leakage_report().verdicts["leakage"]
     # Shuffled words are all words: the verdict is of a part.
-    assert verdict["headline"]["label"] == "information share, hypothesis"
+    assert verdict["headline"]["label"] == "balanced skill, hypothesis"
     assert "A net model that sees only the hypothesis" in verdict["evidence"]
 
 

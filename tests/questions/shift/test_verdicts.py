@@ -162,4 +162,4 @@ def test_limits_tell_nothing_at_a_recall_where_chance_is_not_above_them(recall: 
 
 
 def test_nothing_is_judged_without_rows() -> None:
-    assert judge_detection([], ShiftLimits()).verdict == "unresolved"
+    assert judge_detection([], ShiftLimits()).verdict == "not measurable"

@@ -425,7 +425,8 @@ def judge_choices(
     judged = judge_effects(effects, doubts)
     if judged.word == "unsound":
         of_rules = judge_effects(replace(effects, effects=tuple(each for each in effects.effects if is_rule(each))))
-        judged = replace(of_rules if of_rules.word == "unsound" else replace(judged, word="caution"), at_most=judged.at_most)
+        flaw = of_rules if of_rules.word == "unsound" else replace(judged, word="caution")
+        judged = replace(flaw, at_most=judged.at_most)
     decisive = judged.decisive
     said = " ".join(doubt.why for doubt in judged.doubts)
     if decisive is not None:

@@ -10,6 +10,7 @@ from goldassay.core.verdicts import (
     Verdict,
     not_measurable,
     severity,
+    unresolved,
 )
 from goldassay.questions.instability.measures.scores import ALIKE
 from goldassay.questions.sensitivity.measures import LEAST_CONFIGURATIONS
@@ -132,10 +133,8 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         f"{100 * found.range_interval.high:.1f} over examples)"
     )
     if found.sd is None or found.sd_interval is None:
-        return Verdict(
-            "unresolved",
+        return unresolved(
             f"{worst.name}: {span}. A spread over configurations needs at least {LEAST_CONFIGURATIONS}.",
-            None,
             f"Ask in {LEAST_CONFIGURATIONS - n} more way{'s' if n < LEAST_CONFIGURATIONS - 1 else ''} at least, "
             "each several times.",
             _rule(limits),

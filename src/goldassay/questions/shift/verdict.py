@@ -11,6 +11,7 @@ from goldassay.core.verdicts import (
     Verdict,
     not_measurable,
     severity,
+    unresolved,
 )
 from goldassay.questions.shift.result import SCORE_NAMES
 from goldassay.stats.effects import LEAST_CLUSTERS
@@ -63,7 +64,7 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
         "losses at once."
     )
     if doubt_of_skill(own) is not None or math.isnan(worst.loss_low):
-        return Verdict("unresolved", f"{model}{doubts[0].why}", None, doubts[0].mend, rule)
+        return unresolved(f"{model}{doubts[0].why}", doubts[0].mend, rule)
     evidence = (
         f"{model}{metric} is {points(own.value)} on {own.test} and {points(worst.value)} on {worst.test}, "
         f"a gap of {signed_points(worst.gap, 1)} points {bounds(worst.gap_low, worst.gap_high)}; "
@@ -246,7 +247,7 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
 
     chance = known[0].false_alarm_rate_chance
     if chance <= limits.unsound_false_alarms:
-        return not_measurable(
+        return unresolved(
             f"At {percent(chance, 0)} recall a score that knows nothing has {percent(chance, 0)} of false alarms, not "
             f"above the limit for unsound, {percent(limits.unsound_false_alarms, 0)}: by that limit nothing is told.",
             "Leave out --recall, or set limits for it in the settings.",
