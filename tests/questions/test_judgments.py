@@ -222,7 +222,7 @@ def test_seats_that_are_taken_for_sides_are_never_sound() -> None:
 def test_one_order_is_not_measurable() -> None:
     frame = made(500, 7).select("item", "judge", winner="winner_original").with_columns(a=pl.lit("x"), b=pl.lit("y"))
     report = goldassay.audit(frame)
-    assert word(report) == "unresolved"
+    assert word(report) == "not measurable"
     assert "one order" in report.document["verdicts"]["judgments"]["evidence"]
 
 
