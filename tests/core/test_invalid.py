@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from goldassay.core.invalid import in_words
+from goldassay.core.settings import in_words
 
 
 class Inner(BaseModel):

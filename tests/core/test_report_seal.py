@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.core.digest import digest_of
+from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.gate.reading import read_report

@@ -13,7 +13,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
-from goldassay.data.arrow_lengths import check_arrow
+from goldassay.data.readers.arrow import check_arrow
 from tests.stated import in_order
 
 TABLE = pl.DataFrame(

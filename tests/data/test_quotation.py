@@ -4,7 +4,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from goldassay.data import delimited
-from goldassay.data.quotation import is_quoted
+from goldassay.data.blocks import is_quoted
 
 
 def of_the_whole(data, separator):

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.tokenization import tokenize, tokenizer_name
-from goldassay.data.treebank_library import treebank_tokenizer
+from goldassay.data.tokenization import tokenize, tokenizer_name, treebank_tokenizer
 from tests.stated import in_order
 
 library = treebank_tokenizer()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from goldassay.core.digest import digest_of
 from goldassay.core.document import Document
+from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
 from goldassay.core.results import to_plain

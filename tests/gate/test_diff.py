@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.digest import digest_of
+from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import Figure, Measure, measure_of

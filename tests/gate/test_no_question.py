@@ -10,7 +10,7 @@ import pytest
 
 import goldassay.gate
 from goldassay.core import figures as module
-from goldassay.core.digest import digest_of
+from goldassay.core.documents import digest_of
 from goldassay.core.figures import Measure, Pairing, Rule, declare, declare_verdict
 from goldassay.gate.check import check_reports
 from goldassay.gate.policy import read_policy

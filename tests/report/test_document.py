@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.cli.main import run
-from goldassay.core.digest import digest_of
+from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import declared
 from goldassay.gate.reading import read_report

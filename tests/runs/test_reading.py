@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data.provenance import Provenance
+from goldassay.data.table import Provenance
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.finding import find_slices
 from goldassay.runs.run_parts import Request

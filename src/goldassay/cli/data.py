@@ -135,7 +135,7 @@ def split(
     from goldassay.core.settings import chosen
     from goldassay.data import read_dataset
     from goldassay.data.splits import columns_to_split_by
-    from goldassay.data.splitting import split as run
+    from goldassay.data.splits import split as run
     from goldassay.questions.artifacts.reports import as_json
 
     used = chosen(settings, seed, split_by=split_by, test_share=test_share)

@@ -10,7 +10,7 @@ import typer
 from goldassay.cli.output import Output, as_text, settings_lines, write_json
 from goldassay.core.commands import command
 from goldassay.core.errors import GoldassayError, InputError, InterruptionError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.options import (
     AnyPath,
     DataFolder,

@@ -1,9 +1,14 @@
-"""How users name things on a command line: `NAME=PATH`, and names with `*` and `?`."""
+"""How users name things: `NAME=PATH`, names with `*` and `?`, and names that are nearly right."""
 
 from __future__ import annotations
 
+import difflib
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def split_named_path(text: str) -> tuple[str, str]:
@@ -26,3 +31,11 @@ def matches(name: str, wanted: str) -> bool:
     `*` matches any characters, `?` exactly one; all others, brackets included, match only themselves.
     """
     return fnmatchcase(name, wanted.replace("[", "[[]")) if is_wildcard(wanted) else name == wanted
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A mend for an unknown name: the nearest known ones, or all of them where none is near."""
+    near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(repr(each) for each in near)}?"
+    return f"known are {', '.join(known)}"

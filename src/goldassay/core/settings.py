@@ -1,7 +1,8 @@
 """Settings: what can be changed, its defaults, and `goldassay.toml`.
 
 Each field's description says what it does; the defaults are those of the report's text. A key that is not
-known is refused with the nearest one that is, since a setting that is silently ignored is worse than none.
+known is refused with the nearest one that is, since a setting that is silently ignored is worse than none. What is
+wrong with a value is said in our own words.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -19,14 +20,42 @@ from goldassay.core import options
 from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.invalid import in_words
 from goldassay.core.option_texts import MOST_SEEDS
 from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reason
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FILE_NAME = "goldassay.toml"
 _KEYS, _NAME_ENDS = re.compile(r"[\r\n=,{}\[\]]"), re.compile(r"[\w-]\.(?=[\w-])")
 Section = TypeVar("Section", bound=BaseModel)
+# By the kind of error that pydantic tells; in braces what it says of the limit that was broken.
+_NEEDED = {
+    "int_type": "a whole number is needed",
+    "int_from_float": "a whole number is needed",
+    "float_type": "a number is needed",
+    "finite_number": "a finite number is needed",
+    "bool_type": "true or false is needed",
+    "string_type": "a text is needed",
+    "list_type": "a list is needed",
+    "tuple_type": "a list is needed",
+    "dict_type": "a table is needed",
+    "model_type": "a table is needed",
+    "model_attributes_type": "a table is needed",
+    "literal_error": "it may be {expected}",
+    "greater_than": "it must be above {gt}",
+    "greater_than_equal": "it must be {ge} or more",
+    "less_than": "it must be below {lt}",
+    "less_than_equal": "it must be {le} or less",
+    "too_short": "at least {min_length} must be named",
+    "too_long": "at most {max_length} may be named",
+    "string_too_short": "it must be {min_length} characters or longer",
+    "string_pattern_mismatch": "it must match {pattern}",
+    "missing": "it is missing",
+}
+_PLAIN = (str, int, float, bool)
+_LONGEST = 40
 
 
 def of_option(declared: Any) -> Any:
@@ -382,3 +411,17 @@ def _nearest(key: str, kind: type[BaseModel]) -> str:
             return f"did you mean {names[near[0]]!r}?"
     of = f" in {section!r}" if dot else ""
     return f"known{of} are {', '.join(name.rpartition('.')[2] for name in siblings)}"
+
+
+def in_words(error: Mapping[str, Any]) -> str:
+    """An error of pydantic's list as a clause: what is needed, and what is given instead.
+
+    Args:
+        error: One of `ValidationError.errors()`.
+    """
+    if error["type"] == "value_error":
+        return str(error["msg"]).removeprefix("Value error, ")
+    needed = _NEEDED.get(error["type"], str(error["msg"])).format(**error.get("ctx", {}))
+    shown = str(error["input"]).lower() if isinstance(error["input"], bool) else repr(error["input"])
+    given = isinstance(error["input"], _PLAIN) and len(shown) <= _LONGEST
+    return f"{needed}, not {shown}" if given else needed

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from goldassay.core.facts import DatasetFacts
 from goldassay.data.dataset import Dataset
-from goldassay.data.facts import describe
-from goldassay.data.label_checks import check_same_labels, require_classes
-from goldassay.data.provenance import InputFile, Provenance
+from goldassay.data.facts import check_same_labels, describe, require_classes
 from goldassay.data.reading import formats, read_dataset
 from goldassay.data.roles import parse_columns
 from goldassay.data.splits import split_disjoint
+from goldassay.data.table import InputFile, Provenance
 
 __all__ = [
     "Dataset",

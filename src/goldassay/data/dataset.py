@@ -18,7 +18,6 @@ from goldassay.data.column_names import PARTS
 from goldassay.data.fields import fields_of, name_fields, with_keys
 from goldassay.data.frames import table_of
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered, several_in_one
-from goldassay.data.provenance import Provenance
 from goldassay.data.roles import (
     Roles,
     assign_roles,
@@ -28,6 +27,7 @@ from goldassay.data.roles import (
     parse_columns,
     several,
 )
+from goldassay.data.table import Provenance
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.escaping import has_half_pair
 from goldassay.core.files import output_error
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.read_errors import reason
 from goldassay.data.reading import name_of
 

@@ -1,4 +1,4 @@
-"""Keys of rows by their content: a row keeps its key wherever it stands in a file."""
+"""Keys of rows by their content, which a row keeps wherever it stands in a file, and rows called by their numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.choices import ChoiceItems
@@ -78,3 +78,21 @@ def item_frame(items: ChoiceItems) -> pl.DataFrame:
             "answer": grouped["answer"],
         }
     )
+
+
+def end_of_numbers(dataset: Dataset) -> int | None:
+    """The number after that of the file's last row; None where rows have ids of their own."""
+    if "id" in dataset.provenance.roles:
+        return None
+    # A part of a file has the numbers of the file.
+    ids = map(str, dataset.examples["example_id"].to_list())
+    return max([dataset.provenance.n_read, *(int(each) + 1 for each in ids if each.isdecimal())])
+
+
+def any_beyond(ids: Iterable[str], end: int | None) -> bool:
+    """Whether some ids are numbers of rows beyond a file's end.
+
+    They are of a file with other rows, such as that before some were dropped, whose numbers here are those of other
+    texts.
+    """
+    return end is not None and any(each.isdecimal() and int(each) >= end for each in ids)

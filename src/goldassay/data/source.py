@@ -13,7 +13,7 @@ import zstandard
 from goldassay.core.bounds import Unpacking, check_size
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
-from goldassay.data.provenance import InputFile
+from goldassay.data.table import InputFile
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,17 +7,23 @@ tokenized once: words by a rule that is proven equal, the unusual by the library
 from __future__ import annotations
 
 import re
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.cores import cores
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +39,8 @@ _SIMPLE = re.compile(
     r"(?P<word>[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*?)(?P<clitic>n't|N'T|'(?:[sSmMdD]|ll|LL|re|RE|ve|VE))?(?P<mark>[.,?!]?)"
 )
 _WORD_TO_SPLIT = re.compile(r"cannot|gimme|gonna|gotta|lemme|wanna", re.IGNORECASE)
+_PARENTS = ("nltk", "nltk.tokenize")
+_lock = threading.Lock()
 
 
 def _splits(word: str) -> bool:
@@ -299,7 +307,6 @@ class _Treebank:
     """
 
     def __init__(self) -> None:
-        from goldassay.data.treebank_library import treebank_tokenizer
         from goldassay.kernels.splitting import AT_END, AT_START, BEFORE_FINAL_SPACES
 
         self.library = treebank_tokenizer()
@@ -326,3 +333,42 @@ class _Treebank:
     def reaches_back(self, chunk: bytes, place: int) -> bool:
         """Whether a chunk, being white space other than the ASCII space, ends a sentence: its period comes before."""
         return bool(place & self._last) and chunk.decode("utf-8", "surrogatepass").isspace()
+
+
+@cache
+def treebank_tokenizer() -> Callable[[str], list[str]]:
+    """The `tokenize` of NLTK's TreebankWordTokenizer, without the rest of NLTK.
+
+    Importing anything of NLTK runs its `__init__`, which loads every module of it and, through some of them, pandas,
+    scikit-learn and scipy.stats: about a second and 150 MB for one class of regular expressions. Here the class is
+    loaded beside empty stand-ins for its parent packages, which are taken away again, so that an import of NLTK by
+    anybody else is the usual one.
+
+    Raises:
+        MissingDependencyError: NLTK is not installed.
+    """
+    with _lock:
+        module = sys.modules.get("nltk.tokenize.treebank") or _alone() or import_module("nltk.tokenize.treebank")
+    tokenize: Callable[[str], list[str]] = module.TreebankWordTokenizer().tokenize
+    return tokenize
+
+
+def _alone() -> ModuleType | None:
+    """The module beside stand-ins for its packages; None where NLTK is laid out in another way."""
+    spec = find_spec("nltk")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingDependencyError("Treebank tokens need nltk; install it with: pip install nltk")
+    if "nltk" in sys.modules:
+        return None
+    folder = list(spec.submodule_search_locations)
+    try:
+        for name in _PARENTS:
+            parent = ModuleType(name)
+            parent.__path__ = [f"{place}/{name.partition('.')[2]}" for place in folder]
+            sys.modules[name] = parent
+        return import_module("nltk.tokenize.treebank")
+    except (ImportError, AttributeError):  # what another NLTK needs of its packages, the usual import gives
+        return None
+    finally:
+        for name in [name for name in sys.modules if name == "nltk" or name.startswith("nltk.")]:
+            del sys.modules[name]

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
-from goldassay.data.row_numbers import any_beyond, end_of_numbers
+from goldassay.data.row_keys import any_beyond, end_of_numbers
 from goldassay.runs.labels import canonical, map_names
 from goldassay.runs.loading import taken
 from goldassay.runs.run_parts import UNNAMED

@@ -10,9 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.digest import digest_of
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION
-from goldassay.core.documents import evidence_of, mapping
+from goldassay.core.documents import digest_of, evidence_of, mapping
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain

@@ -14,8 +14,7 @@ import numpy as np
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.naming import matches, split_named_path
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean, matches, split_named_path
 from goldassay.core.results import to_plain
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT

@@ -9,7 +9,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
-from goldassay.data.row_numbers import any_beyond
+from goldassay.data.row_keys import any_beyond
 from goldassay.runs.loading import Align, Loaded, taken, who
 from goldassay.runs.validation import check_unique, listing
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reading
-from goldassay.data.row_numbers import end_of_numbers
+from goldassay.data.row_keys import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
 from goldassay.runs.tables import read_table

@@ -13,7 +13,6 @@ from goldassay.data.kinds.choice_shapes import ROLES, find_shape
 from goldassay.data.kinds.choices import ChoiceItems, Choices, read_choices
 from goldassay.data.kinds.extractive_answers import ExtractiveAnswers
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
-from goldassay.data.kinds.items import read_items
 from goldassay.data.kinds.judgments import JudgedPairs, Judgments, read_judgments
 from goldassay.data.kinds.kind import AddedKind, Kind, Match, Strength
 from goldassay.data.kinds.labelled_texts import LabelledTexts
@@ -22,7 +21,7 @@ from goldassay.data.kinds.preferences import Preferences, read_preferences
 from goldassay.data.kinds.recognition import Recognition, recognize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data.table import Table
 
@@ -108,3 +107,26 @@ def known_rows(table: Table, source: str, columns: Mapping[str, str] | str | Non
 
 def _fits(match: Match | None) -> bool:
     return match is not None and match.strength > Strength.PARTLY
+
+
+def read_items(
+    match: Match, table: Table, name: str, columns: Mapping[str, str], dependent: Sequence[str] = (), source: str = ""
+) -> ChoiceItems:
+    """The items with choices or the preferences of a table.
+
+    Args:
+        match: Which of them it holds.
+        table: As it was read.
+        name: What to call the items.
+        columns: The column of each role, as a user named them.
+        dependent: Columns whose equal values make items depend on each other.
+        source: The file, for messages.
+
+    Raises:
+        InputError: A column that was named is not there, or no item can be used.
+    """
+    read = read_preferences if match.kind.name == Preferences.name else read_choices
+    roles = {match.kind.aliases.get(role, role): column for role, column in columns.items()}
+    items = read(table, name, roles=roles, dependent=dependent, source=source)
+    assert items is not None
+    return items

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.provenance import InputFile
-    from goldassay.data.table import Table
+    from goldassay.data.table import InputFile, Table
 
 NO_ANSWER = "there is no answer"
 UNKNOWN_ANSWER = "the answer is not among the choices"

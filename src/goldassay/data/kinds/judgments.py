@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.kinds.judgment_shapes import JudgmentShape
-    from goldassay.data.provenance import InputFile
-    from goldassay.data.table import Table
+    from goldassay.data.table import InputFile, Table
 
 NO_VERDICT = "there is no verdict"
 NEITHER_SIDE = "the verdict names neither side"

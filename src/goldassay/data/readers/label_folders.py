@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.data.column_names import PARTS
-from goldassay.data.provenance import InputFile
 from goldassay.data.readers import CERTAIN, LIKELY, NO
 from goldassay.data.source import check_text
-from goldassay.data.table import Table
+from goldassay.data.table import InputFile, Table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from goldassay.data.table import Table, stacked
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.data.provenance import InputFile
+    from goldassay.data.table import InputFile
 
 name = "line-files"
 

@@ -14,7 +14,7 @@ from goldassay.data.readers import CERTAIN, NO, arrow
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
-    from goldassay.data.provenance import InputFile
+    from goldassay.data.table import InputFile
 
 name = "saved-dataset"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from goldassay.core.errors import InputError, MissingDependencyError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 
 if TYPE_CHECKING:
     from goldassay.lab.models.configuration import Kind

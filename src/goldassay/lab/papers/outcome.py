@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.digest import digest_of
 from goldassay.core.document import TIMING_NAME
+from goldassay.core.documents import digest_of
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain

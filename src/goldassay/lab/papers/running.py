@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from goldassay.core.errors import GoldassayError, InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.settings import TrainingSettings
 from goldassay.data.hub import hub_endpoint, is_hub_reachable
 from goldassay.lab.papers.outcome import StudyReport, describe

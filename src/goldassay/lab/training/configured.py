@@ -15,7 +15,7 @@ import numpy as np
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.configuration import check_kind
 from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.objectives import OBJECTIVES, load_objective

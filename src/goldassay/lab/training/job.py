@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.configuration import DESK
 from goldassay.lab.models.registry import OWN_OBJECTIVES
 from goldassay.lab.models.vocabulary import VectorFile

@@ -19,7 +19,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data import Dataset
 from goldassay.data.reading import load_data

@@ -22,7 +22,7 @@ from torch import nn
 from torch.optim.adamw import adamw
 
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.network import on_accelerator
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.lab.training.distributed import launched
 
 if TYPE_CHECKING:

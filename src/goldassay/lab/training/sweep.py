@@ -15,7 +15,7 @@ from pydantic import Field
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated
 from goldassay.data.reading import load_data

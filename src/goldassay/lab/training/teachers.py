@@ -16,7 +16,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.registry import NETWORKS, full_name
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.lab.training.stored_teachers import MinedPatterns, StoredRuns

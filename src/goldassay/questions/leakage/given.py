@@ -11,7 +11,7 @@ import numpy as np
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.data.reading import load_data
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.partial_input import (

@@ -45,7 +45,7 @@ from pydantic import Field, model_validator
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.core.settings import StrictSection, parse_toml, validated
 from goldassay.data import read_dataset
 from goldassay.data.column_names import PARTS as PART_NAMES

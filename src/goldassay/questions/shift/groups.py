@@ -16,7 +16,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.questions.shift.answers import answers_of, read_gold_texts, read_scored_answers
 from goldassay.questions.shift.measures.set_metrics import label_constants

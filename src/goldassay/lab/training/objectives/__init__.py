@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, cast
 
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 
 if TYPE_CHECKING:
     from goldassay.lab.models.configuration import Kind

@@ -18,7 +18,7 @@ from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.escaping import visible
 from goldassay.core.files import write_parquet, written_whole
-from goldassay.core.nearest import did_you_mean
+from goldassay.core.naming import did_you_mean
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.matching import PatternTokens, PatternTree, encode_labels
 from goldassay.questions.artifacts.measures.statistics import (
