@@ -177,3 +177,13 @@ def test_codes_that_may_mean_two_things_are_decided_by_a_map(tmp_path: Path) -> 
     unknown = audited(str(path), "--map", "label=7:first")
     assert unknown.returncode == 2
     assert "'0', '1', '2'" in unknown.stderr
+
+
+def test_a_pattern_is_its_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        rows = [{"text": f"{name} says word{at}", "label": "xy"[at % 2]} for at in range(30)]
+        write(tmp_path / f"{name}.jsonl", rows)
+    found = goldassay.look(str(tmp_path / "*.jsonl"))
+    assert (found.n_rows, len(found.paths)) == (60, 2)
+    with pytest.raises(InputError, match="matches nothing"):
+        goldassay.audit(str(tmp_path / "*.csv"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import os
 import re
@@ -260,3 +261,18 @@ def _umask() -> int:
 def file_slug(text: object) -> str:
     """A text as part of a file's name: letters, digits, dots and dashes."""
     return re.sub(r"[^A-Za-z0-9.-]+", "-", str(text)).strip("-.") or "unnamed"
+
+
+def matching(place: str | os.PathLike[str]) -> list[str]:
+    """The paths that a pattern such as 'test/*.csv' matches, sorted; a path that is there, or has no sign, is itself.
+
+    Raises:
+        InputError: The pattern matches nothing.
+    """
+    place = os.fspath(place)
+    if not glob.has_magic(place) or Path(place).exists():
+        return [place]
+    matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+    if not matched:
+        raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
+    return matched

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.core.files import matching
 from goldassay.core.results import Result
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds import Strength
@@ -114,7 +115,8 @@ def look_at(data: Any, columns: str | Mapping[str, str] | None = None, file_form
         InputError: As `goldassay.look`.
     """
     several = isinstance(data, (list, tuple)) and all(isinstance(each, (str, os.PathLike)) for each in data)
-    given = list(data) if several else [data]
+    one = isinstance(data, (str, os.PathLike))
+    given = [each for place in ([data] if one else data) for each in matching(place)] if one or several else [data]
     if not given:
         raise InputError("nothing was given to look at", mend="give a file or a folder")
     seen = [_look_at(each, columns, file_format) for each in given]

@@ -13,6 +13,7 @@ import polars as pl
 
 from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
+from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
 from goldassay.data.hub_names import is_hub_name
@@ -88,6 +89,8 @@ def open_input(
     """
     several = isinstance(data, (list, tuple)) and bool(data) and all(isinstance(x, (str, os.PathLike)) for x in data)
     paths = [os.fspath(each) for each in data] if several else []
+    if paths or isinstance(data, (str, os.PathLike)):
+        paths = [each for place in paths or [data] for each in matching(place)]
     if len(paths) < 2:
         given = paths[0] if paths else data
         source = open_any(given, argument, format, columns)
@@ -106,7 +109,7 @@ def open_input(
                      for at, each in enumerate(opened)}, opened[0].source.table.format, column="file")  # fmt: skip
     source = Source(table, opened[0].source.name, ", ".join(paths))
     found = recognize_source(source, columns)
-    return Opened(source, found, found.best(), data)
+    return Opened(source, found, found.best(), paths)
 
 
 def _twice(opened: Sequence[Opened], one: Opened) -> bool:

@@ -14,6 +14,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.files import matching
 from goldassay.core.temp_files import is_temporary
 from goldassay.data.source import bare_name, is_zstandard, read_head
 
@@ -248,11 +249,8 @@ def walk(place: str) -> Walk:
         return Walk([(path, path.name)])
     if not glob.has_magic(place):
         raise no_such_file(place)
-    matched = sorted(map(Path, glob.glob(place, recursive=True)))  # noqa: PTH207 (a pattern may be absolute)
-    if not matched:
-        raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
     found = Walk()
-    for each in matched:
+    for each in map(Path, matching(place)):
         if is_temporary(Path(each.name)):
             continue
         own = Walk([(each, each.name)]) if is_dangling(each) else walk(os.fspath(each))
