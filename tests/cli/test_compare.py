@@ -111,11 +111,11 @@ def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> No
     long_table(first=3).write_csv(tmp_path / "b.csv")
     shown = goldassay("compare", "a.csv", "b.csv")
     assert shown.status == 2
-    assert states(shown.line, "b lacks", 3, "of a's 24", "a lacks", 3, "of b's 24", "e0, e1, e2")
-    assert "--align intersect" in shown.line
+    assert states(shown.line, "27 examples, 21 in common", "a lacks 3", "b lacks 3", "e24, e25, e26")
+    assert states(shown.line, "--missing wrong", "--missing leave-out", "21 of 27")
     shown = goldassay("compare", "a.csv", "b.csv", "--align", "intersect")
     assert shown.status == 0
-    assert states(shown.out, "21 examples", "left out", 6)
+    assert states(shown.out, "21 of 27 examples", "left out", 6)
 
 
 def test_clusters_and_seeds_that_are_not_there(refused: Callable[..., str], tmp_path: Path) -> None:

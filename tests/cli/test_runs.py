@@ -147,9 +147,6 @@ def damaged(tmp_path: Path, name: str) -> str:
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-100])
     elif name == "old.pkl":
         (tmp_path / name).write_bytes(pickle.dumps([1, 2]))
-    elif name == "nan.parquet":
-        scores = pl.Series("score", [float("nan"), *[1.0] * (table.height - 1)])
-        table.drop("prediction").with_columns(scores).write_parquet(tmp_path / name)
     elif name == "unscored.csv":
         long_table(label=False).write_csv(tmp_path / name)
     elif name == "steps.csv":
@@ -167,10 +164,9 @@ def damaged(tmp_path: Path, name: str) -> str:
     [
         ("cut.parquet", ("cut.parquet", "damaged or cut short")),
         ("old.pkl", ("old.pkl", "pickle", "refused")),
-        ("nan.parquet", ("nan.parquet", "1 scores are not a number")),
         ("unscored.csv", ("unscored.csv", "no gold labels", "--test FILE")),
         ("steps.csv", ("steps.csv", "seed 2 lacks 1 that others have: 20", "--checkpoint last")),
-        ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--align intersect")),
+        ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--missing leave-out keeps 20")),
         ("texts.csv", ("texts.csv", "no runs were recognized", "--columns prediction=NAME")),
         ("nowhere", ("nowhere", "no such file or folder")),
     ],

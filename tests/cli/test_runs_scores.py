@@ -42,7 +42,8 @@ def test_models_are_named_that_cover_different_examples(goldassay: Command, tmp_
         scores = np.arange(n)[np.newaxis] % 2
         write_runs(Runs.from_arrays(scores=scores, model=model, dataset="facts"), tmp_path / "runs")
     done = goldassay("runs", "scores", "runs")
-    assert states(done.out, "small lacks", 0, "of large's 50", "large lacks", 10, "of small's 60")
+    assert states(done.out, "60 examples, 50 in common", "large lacks 10")
+    assert "50.00 (50 of 60)" in done.out
     assert "large on facts, paired: 1 run x 50 examples" in goldassay("runs", "show", "runs").out
 
 
@@ -90,13 +91,13 @@ def test_figures_are_those_of_instability_and_compare(goldassay: Command, tmp_pa
 
 def test_what_cannot_be_read_is_named_and_the_others_are_compared(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs")
-    for name in ("cancel", "holes"):
+    for name in ("cancel", "error"):
         shutil.copy(LOGS / f"{name}.eval", tmp_path / "runs")
     found = goldassay("runs", "scores", "runs", "--json", "scores.json")
     assert found.status == 0, found.err
     left = [line for line in found.out.splitlines() if line.startswith("left out  ")]
     assert states(left[0], "1 of 5 examples", "seed fMQyPJYL", "no score", "status 'cancelled'")
-    assert "mockllm/model on holes" in left[1]
+    assert "mockllm/model on error" in left[1]
     written = json.loads((tmp_path / "scores.json").read_text())
     write(tmp_path / "alone")
     goldassay("compare", "alone", "--json", "compared.json")

@@ -196,7 +196,7 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     table.filter(pl.col("config_prompt") == "a").write_csv(tmp_path / "one.csv")
     assert states(refused("sensitivity", "one.csv"), "one configuration", "at least two")
     table.filter((pl.col("config_prompt") == "a") | (pl.col("id") != "e3")).write_csv(tmp_path / "uneven.csv")
-    assert "cover different examples, 19 in common" in refused("sensitivity", "uneven.csv")
+    assert "20 examples, 19 in common" in refused("sensitivity", "uneven.csv")
 
 
 def test_every_door_gives_the_same_figures(goldassay: Command, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_an_audit_names_configurations_that_do_not_fit(
     made.filter(~odd).write_csv(tmp_path / "runs.csv")
     verdict = audited(goldassay, tmp_path, "runs.csv")["verdicts"]["sensitivity"]
     assert verdict["verdict"] == "not measurable"
-    assert states(verdict["evidence"], "mock on test", "different examples", "200 in common")
+    assert states(verdict["evidence"], "ifferent examples of test", "300 examples", "200 in common")
 
 
 def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Command, tmp_path: Path) -> None:

@@ -50,8 +50,12 @@ def right(seed: int, i: int) -> float:
 def test_an_audit_keeps_what_all_runs_of_a_model_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["audit", str(folder / "train.csv"), "--test", str(folder / "test.csv"), "--runs",
              str(folder / "runs.csv"), "-o", str(folder / "report"), "--quiet"]  # fmt: skip
-    assert run(given) == 2
-    assert states(capsys.readouterr().err, "no prediction", "e7, e8, e30", "--align intersect")
+    assert run([*given, "--missing", "refuse"]) == 2
+    assert states(capsys.readouterr().err, "no prediction", "e7, e8, e30")
+    assert run(given) == 0
+    wrong = json.loads((folder / "report" / "report.json").read_text())["instability"]["results"]
+    silent = sum(right(2, i) for i in SILENT)
+    assert [row["mean"] for row in wrong if row["model"] == "b"] == [pytest.approx((96 - silent) / 120)]
     assert run([*given, "--align", "intersect"]) == 0
     document = json.loads((folder / "report" / "report.json").read_text())
     assert "--align intersect" in str(command_of(document))
@@ -71,8 +75,8 @@ def test_an_audit_keeps_what_all_runs_of_a_model_answer(folder: Path, capsys: py
 
 def test_the_function_takes_what_it_advises(folder: Path) -> None:
     paths = folder / "train.csv", folder / "test.csv", folder / "runs.csv"
-    with pytest.raises(InputError, match=r"with align='intersect'"):
-        goldassay.audit(*paths)
+    with pytest.raises(InputError, match=r"missing='leave-out' keeps 57 of 60 examples"):
+        goldassay.audit(*paths, missing="refuse")
     assert "runs of b" in str(goldassay.audit(*paths, align="intersect").document["instability"])
 
 
@@ -81,8 +85,10 @@ def test_mend_keeps_what_all_runs_answer_and_says_how_many(folder: Path, capsys:
     keys = keys_of(dataset.examples, content_columns(dataset))
     append_decision(folder / "test.decisions.jsonl", Decision(keys[0], "e0", "drop"))
     given = ["mend", str(folder / "test.csv"), "--runs", str(folder / "runs.csv"), "-o", str(folder / "mended")]
-    assert run(given) == 2
-    assert "--align intersect" in capsys.readouterr().err
+    assert run(given) == 0
+    assert "b on test: 59 of 60 answers hold" in capsys.readouterr().out
+    unread = goldassay.read_runs(folder / "mended" / "runs", model="b")
+    assert (unread.n_examples, (unread.status == "unparsed").sum()) == (59, 3)
     assert run([*given, "--align", "intersect"]) == 0
     said = capsys.readouterr().out
     assert "a on test: 59 of 60 answers hold\n" in said
@@ -95,8 +101,9 @@ def test_overlap_keeps_what_all_runs_of_a_model_answer(folder: Path, capsys: pyt
     (folder / "corpus.txt").write_text("the cat number 0 is here and more words of a corpus that is long enough\n" * 9)
     given = ["overlap", str(folder / "test.csv"), "--corpus", str(folder / "corpus.txt"), "--runs",
              str(folder / "runs.csv"), "--n", "5", "--near-copies", "--json", str(folder / "o.json")]  # fmt: skip
-    assert run(given) == 2
-    assert "--align intersect" in capsys.readouterr().err
+    assert run([*given, "--missing", "refuse"]) == 2
+    assert "--missing leave-out" in capsys.readouterr().err
+    assert run(given) == 0
     assert run([*given, "--align", "intersect"]) == 0
     assert run([*given, "--align", "position"]) == 2
 

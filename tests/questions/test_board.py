@@ -117,17 +117,22 @@ def test_the_report_says_what_the_table_says(tmp_path: Path) -> None:
 def test_empty_cells_are_left_out_and_said_or_wrong() -> None:
     scores = values()
     scores[1, :30] = np.nan
-    found = goldassay.rank_systems(wide(scores))
+    found = goldassay.rank_systems(wide(scores), missing="leave-out")
     assert board_of(found)["n_items"] == 30
     notes = " ".join(board_of(found)["notes"])
     assert states(notes, "60 items", 30, ..., "beta 30")
     assert "missing='wrong' takes empty cells as wrong" in notes
-    wrong = board_of(goldassay.rank_systems(wide(scores), missing="wrong"))
+    wrong = board_of(goldassay.rank_systems(wide(scores)))
     assert wrong["n_items"] == 60
+    with pytest.raises(InputError, match=in_order("60 items", "beta 30")):
+        goldassay.rank_systems(wide(scores), missing="refuse")
+    bounds = " ".join(board_of(goldassay.rank_systems(wide(scores), missing="bounds"))["notes"])
+    half = 100 * np.nansum(scores[1]) / 60
+    assert states(bounds, "beta", f"{half:.2f} to {half + 50:.2f}")
     assert {row["system"]: row["score"] for row in wrong["systems"]}["beta"] == np.nansum(scores[1]) / 60
     scores[0, 30:] = np.nan
     with pytest.raises(InputError, match=in_order("0 of 60 items", "alpha 30, beta 30")):
-        goldassay.rank_systems(wide(scores))
+        goldassay.rank_systems(wide(scores), missing="leave-out")
 
 
 @pytest.mark.parametrize("kind", ["scores", "booleans", "answers"])
@@ -149,8 +154,8 @@ def test_empty_cells_of_any_writing_leave_a_system_one(tmp_path: Path, kind: str
         nulls = nulls.with_columns(pl.col(SYSTEMS) == right)
     wanted = board_of(goldassay.rank_systems(nulls))
     assert {row["system"] for row in wanted["systems"]} == set(SYSTEMS)
-    assert wanted["n_items"] == 58
-    assert any("Lacking: alpha 2" in note for note in wanted["notes"])
+    assert wanted["n_items"] == 60
+    assert any(states(note, "count as wrong", "alpha 2") for note in wanted["notes"])
     nulls.write_parquet(tmp_path / "b.parquet")
     assert board_of(goldassay.rank_systems(tmp_path / "b.parquet")) == wanted
     coded = frame.with_columns(alpha=pl.when(lost).then(pl.lit("NA")).otherwise("alpha").cast(pl.Categorical))
@@ -434,7 +439,11 @@ def test_a_system_that_answered_easy_items_alone_is_not_surely_first() -> None:
     chosen = scores.copy()
     chosen[0, 200:] = np.nan
     assert goldassay.rank_systems(wide(scores)).to_dict()["board"]["systems"][0]["rank_high"] == 1
-    found = board_of(goldassay.rank_systems(wide(chosen)))
+    wrong = board_of(goldassay.rank_systems(wide(chosen)))
+    assert wrong["first"] == "beta"
+    assert wrong["systems"][0]["rank_high"] > 1
+    assert states(" ".join(wrong["notes"]), "200 items in common", "alpha scores most")
+    found = board_of(goldassay.rank_systems(wide(chosen), missing="leave-out"))
     assert found["first"] == "alpha"
     assert found["systems"][0]["rank_high"] > 1
     assert "is not surely first" in found["sentences"][0]

@@ -163,6 +163,9 @@ def test_missing_examples_are_refused_or_intersected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"seed 2 lacks 1 of the 3 examples .* first z"):
         read_runs(path)
     assert read_runs(path, align="intersect").example_ids.tolist() == ["x", "y"]
+    filled = read_runs(path, missing="wrong")
+    assert filled.example_ids.tolist() == ["x", "y", "z"]
+    assert filled.status.ravel().tolist() == ["scored"] * 5 + ["missing"]
     LONG[[0, 1, 3, 4, 5]].write_csv(path)
     with pytest.raises(InputError, match="seed 2 has 1 examples that seed 1 lacks, first z"):
         read_runs(path)
@@ -176,12 +179,16 @@ def test_gaps_are_refused_or_intersected(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("seed,id,label,prediction\n1,x,a,\n1,y,a,a\n1,z,b,a\n2,x,a,a\n2,y,a,b\n2,z,b,\n")
     with pytest.raises(InputError, match=in_order("column 'prediction':", "1 of 3 examples of seed 1", "first x")):
-        read_runs(path)
+        read_runs(path, missing="refuse")
     assert read_runs(path, align="intersect").scores.tolist() == [[1], [0]]
+    assert read_runs(path).scores.tolist() == [[0, 1, 0], [1, 0, 0]]
+    assert read_runs(path).status.ravel().tolist() == ["unparsed", "scored", "scored", "scored", "scored", "unparsed"]
     path.write_text("seed,id,score\n1,x,0.5\n1,y,\n2,x,true\n2,y,1\n")
     with pytest.raises(InputError, match=in_order("column 'score':", "1 of 2 examples of seed 1", "first y")):
-        read_runs(path)
+        read_runs(path, missing="refuse")
     assert read_runs(path, align="intersect").scores.tolist() == [[0.5], [1]]
+    assert read_runs(path).scores.tolist() == [[0.5, 0], [1, 1]]
+    assert read_runs(path).status.ravel().tolist() == ["scored", "unscored", "scored", "scored"]
 
 
 def test_duplicated_examples_are_refused(tmp_path: Path) -> None:
@@ -316,7 +323,7 @@ def test_a_pickle_is_refused_unopened(tmp_path: Path) -> None:
         ("ragged.csv", b"seed,example_id,prediction,label\n1,x,a,a\n1,y,a,a,b,c\n", "cannot be read"),
         ("bad.jsonl", b'{"example_id": 1, "score": 1}\n{"example_id": 2,\n', "line 2"),
         ("list.jsonl", b'{"example_id": 1, "score": 1}\n[1]\n', "line 2.*not a JSON object"),
-        ("nan.csv", b"seed,example_id,score\n1,x,nan\n", "not a number"),
+        ("nan.csv", b"seed,example_id,score\n1,x,nan\n", "1 of 1 examples of seed 1 have no score"),
         ("word.csv", b"seed,example_id,score\n1,x,good\n", "not numbers, the first is 'good'"),
         ("points.csv", b"seed,example_id,score\n1,x,84.5\n", "outside"),
         ("missing.csv", b"seed,example_id,prediction,label\n1,x,,a\n", "1 of 1 examples of seed 1 have no prediction"),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.look import Look
     from goldassay.questions.overlap.result import OverlapResult
     from goldassay.questions.report_diff import ReportDiff
-    from goldassay.questions.run_scores import ScoredRuns
+    from goldassay.questions.run_scores import ScoredRuns, ScoredSet
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
     from goldassay.report.report import Report
 
@@ -158,7 +158,7 @@ def score_lines(found: ScoredRuns) -> list[str]:
         [
             each.dataset if each.condition in ("paired", "") else f"{each.dataset} ({each.condition})",
             each.model,
-            points(each.mean, 2),
+            points(each.mean, 2) + _of_examples(each, found.sets),
             _interval(each.examples_low, each.examples_high),
             _interval(each.runs_low, each.runs_high),
             points(each.sd, 2),
@@ -181,6 +181,15 @@ def score_lines(found: ScoredRuns) -> list[str]:
         means = {f"{each.model} on {each.dataset}": each.mean for each in found.sets if each.grades == scale}
         lines.append(f"note  {describe_grades(means, scale)}")
     return [*lines, "", f"no comparison: {found.uncompared}"]
+
+
+def _of_examples(each: ScoredSet, sets: Sequence[ScoredSet]) -> str:
+    """How many answers a score is of, where some have none; and how many examples, where others have more."""
+    if each.scored_only is not None:
+        n = each.n_runs * each.n_examples
+        return f" ({count(each.n_scored)} of {count(n)} scored: {points(each.scored_only, 2)})"
+    most = max(other.n_examples for other in sets if other.dataset == each.dataset)
+    return f" ({count(each.n_examples)} of {count(most)})" if each.n_examples < most else ""
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:

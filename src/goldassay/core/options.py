@@ -351,6 +351,16 @@ Align = Annotated[
         default="exact",
     ),
 ]
+Missing = Annotated[
+    Literal["auto", "refuse", "wrong", "leave-out", "bounds"],
+    Option(
+        "Answers without a score, and examples that a run lacks. wrong: they count 0; leave-out: only examples that "
+        "all runs answered; bounds: as wrong, with the range of each difference over all ways to score them; refuse: "
+        "an error. auto counts answers without a score as wrong, and refuses examples that a run lacks.",
+        RUNS,
+        default="auto",
+    ),
+]
 Grades = Annotated[
     str | None,
     Option(
@@ -706,10 +716,6 @@ Claim = Annotated[
     Option("A difference between models, in points: does it exceed what configurations do?", METHOD, "POINTS", gt=0,
            finite=False),
 ]  # fmt: skip
-Missing = Annotated[
-    Literal["leave-out", "wrong"],
-    Option("Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.", METHOD),
-]
 Matched = Annotated[bool, Option("Runs with the same seed belong together: same data, same order.", METHOD)]
 Method = Annotated[Literal["normal", "bootstrap"], Option("How the interval is made.", METHOD)]
 EquivalentWithin = Annotated[

@@ -368,7 +368,18 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "weight": Role("How much a row counts."),
         "date": Role("When a row was made."),
         "tie": Role("Whether neither side wins."),
-        "status": Role("Whether an answer could be read, and why not."),
+        "status": Role(
+            "Whether an answer could be read, and why not.",
+            {
+                "runs": "status finish_reason stop_reason",
+            },
+        ),
+        "output": Role(
+            "What a model wrote, of which its prediction was read.",
+            {
+                "runs": "output response generated_text model_output model_outputs completion generation",
+            },
+        ),
         "trial": Role("Which attempt at a task."),
     }
 )

@@ -107,6 +107,7 @@ def study_audit(
         columns=reading.columns,
         pool_configurations=choice.pool_configurations,
         align=choice.align,
+        missing=choice.missing,
         grades=choice.grades,
         test=test,
     )

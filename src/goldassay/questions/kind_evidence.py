@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, R
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_inputs import describe_inputs
 from goldassay.readers.choice_subjects import untrained_picks
+from goldassay.runs.loading import LackingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,6 +226,14 @@ class RunEvidence(Evidence):
         """
         return read_board(self._given, self.choice, self.settings.data.clusters)
 
+    @cached_property
+    def shown_board(self) -> BoardScores:
+        """The board to describe: where systems lack items, which the rule in use refuses, what is missing as wrong."""
+        try:
+            return self.board
+        except LackingError:
+            return read_board(self._given, replace(self.choice, missing="wrong"), self.settings.data.clusters)
+
     @property
     def models(self) -> dict[str, set[str]]:
         """{dataset: the models that answer it from the whole input}."""
@@ -256,7 +266,7 @@ class RunEvidence(Evidence):
     def title(self) -> str:
         """As `Evidence.title`."""
         if self.kind != RUNS:
-            return f"Audit of the board {self.board.name}"
+            return f"Audit of the board {self.shown_board.name}"
         models = list(dict.fromkeys(runs.model for runs in self.run_sets))
         datasets = list(dict.fromkeys(runs.dataset for runs in self.run_sets))
         on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
@@ -266,7 +276,7 @@ class RunEvidence(Evidence):
         """As `Evidence.described`."""
         if self.kind == RUNS:
             return {"command": "audit", "inputs": describe_inputs(self.run_paths, self.found_runs, self.choice)}
-        scores = self.board
+        scores = self.shown_board
         size = {"n_test": int(scores.items.size), "n_systems": len(scores.systems)}
         return {"command": "audit", "dataset": {"name": scores.name, **size}, "inputs": list(scores.inputs)}
 

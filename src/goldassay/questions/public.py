@@ -17,6 +17,7 @@ from goldassay.core.options import (
     Grades,
     Inputs,
     LabelNames,
+    Missing,
     Model,
     NamedRunPaths,
     NamedTest,
@@ -87,6 +88,7 @@ def audit(
     format: Format = "auto",  # noqa: A002
     pool_configurations: PoolConfigurations = False,
     align: Align = "exact",
+    missing: Missing = "auto",
     grades: Grades = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
@@ -135,7 +137,9 @@ def audit(
         train = train[0]
     settings = chosen(settings, seed, clusters=clusters, split_by=split_by)
     # The score that is reported is that of a run's last checkpoint.
-    choice = RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), grades=grades)
+    choice = RunChoice(
+        checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), missing=missing, grades=grades
+    )
     roles = with_values(columns, map)
     reading = ItemReading(roles, format, settings.data.clusters, settings.data.split_by, label_names)
     searched = CorpusChoice.of(corpus, field)

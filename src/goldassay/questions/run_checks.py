@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
-from goldassay.core.verdicts import Verdict
+from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.board.question import find_board, measure_board
 from goldassay.questions.comparison.report import find_comparison
 from goldassay.questions.comparison.sides import read_suite
@@ -16,15 +17,34 @@ from goldassay.questions.judgments.study import measure_judgments
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed
 from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
+from goldassay.runs.loading import LackingError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from goldassay.questions.kind_evidence import JudgmentEvidence, RunEvidence
+
+
+def _unless_lacking(run: Callable[[Any, RunEvidence], Finding]) -> Callable[[Any, RunEvidence], Finding]:
+    """Leave a question open where runs lack examples, which its own command refuses: an audit asks the others."""
+
+    @wraps(run)
+    def asked(self: Any, evidence: RunEvidence) -> Finding:
+        try:
+            return run(self, evidence)
+        except LackingError as error:
+            problem = f"{error.problem[:1].upper()}{error.problem[1:]}."
+            return Finding(self.question, not_measurable(problem, error.mend or ""))
+
+    return asked
 
 
 class _Instability:
     question = "instability"
     needs = ()
 
+    @_unless_lacking
     def run(self, evidence: RunEvidence) -> Finding:
         """Measure the spread of every model on every dataset, to the depth of `instability`."""
         with placed(evidence.run_paths):
@@ -37,6 +57,7 @@ class _Comparison:
     question = "comparison"
     needs = ("models",)
 
+    @_unless_lacking
     def run(self, evidence: RunEvidence) -> Finding:
         """Compare all models on the datasets that every one of them answers."""
         with placed(evidence.run_paths):
@@ -54,6 +75,7 @@ class _Sensitivity:
     question = "sensitivity"
     needs = ("configurations",)
 
+    @_unless_lacking
     def run(self, evidence: RunEvidence) -> Finding:
         """Measure the spread over configurations."""
         with placed(evidence.run_paths):
@@ -64,6 +86,7 @@ class _Board:
     question = "board"
     needs = ("board",)
 
+    @_unless_lacking
     def run(self, evidence: RunEvidence) -> Finding:
         """Rank all systems on the items that they have in common."""
         with evidence.steps.step("reading the board"):

@@ -20,6 +20,7 @@ from goldassay.core.options import (
     Grades,
     LabelNames,
     Labels,
+    Missing,
     Model,
     PoolConfigurations,
     Split,
@@ -41,6 +42,7 @@ class RunLabels(TypedDict, total=False):
     labels: Labels
     label_names: LabelNames
     align: Align
+    missing: Missing
     pool_configurations: PoolConfigurations
 
 
@@ -83,6 +85,7 @@ class RunChoice:
         labels: {name in the files: label}.
         label_names: All labels in order.
         align: "exact", "intersect" or "position".
+        missing: What is done with answers without a score, and with examples that a run lacks.
         grades: The scale that scores are on, "LOW:HIGH".
         pool_configurations: Whether runs of different configurations are taken for repeats of one.
         gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
@@ -99,6 +102,7 @@ class RunChoice:
     labels: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None
     align: Align = "exact"
+    missing: Missing = "auto"
     grades: str | None = None
     pool_configurations: bool = False
     gold: Mapping[str, str | Dataset] = field(default_factory=dict)
@@ -120,6 +124,16 @@ class RunChoice:
     def gold_of(self, dataset: str) -> str | Dataset | None:
         """The right labels for a dataset, if any were given."""
         return self.gold.get(dataset, self.gold.get(""))
+
+    @property
+    def rule(self) -> Missing:
+        """What is done with what is missing: examples in common, where these are asked for, leave it out."""
+        return "leave-out" if self.missing == "auto" and self.align == "intersect" else self.missing
+
+    @property
+    def whole(self) -> RunChoice:
+        """The same with all examples, for who leaves out those that lack a score, and says what that changes."""
+        return replace(self, missing="wrong") if self.rule == "leave-out" else self
 
     def said(self) -> dict[str, Any]:
         """What was asked for, for the report's settings; of files the names alone, as elsewhere in it."""

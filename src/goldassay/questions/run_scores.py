@@ -22,6 +22,7 @@ from goldassay.runs import write_runs
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
+from goldassay.runs.missing import scored_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +48,8 @@ class ScoredSet(Result):
         condition: What the model saw.
         n_runs: R.
         n_examples: N.
+        n_scored: Answers of all runs that have a score; the others count as wrong.
+        scored_only: The mean of these alone; None where all have one.
         mean: Over runs and examples, in [0, 1].
         examples_low: Lower end of the 95 % interval over other examples of the kind; None where there is none.
         examples_high: Upper end.
@@ -61,6 +64,8 @@ class ScoredSet(Result):
     condition: str
     n_runs: int
     n_examples: int
+    n_scored: int
+    scored_only: float | None
     mean: float
     examples_low: float | None
     examples_high: float | None
@@ -219,6 +224,8 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         condition=runs.condition,
         n_runs=runs.n_runs,
         n_examples=runs.n_examples,
+        n_scored=int(runs.scored.sum()),
+        scored_only=None if runs.scored.all() else scored_only(runs),
         mean=row.mean,
         examples_low=over_examples[0],
         examples_high=over_examples[1],

@@ -117,7 +117,7 @@ class RunSet:
     @property
     def keeps_common(self) -> bool:
         """Whether examples that not all of its runs answer are left out."""
-        return self._choice.align == "intersect"
+        return self._choice.rule == "leave-out"
 
     def columns(self) -> Columns:
         """The first run as its file holds it."""
@@ -366,6 +366,7 @@ def _read(
         labels=choice.labels,
         label_names=choice.label_names,
         align=choice.align,
+        missing=choice.missing,
         score=choice.columns.get("score"),
     )
 
@@ -379,7 +380,8 @@ def placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
         if error.file is not None or not paths:
             raise
         shown = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
-        raise InputError(error.problem, file=shown, row=error.row, column=error.column, mend=error.mend) from error
+        of_kind = type(error)
+        raise of_kind(error.problem, file=shown, row=error.row, column=error.column, mend=error.mend) from error
 
 
 def _check_gold(choice: RunChoice, datasets: set[str]) -> None:

@@ -151,6 +151,7 @@ def _read_each(key: Collection, checkpoints: Sequence[Sequence[Slice]], choice: 
             labels=choice.labels,
             label_names=choice.label_names,
             align=choice.align,
+            missing=choice.missing,
             score=choice.columns.get("score"),
         )
         first = first or runs

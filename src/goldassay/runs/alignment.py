@@ -10,20 +10,27 @@ import polars as pl
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.row_keys import any_beyond
-from goldassay.runs.loading import Align, Loaded, taken, who
+from goldassay.runs.loading import LackingError, own_scores, taken, ways, who
+from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES
 from goldassay.runs.validation import check_unique, listing
 
 if TYPE_CHECKING:
     from goldassay.runs.gold import Gold
+    from goldassay.runs.loading import Align, Loaded
+    from goldassay.runs.run_parts import Columns
+    from goldassay.runs.statuses import Missing
 
 
-def align_examples(loaded: list[Loaded], align: Align, gold: Gold | None) -> tuple[list[Loaded], pl.Series]:
+def align_examples(
+    loaded: list[Loaded], align: Align, gold: Gold | None, missing: Missing = "auto"
+) -> tuple[list[Loaded], pl.Series]:
     """All slices on the same examples in the same order, and the ids of these.
 
     Args:
         loaded: At least one.
         align: As for `assemble`.
         gold: The right labels, if they are given.
+        missing: As for `assemble`: by "wrong" and "bounds" a slice has the examples of all, and of the right labels.
 
     Raises:
         InputError: A slice has no examples, one of them twice, or not those of the others.
@@ -38,7 +45,12 @@ def align_examples(loaded: list[Loaded], align: Align, gold: Gold | None) -> tup
         return loaded, ids
     if gold is not None:
         _check_numbers(loaded, gold)
-    if align == "intersect":
+    if missing in ("wrong", "bounds"):
+        every = [item.columns.example_ids for item in loaded] + ([] if gold is None else [gold.example_ids])
+        if not all(same(each, ids) for each in every):
+            ids = pl.concat(every[::-1] if gold is not None else every).unique(maintain_order=True)
+            return _filled_up(loaded, ids), ids
+    if missing == "leave-out":
         for item in loaded[1:]:
             if not same(item.columns.example_ids, ids):
                 ids = ids.filter(ids.is_in(item.columns.example_ids.implode()))
@@ -46,7 +58,39 @@ def align_examples(loaded: list[Loaded], align: Align, gold: Gold | None) -> tup
             ids = ids.filter(ids.is_in(gold.example_ids.implode()))
         if ids.len() == 0:
             raise InputError("the runs have no example in common", mend="check that they are of one dataset")
-    return [_ordered_like(item, ids, loaded[0], exact=align == "exact") for item in loaded], ids
+    return [_ordered_like(item, ids, loaded[0], exact=missing != "leave-out") for item in loaded], ids
+
+
+def _filled_up(loaded: list[Loaded], ids: pl.Series) -> list[Loaded]:
+    """All slices on these examples: those that a slice lacks have no score, and the label and groups of the others."""
+
+    def known(columns: list[tuple[pl.Series, pl.Series]]) -> pl.Series:
+        rows = pl.concat([pl.DataFrame({"id": names, "value": values}) for names, values in columns])
+        first = rows.drop_nulls().unique("id", keep="first", maintain_order=True)
+        return pl.DataFrame({"id": ids}).join(first, on="id", how="left", maintain_order="left")["value"]
+
+    every = [item.columns for item in loaded]
+    labels = [(each.example_ids, each.label) for each in every if each.label is not None]
+    label = known(labels) if labels else None
+    shared = {name for name in every[0].groups if all(name in each.groups for each in every)}
+    groups = {name: known([(each.example_ids, each.groups[name]) for each in every]) for name in sorted(shared)}
+    filled = []
+    for item in loaded:
+        rows = position_of(ids, item.columns.example_ids)
+        absent = rows.is_null()
+        own = taken(replace(item.columns, logits=None, features=None, no_answer=None, groups={}, label=None), rows)
+        filled.append(
+            replace(item, columns=replace(
+                own,
+                example_ids=ids,
+                label=label,
+                groups={name: values for name, values in groups.items() if not values.null_count()},
+                score=None if own.score is None else own.score.fill_null(0.0),
+                prediction=None if own.prediction is None else own.prediction.fill_null(NO_ANSWER),
+                status=None if own.status is None else own.status.set(absent, STATUSES[MISSING]),
+            ))
+        )  # fmt: skip
+    return filled
 
 
 def _check_each_once(loaded: list[Loaded]) -> None:
@@ -104,21 +148,29 @@ def _ordered_like(item: Loaded, ids: pl.Series, reference: Loaded, *, exact: boo
     rows = position_of(ids, own)
     missing = ids.filter(rows.is_null())
     if missing.len():
-        raise InputError(
+        raise LackingError(
             f"the run with {who(item.slice)} lacks {missing.len()} of the {ids.len()} examples that "
             f"{who(reference.slice)} has, first {listing(missing.head(6).to_list())}",
             file=item.slice.file,
-            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}",
+            mend=ways(*_scores_on(item.columns, ids)),
         )
     if exact and own.len() > ids.len():
         extra = own.filter(~own.is_in(ids.implode()))
-        raise InputError(
+        raise LackingError(
             f"the run with {who(item.slice)} has {extra.len()} examples that {who(reference.slice)} lacks, "
             f"first {listing(extra.head(6).to_list())}",
             file=item.slice.file,
-            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}",
+            mend=ways(*_scores_on(item.columns, ids)),
         )
     return replace(item, columns=taken(item.columns, rows))
+
+
+def _scores_on(columns: Columns, ids: pl.Series) -> tuple[pl.Series | None, pl.Series, int]:
+    """Scores of one run for `ways`: where examples are left out, those count that another run has, too."""
+    own = columns.example_ids
+    common = own.is_in(ids.implode())
+    n_all = ids.len() + own.len() - int(common.sum())
+    return own_scores(columns), common, n_all
 
 
 def position_of(ids: pl.Series, among: pl.Series) -> pl.Series:

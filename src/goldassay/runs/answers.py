@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from goldassay.runs.statuses import Missing
+
 AnswerMetric = Literal["f1", "exact_match"]
 # The only right answer to a question that the text does not answer: none.
 NO_ANSWER = ""
@@ -113,7 +115,7 @@ def score_columns(
     references: dict[str, list[str]],
     *,
     metric: AnswerMetric,
-    skip_missing: bool,
+    missing: Missing,
     file: str,
 ) -> Columns:
     """Predicted answers as scores by question; of several variants of a question the lowest counts.
@@ -121,7 +123,7 @@ def score_columns(
     The lowest is taken before anything else: a mean over questions is what the official score of AddSent is.
 
     Raises:
-        InputError: There are no predictions, or questions lack one and `skip_missing` is not set.
+        InputError: There are no predictions, or questions lack one and the rule for what is missing refuses that.
     """
     if columns.prediction is None:
         raise InputError(
@@ -131,19 +133,22 @@ def score_columns(
         )
     pairs = zip(columns.example_ids, columns.prediction, strict=True)
     predictions: dict[str, Any] = {question: answer for question, answer in pairs if answer is not None}
-    missing = [question for question in references if question not in predictions]
-    if missing and not skip_missing:
+    lacking = [question for question in references if question not in predictions]
+    if lacking and missing in ("auto", "refuse"):
+        n = len(references)
         raise InputError(
-            f"{len(missing)} of {len(references)} questions have no prediction, first {listing(missing)}",
+            f"{len(lacking)} of {n} questions have no prediction, first {listing(lacking)}",
             file=file,
-            mend=f"give them, or keep the others with {option('align', 'intersect')}",
+            mend=f"give them, or count them as wrong with {option('missing', 'wrong')}, or keep the other "
+            f"{n - len(lacking)} with {option('missing', 'leave-out')}",
         )
+    absent = set(lacking if missing != "leave-out" else ())
     lowest: dict[str, float] = {}
     answerable: dict[str, str] = {}
     for question, wanted in references.items():
-        if question in predictions:
+        if question in predictions or question in absent:
             name = question_of(question)
-            score = score_answer(str(predictions[question]), wanted, metric)
+            score = 0.0 if question in absent else score_answer(str(predictions[question]), wanted, metric)
             lowest[name] = min(score, lowest.get(name, 1.0))
             answerable[name] = WITHOUT_ANSWER if wanted == [NO_ANSWER] else WITH_ANSWER
     both = len(set(answerable.values())) > 1
@@ -155,7 +160,12 @@ def score_columns(
         score=pl.Series(list(lowest.values()), dtype=pl.Float64),
         groups={ANSWERABLE: pl.Series(list(answerable.values()), dtype=pl.String)} if both else {},
         thresholds=thresholds,
+        status=_status(list(lowest), {question_of(question) for question in absent}) if absent else None,
     )
+
+
+def _status(names: Sequence[str], absent: set[str]) -> pl.Series:
+    return pl.Series(["missing" if name in absent else "scored" for name in names], dtype=pl.String)
 
 
 def _thresholds(columns: Columns, references: dict[str, list[str]]) -> BestThresholds:

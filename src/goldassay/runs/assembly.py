@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
@@ -13,9 +14,10 @@ from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
 from goldassay.runs.label_codes import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
-from goldassay.runs.loading import Align, Loaded, load_all, taken
+from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
 from goldassay.runs.run_parts import UNNAMED
 from goldassay.runs.runs import Runs
+from goldassay.runs.statuses import STATUSES, codes_of
 from goldassay.runs.validation import check_scores, listing
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from goldassay.runs.gold import Gold
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.statuses import Missing
 
 __all__ = ["Align", "assemble", "ordered", "position_of", "taken"]
 
@@ -37,6 +40,7 @@ def assemble(
     labels: Mapping[str, str] | None = None,
     label_names: tuple[str, ...] | None = None,
     align: Align = "exact",
+    missing: Missing = "auto",
 ) -> Runs:
     """Make `Runs` of the slices of one collection.
 
@@ -48,6 +52,7 @@ def assemble(
         label_names: All labels in order, where the files do not say it.
         align: "exact" refuses runs or gold that cover different examples, "intersect" keeps the examples that
             all cover, "position" takes the i-th row for the i-th example of the gold, whatever the ids say.
+        missing: What is done with answers without a score, and with examples that a run lacks; see `Missing`.
 
     Raises:
         InputError: Runs have different configurations, cover different checkpoints or examples, an example is there
@@ -56,12 +61,15 @@ def assemble(
     check_one(slices)
     refuse_retried(slices)
     seeds, checkpoints, grid = _grid(slices)
-    loaded = load_all([part for row in grid for part in row], label_names, align)
+    rule = rule_of(missing, align)
+    parts = [part for row in grid for part in row]
+    loaded = load_all(parts, label_names, rule, by_gold=gold is not None)
+    asked = [item.asked for item in loaded]
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
         gold = fallback_gold
     if gold is None:
         _check_scorable(loaded)
-    loaded, ids = align_examples(loaded, align, gold)
+    loaded, ids = align_examples(loaded, align, gold, rule)
     first = loaded[0].columns
     names = label_set(loaded, gold, label_names)
     predictions, names = predictions_of(loaded, names, labels)
@@ -92,8 +100,28 @@ def assemble(
     thresholds = [found[-1].columns.thresholds for found in _by_run(loaded, len(checkpoints))]
     if all(each is not None for each in thresholds):
         made = replace(made, thresholds=tuple(each for each in thresholds if each is not None))
-    made = replace(made, configuration=own.configuration, base_model=own.base_model, grades=own.grades)
+    made = replace(
+        made,
+        configuration=own.configuration,
+        base_model=own.base_model,
+        grades=own.grades,
+        status_codes=_statuses(loaded, shape),
+        reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
+        left_out=_left_out(asked, ids) if rule == "leave-out" else (),
+        untold=tuple(each for each in STATUSES if any(each in item.slice.untold for item in loaded)),
+    )
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
+
+
+def _statuses(loaded: Sequence[Loaded], shape: tuple[int, ...]) -> NDArray[np.int8] | None:
+    """The status of every answer (R,[T,]N); None where all are scored, and nothing else is told of them."""
+    found = np.stack([codes_of(item.columns.status) for item in loaded if item.columns.status is not None])
+    return found.reshape(*shape, -1) if found.any() else None
+
+
+def _left_out(asked: Sequence[pl.Series], ids: pl.Series) -> tuple[str, ...]:
+    every = pl.concat(list(asked)).unique(maintain_order=True)
+    return tuple(every.filter(~every.is_in(ids.implode())).to_list())
 
 
 def _by_run(loaded: Sequence[Loaded], n_checkpoints: int) -> list[Sequence[Loaded]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +9,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -23,17 +22,35 @@ Align = Literal["exact", "intersect", "position"]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A slice with its rows."""
+    """A slice with its rows, and the examples that its file has, be they left out or not."""
 
     slice: Slice
     columns: Columns
+    asked: pl.Series
 
 
-def load_all(parts: Sequence[Slice], label_names: tuple[str, ...] | None, align: Align) -> list[Loaded]:
-    """The rows of all slices. What is the same in all, as ids and right labels mostly are, is held once."""
+def rule_of(missing: Missing, align: Align) -> Missing:
+    """The rule for answers without a score: examples in common, where these are asked for, leave such answers out."""
+    return "leave-out" if missing == "auto" and align == "intersect" else missing
+
+
+def load_all(
+    parts: Sequence[Slice], label_names: tuple[str, ...] | None, missing: Missing, *, by_gold: bool
+) -> list[Loaded]:
+    """The rows of all slices. What is the same in all, as ids and right labels mostly are, is held once.
+
+    Args:
+        parts: The slices.
+        label_names: All labels in order, where the files do not say it.
+        missing: What is done with answers without a score.
+        by_gold: Whether predictions are scored by right labels that were given.
+
+    Raises:
+        InputError: An answer has no score and must have one, or none of a run has one.
+    """
     loaded: list[Loaded] = []
     for part in parts:
-        item = _load(part, label_names, align)
+        item = _load(part, label_names, missing, by_gold=by_gold)
         loaded.append(replace(item, columns=_sharing(item.columns, loaded[0].columns)) if loaded else item)
     return loaded
 
@@ -50,32 +67,117 @@ def _sharing(columns: Columns, first: Columns) -> Columns:
     )
 
 
-def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> Loaded:
-    """The rows of a slice; those without score or prediction are left out only if the common ones are asked for."""
+def _load(part: Slice, label_names: tuple[str, ...] | None, missing: Missing, *, by_gold: bool) -> Loaded:
+    """The rows of a slice, each with its status: those without a score count as wrong, or are left out or refused."""
     columns = part.load()
-    for what, values in (("score", columns.score), ("prediction", columns.prediction)):
-        if values is None or not values.null_count():
-            continue
-        ids = columns.example_ids.filter(values.is_null())
-        if align != "intersect":
-            why = f" ({columns.unscored})" if columns.unscored and what == "score" else ""
-            raise InputError(
-                f"{ids.len()} of {columns.example_ids.len()} examples of {who(part)} have no {what}{why}, "
-                f"first {listing(ids.head(6).to_list())}",
-                file=part.file,
-                column=values.name or None,
-                mend=f"add it, or keep the examples that all runs have with {option('align', 'intersect')}",
-            )
-    if part.unfinished and align != "intersect":
-        raise InputError(
-            f"the run with {who(part)} is unfinished: {part.unfinished}",
-            file=part.file,
-            mend=f"run it to its end, or take what is there with {option('align', 'intersect')}",
-        )
-    present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
-    if present and not all(mask.all() for mask in present):
-        columns = taken(columns, functools.reduce(operator.and_, present).arg_true())
-    return Loaded(part, _withpredictions_of(_without_numbers(part, columns), label_names))
+    if columns.score is not None:
+        columns = replace(columns, score=columns.score.fill_nan(None))
+    status = resolved(columns, by_gold=by_gold)
+    asked = columns.example_ids
+    columns = replace(columns, status=status)
+    scored = is_scored(status)
+    if not scored.all() or part.unfinished or (columns.prediction is not None and columns.prediction.null_count()):
+        columns = _without_gaps(part, columns, scored, missing)
+    return Loaded(part, _withpredictions_of(_without_numbers(part, columns), label_names), asked)
+
+
+def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
+    """The status of each row: what the file tells, else by whether there is a prediction and a score.
+
+    Args:
+        columns: Of one run.
+        by_gold: Whether predictions are scored by right labels, whatever scores the file holds.
+    """
+    n = columns.example_ids.len()
+    frame = pl.DataFrame(
+        {
+            "status": pl.Series([None] * n, dtype=pl.String) if columns.status is None else columns.status,
+            "read": is_there(columns.prediction, n),
+            "score": is_there(None if by_gold and columns.prediction is not None else columns.score, n),
+            "output": is_there(columns.outputs, n),
+            # A blank answer that was given credit was read: a question may have no answer.
+            "credit": pl.Series([False] * n) if columns.score is None else (columns.score > 0).fill_null(value=False),
+        }
+    )
+    told = pl.col("status").fill_null("scored")
+    has_value = (pl.col("read") | pl.col("credit")) & pl.col("score")
+    return frame.select(
+        pl.when(told.is_in(["truncated", "scored, truncated"]))
+        .then(pl.when(has_value).then(pl.lit("scored, truncated")).otherwise(pl.lit("truncated")))
+        .when(told != "scored").then(told)
+        .when(has_value & pl.col("credit")).then(pl.lit("scored"))
+        .when(~pl.col("output")).then(pl.lit("empty"))
+        .when(~pl.col("read")).then(pl.lit("unparsed"))
+        .when(~pl.col("score")).then(pl.lit("unscored"))
+        .otherwise(pl.lit("scored"))
+        .alias("status")
+    ).to_series()  # fmt: skip
+
+
+def _without_gaps(part: Slice, columns: Columns, scored: pl.Series, missing: Missing) -> Columns:
+    """The rows with a score and a prediction each: those without are wrong, left out or refused, by the rule.
+
+    Raises:
+        InputError: The rule refuses them, or no answer has a score.
+    """
+    assert columns.status is not None
+    n, absent = columns.example_ids.len(), columns.status == STATUSES[MISSING]
+    if missing == "auto" and n and not scored.any():
+        raise _lacking(part, columns, ~scored, scored)
+    refused = ~scored if missing == "refuse" else absent
+    if missing in ("auto", "refuse") and (refused.any() or part.unfinished):
+        raise _lacking(part, columns, refused, scored)
+    if missing == "leave-out":
+        return taken(columns, scored.arg_true())
+    return replace(
+        columns,
+        score=None if columns.score is None else columns.score.fill_null(0.0),
+        prediction=None
+        if columns.prediction is None
+        else columns.prediction.set(~is_there(columns.prediction, n), NO_ANSWER),
+        # Rows that no model was asked for have none.
+        logits=None if absent.any() else columns.logits,
+    )  # fmt: skip
+
+
+def _lacking(part: Slice, columns: Columns, refused: pl.Series, scored: pl.Series) -> LackingError:
+    ids, n = columns.example_ids.filter(refused), columns.example_ids.len()
+    why = part.unfinished or columns.unscored
+    told = f" ({why})" if why else ""
+    what, values = ("score", columns.score) if columns.score is not None else ("prediction", columns.prediction)
+    return LackingError(
+        f"{ids.len()} of {n} examples of {who(part)} have no {what}{told}, first {listing(ids.head(6).to_list())}"
+        if ids.len()
+        else f"the run with {who(part)} is unfinished: {why}",
+        file=part.file,
+        column=None if values is None else values.name or None,
+        mend=ways(own_scores(columns), scored, n),
+    )
+
+
+class LackingError(InputError):
+    """Answers or examples have no score, and the rule is not to go on without one."""
+
+
+def ways(score: pl.Series | None, scored: pl.Series, n: int) -> str:
+    """The ways to go on without a score for each of n examples, and what each would give where that is known."""
+    n_kept = int(scored.sum())
+    wrong = left = ""
+    if score is not None and n_kept:
+        kept = float(score.filter(scored).fill_null(0.0).sum())
+        wrong = f": {100 * float(score.fill_null(0.0).sum()) / n:.1f} points"
+        left = f": {100 * kept / n_kept:.1f}"
+    return (
+        f"{option('missing', 'wrong')} counts them as wrong{wrong}; {option('missing', 'leave-out')} keeps {n_kept} of "
+        f"{n} examples{left}; or give the missing ones"
+    )
+
+
+def own_scores(columns: Columns) -> pl.Series | None:
+    """The scores of a file, or whether its predictions are its labels; None where it has neither."""
+    if columns.score is not None or columns.label is None or columns.prediction is None:
+        return columns.score
+    return (columns.prediction == columns.label).cast(pl.Float64)
 
 
 def _without_numbers(part: Slice, columns: Columns) -> Columns:
@@ -125,6 +227,8 @@ def taken(columns: Columns, rows: pl.Series) -> Columns:
         features=None if columns.features is None else columns.features[rows.to_numpy()],
         groups={name: values.gather(rows) for name, values in columns.groups.items()},
         no_answer=take(columns.no_answer),
+        status=take(columns.status),
+        outputs=take(columns.outputs),
         # They are of all examples that were scored.
         thresholds=columns.thresholds if rows.len() == columns.example_ids.len() else None,
     )

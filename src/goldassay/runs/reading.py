@@ -19,7 +19,9 @@ from goldassay.runs.configurations import digest
 from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
+from goldassay.runs.loading import rule_of
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice
+from goldassay.runs.statuses import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +48,7 @@ def read_runs(
     labels: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
+    missing: Missing = "auto",
     answer_metric: AnswerMetric = "f1",
     pool_configurations: bool = False,
     grades: str | None = None,
@@ -68,6 +71,9 @@ def read_runs(
         labels: {name in the files: label}, for predictions that are named otherwise than the gold.
         label_names: All labels in order: which class each logit belongs to.
         align: "exact", "intersect" (keep the examples that all runs cover), or "position" (row for row).
+        missing: What is done with answers without a score: "auto" counts them as wrong, and refuses examples that a
+            run lacks; "refuse", "wrong" and "leave-out" do one with both. "bounds" is "wrong" here: `Runs.status`
+            says which they are.
         answer_metric: "f1" or "exact_match", where the gold is a SQuAD file.
         pool_configurations: Take runs that were asked in different ways (prompt, shots, temperature) for repeats of
             one; without it each such configuration is a model of its own, "NAME [prompt=cot]".
@@ -93,6 +99,7 @@ def read_runs(
             labels=labels,
             label_names=label_names,
             align=align,
+            missing=missing,
             answer_metric=answer_metric,
             score=(columns or {}).get("score"),
         )
@@ -112,6 +119,7 @@ def runs_of(
     labels: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
+    missing: Missing = "auto",
     answer_metric: AnswerMetric = "f1",
     score: str | None = None,
 ) -> Runs:
@@ -128,6 +136,7 @@ def runs_of(
         labels: See there.
         label_names: See there.
         align: See there.
+        missing: See there.
         answer_metric: See there.
         score: The column of scores that was asked for; of answers, which have none, it names the metric.
 
@@ -136,6 +145,8 @@ def runs_of(
     """
     if align not in get_args(Align):
         raise InputError(f"there is no way {align!r} to align runs", mend=f"choose one of {', '.join(get_args(Align))}")
+    if missing not in get_args(Missing):
+        raise InputError(f"there is no rule {missing!r}", mend=f"choose one of {', '.join(get_args(Missing))}")
     if answer_metric not in get_args(AnswerMetric):
         raise InputError(
             f"there is no metric {answer_metric!r} of answers",
@@ -148,7 +159,7 @@ def runs_of(
             answers = read_answers(Path(gold))
     if answers is not None:
         metric = answer_metric if score is None else _metric_named(score)
-        chosen = [_scored(part, answers, metric, align) for part in chosen]
+        chosen = [_scored(part, answers, metric, rule_of(missing, align)) for part in chosen]
         gold = None
     right, otherwise_right = (None if each is None else read_gold(each) for each in (gold, fallback_gold))
     with reading(chosen[0].file):
@@ -159,6 +170,7 @@ def runs_of(
             labels=labels,
             label_names=None if label_names is None else tuple(label_names),
             align=align,
+            missing=missing,
         )
 
 
@@ -210,11 +222,11 @@ def _metric_named(score: str) -> AnswerMetric:
     return cast("AnswerMetric", score)
 
 
-def _scored(part: Slice, answers: dict[str, list[str]], metric: AnswerMetric, align: Align) -> Slice:
+def _scored(part: Slice, answers: dict[str, list[str]], metric: AnswerMetric, missing: Missing) -> Slice:
     """The slice with its predicted answers scored when it is loaded."""
 
     def load() -> Columns:
         columns = part.load()
-        return score_columns(columns, answers, metric=metric, skip_missing=align == "intersect", file=part.file)
+        return score_columns(columns, answers, metric=metric, missing=missing, file=part.file)
 
     return replace(part, load=load)

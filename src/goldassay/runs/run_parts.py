@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from goldassay.runs.statuses import Status
+
 
 # What a dataset is called where the files do not name it.
 UNNAMED = "dataset"
@@ -73,6 +75,9 @@ class Columns:
         unscored: Why scores are null, where the file says so.
         no_answer: How probable it is that each question has no answer, or a score that grows with it; or None.
         thresholds: The best scores by such probabilities, once answers are scored; or None.
+        status: Whether each answer has a score, and if not why, as far as the file tells; see `STATUSES`.
+        outputs: What the model wrote, where `Request.outputs` asks for it.
+        reported: The mean score that the log itself gives; None where it gives none, or one that is no mean.
     """
 
     example_ids: pl.Series
@@ -86,6 +91,9 @@ class Columns:
     unscored: str = ""
     no_answer: pl.Series | None = None
     thresholds: BestThresholds | None = None
+    status: pl.Series | None = None
+    outputs: pl.Series | None = None
+    reported: float | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,7 @@ class Slice:
         grades: The scale that its scores are shares of, where it is not that of fractions.
         base_model: The model's own name, where its configuration was added to tell it from others; else "".
         unfinished: Why the run does not answer all that it was to answer, where its file says so; else "".
+        untold: Statuses of answers that a file of this form cannot tell.
     """
 
     collection: Collection
@@ -119,6 +128,7 @@ class Slice:
     grades: tuple[float, float] | None = None
     base_model: str = ""
     unfinished: str = ""
+    untold: tuple[Status, ...] = ("empty", "truncated", "error")
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.
@@ -173,6 +183,7 @@ class Request:
         listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
         grades: Lowest and highest grade, where scores are on a scale of their own.
         pool_configurations: Whether runs of different configurations are taken for repeats of one, as was asked for.
+        outputs: Whether what the model wrote is wanted, too.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -181,6 +192,7 @@ class Request:
     listed: bool = False
     grades: tuple[float, float] | None = None
     pool_configurations: bool = False
+    outputs: bool = False
 
 
 def not_loaded() -> Columns:

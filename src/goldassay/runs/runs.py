@@ -12,6 +12,7 @@ import numpy as np
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat
+from goldassay.runs.statuses import N_SCORED, STATUSES
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from goldassay.runs.run_parts import BestThresholds
+    from goldassay.runs.statuses import Status
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +54,11 @@ class Runs:
         base_model: The model's own name, where its configuration stands in `model` to tell it from others; else "".
         thresholds: Of each run (at its last checkpoint) the best scores by the no-answer probabilities of its answers;
             () where there are none.
+        status_codes: Whether each answer has a score, and if not why, as places in `STATUSES`, (R,[T,]N); None where
+            all are scored.
+        reported: Of each run the mean score that its log gives; None where it gives none.
+        untold: Statuses that the files cannot tell.
+        left_out: Names of examples that are left out, since a run lacks them or their score.
     """
 
     model: str
@@ -73,6 +80,10 @@ class Runs:
     grades: tuple[float, float] | None = None
     base_model: str = ""
     thresholds: tuple[BestThresholds, ...] = ()
+    status_codes: NDArray[np.int8] | None = None
+    reported: tuple[float | None, ...] = ()
+    untold: tuple[Status, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -159,6 +170,7 @@ class Runs:
         check_scores(self.scores)
         n_runs, n_examples = self.scores.shape[0], self.scores.shape[-1]
         _check_shape("predictions", self.predictions, self.scores.shape)
+        _check_shape("status_codes", self.status_codes, self.scores.shape)
         _check_shape("gold", self.gold, (n_examples,))
         _check_shape("example_ids", self.example_ids, (n_examples,))
         _check_shape("seeds", self.seeds, (n_runs,))
@@ -202,6 +214,34 @@ class Runs:
             predictions=None if self.predictions is None else self.predictions[:, -1],
             logits=None if self.logits is None else self.logits[:, -1],
             checkpoints=None if self.checkpoints is None else self.checkpoints[-1:],
+            status_codes=None if self.status_codes is None else self.status_codes[:, -1],
+        )
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which answers have a score, (R,[T,]N); the others count as wrong in `scores`."""
+        if self.status_codes is None:
+            return np.ones(self.scores.shape, dtype=np.bool_)
+        return np.asarray(self.status_codes < N_SCORED)
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """Whether each answer has a score, and if not why, (R,[T,]N): scored, unparsed, empty, ..., missing."""
+        codes = np.zeros(self.scores.shape, dtype=np.int8) if self.status_codes is None else self.status_codes
+        return np.array(STATUSES)[codes]
+
+    def of_runs(self, runs: ArrayLike) -> Runs:
+        """The scores of some of the runs, or of all in another order, by their places (M,); without predictions."""
+        rows = np.asarray(runs)
+        return dataclasses.replace(
+            self,
+            scores=self.scores[rows],
+            seeds=self.seeds[rows],
+            status_codes=None if self.status_codes is None else self.status_codes[rows],
+            predictions=None,
+            logits=None,
+            thresholds=(),
+            reported=(),
         )
 
     def take(self, examples: ArrayLike) -> Runs:
@@ -215,6 +255,9 @@ class Runs:
             gold=None if self.gold is None else self.gold[rows],
             example_ids=self.example_ids[rows],
             thresholds=(),
+            # The log's number is of all examples.
+            reported=(),
+            status_codes=None if self.status_codes is None else self.status_codes[..., rows],
             groups={name: values[rows] for name, values in self.groups.items()},
         )
 

@@ -15,6 +15,7 @@ import polars as pl
 from goldassay.core.errors import GoldassayError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.configurations import digest
+from goldassay.runs.statuses import STATUSES
 
 if TYPE_CHECKING:
     import os
@@ -35,8 +36,8 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
     """Write one Parquet file a run and checkpoint into `directory`; files of the same run are replaced.
 
     Columns: run_id, model, configuration (first digits of a digest), seed, train_set, condition, checkpoint, dataset,
-    split, example_id, label, prediction, score, logits, and group_NAME; those that the runs do not have are left out.
-    Labels and predictions are names.
+    split, example_id, label, prediction, score, logits, status (where an answer has no score), and group_NAME; those
+    that the runs do not have are left out. Labels and predictions are names. An answer without a score has none here.
     What is constant in a file is stored once (dictionary encoding) and repeated in the file's metadata under
     "goldassay_run", with the label names in order, so that a folder is listed without reading rows. Each file is
     written whole or not at all, and the same runs give the same bytes.
@@ -63,6 +64,8 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 configuration=runs.configuration,
                 grades=runs.grades,
                 thresholds=runs.thresholds[run] if runs.thresholds and step == runs.n_checkpoints - 1 else None,
+                reported=runs.reported[run] if runs.reported and step == runs.n_checkpoints - 1 else None,
+                untold=runs.untold,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -82,6 +85,8 @@ def identity_of(
     configuration: Mapping[str, Any] | None = None,
     grades: tuple[float, float] | None = None,
     thresholds: BestThresholds | None = None,
+    reported: float | None = None,
+    untold: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -98,6 +103,8 @@ def identity_of(
         configuration: How it was asked, where that is known.
         grades: The scale that the scores are shares of, where it has other ends than 0 and 1.
         thresholds: The best scores by no-answer probabilities, where there are some.
+        reported: The mean score that the run's log gives, where it gives one.
+        untold: Statuses of answers that its file could not tell.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
@@ -107,6 +114,10 @@ def identity_of(
         known["grades"] = list(grades)
     if thresholds is not None:
         known["thresholds"] = thresholds.to_dict()
+    if reported is not None:
+        known["reported"] = reported
+    if untold:
+        known["untold"] = list(untold)
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),
@@ -187,6 +198,9 @@ def _columns(runs: Runs, run: int, step: int, shared: dict[str, pl.Series]) -> d
     if runs.predictions is not None:
         columns["prediction"] = _names(runs, runs.predictions[at])
     columns["score"] = pl.Series(runs.scores[at])
+    if runs.status_codes is not None and runs.status_codes[at].any():
+        columns["status"] = pl.Series(runs.status[at].tolist(), dtype=pl.Enum(STATUSES))
+        columns["score"] = columns["score"].set(pl.Series(~runs.scored[at] & (runs.scores[at] == 0)), None)
     if runs.logits is not None:
         width = runs.logits.shape[-1]
         columns["logits"] = pl.Series(runs.logits[at]).reshape((-1, width)).arr.to_list()

@@ -121,8 +121,11 @@ def test_damage_is_one_line(run: Path, name: str, change: Any, message: str) -> 
 def test_instances_without_the_measurement_are_missing(run: Path) -> None:
     path = changed(run, "per_instance_stats.json", without_exact_match)
     with pytest.raises(InputError, match=in_order("1 of 4 examples", "seed 0", "no score", "exact_match")):
-        read_runs(path, dataset=PLAIN, columns=EXACT)
+        read_runs(path, dataset=PLAIN, columns=EXACT, missing="refuse")
     assert read_runs(path, dataset=PLAIN, columns=EXACT, align="intersect").n_examples == 3
+    runs = read_runs(path, dataset=PLAIN, columns=EXACT)
+    assert runs.status.ravel().tolist().count("unscored") == 1
+    assert runs.scores[runs.status == "unscored"].tolist() == [0]
 
 
 def test_a_file_cut_short(run: Path) -> None:

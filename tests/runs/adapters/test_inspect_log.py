@@ -93,8 +93,10 @@ def test_unfinished_evaluations_are_read_on_request(name: str, said: Fact, n_sco
     path = LOGS / f"{name}.eval"
     assert list_runs(path)["n_examples"].to_list() == [5]
     with pytest.raises(InputError, match=in_order(said)):
-        read_runs(path)
+        read_runs(path, missing="refuse")
     assert read_runs(path, align="intersect").n_examples == n_scored
+    runs = read_runs(path, missing="wrong")
+    assert (runs.n_examples, runs.scored[0].sum(), runs.scores[0].sum()) == (5, n_scored, n_scored)
 
 
 def test_logs_of_a_folder_are_sets_of_their_own() -> None:
@@ -115,7 +117,8 @@ def test_written_by_hand(tmp_path: Path) -> None:
     unscored[1]["scores"] = None
     unscored[2]["scores"]["match"]["value"] = float("nan")
     with pytest.raises(InputError, match=in_order("2 of 3 examples of seed E1", "no score", "s1, s2")):
-        read_runs(write(path, unscored))
+        read_runs(write(path, unscored), missing="refuse")
+    assert read_runs(path).status.ravel().tolist() == ["scored", "unscored", "unscored"]
 
 
 @pytest.mark.parametrize("value", ["I", "C"])

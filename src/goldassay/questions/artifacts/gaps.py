@@ -24,6 +24,8 @@ from goldassay.report.saving import write_tables
 from goldassay.runs.answers import read_answers
 from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.grades import parse_grades
+from goldassay.runs.loading import rule_of
+from goldassay.runs.missing import describe_unscored
 from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.run_parts import Request
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from goldassay.runs.assembly import Align
     from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
+    from goldassay.runs.statuses import Missing
 
 ID = "example_id"
 SHOWN = ("full", "easy", "hard")
@@ -94,6 +97,7 @@ def measure_gaps(
     clusters: str = AUTO,
     labels: Mapping[str, str] | None = None,
     align: Align = "exact",
+    missing: Missing = "auto",
     grades: str | None = None,
     seed: int = 0,
     progress: Progress = silent,
@@ -119,6 +123,7 @@ def measure_gaps(
             `test`. Where there are none, each counts by itself.
         labels: {name in the files: label}, for predictions that are named otherwise than the right labels.
         align: As for `read_runs`: "intersect" keeps the examples that all runs of a row cover.
+        missing: As for `read_runs`, and so are the rows of the classes that no run answers.
         grades: The scale that scores are on, "LOW:HIGH"; they are taken as shares of it.
         seed: Of the bootstrap.
         progress: Told after each row.
@@ -144,12 +149,14 @@ def measure_gaps(
     rows, results, elsewhere = [], [], {}
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
-        of_one = runs_of(found, which, gold=answers, fallback_gold=gold, checkpoint=last, labels=labels, align=align)
+        of_one = runs_of(
+            found, which, gold=answers, fallback_gold=gold, checkpoint=last, labels=labels, align=align, missing=missing
+        )
         if dataset is None and classes.keys().isdisjoint(of_one.example_ids.tolist()):
             elsewhere[of_one.dataset] = of_one
             continue
-        common, said = _common(classes, of_one, align)
-        notes += said
+        common, said = _common(classes, of_one, rule_of(missing, align))
+        notes += (*said, *describe_unscored(of_one))
         result = difficulty_gap(of_one, common, clusters=together, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
@@ -162,9 +169,9 @@ def measure_gaps(
     return GapTable(pl.DataFrame(rows), tuple(results), notes)
 
 
-def _common(classes: dict[str, str], runs: Runs, align: Align) -> tuple[dict[str, str], tuple[str, ...]]:
+def _common(classes: dict[str, str], runs: Runs, missing: Missing) -> tuple[dict[str, str], tuple[str, ...]]:
     """The classes of the examples that the runs answer, where the others are to be left out, and a note of these."""
-    if align != "intersect":
+    if missing != "leave-out":
         return classes, ()
     answered = set(runs.example_ids.tolist())
     common = {example: name for example, name in classes.items() if example in answered}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.options import Clusters, Discount, DiscountPart, Missing, Quiet, Seed, SettingsOrFile, place
+from goldassay.core.options import Clusters, Discount, DiscountPart, Quiet, Seed, SettingsOrFile, place
 from goldassay.questions.run_choice import RunChoice, RunReading
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def rank_systems(
     table: Table,
     *,
     clusters: Clusters = None,
-    missing: Missing = "leave-out",
     discount: Discount = None,
     discount_part: DiscountPart = None,
     seed: Seed = None,
@@ -52,7 +51,5 @@ def rank_systems(
 
     settings = chosen(settings, seed, clusters=clusters)
     choice = RunChoice.of(**reading)
-    report, found = study_board(
-        table, choice, missing, settings, quiet=quiet, discount=discount, discount_part=discount_part
-    )
+    report, found = study_board(table, choice, settings, quiet=quiet, discount=discount, discount_part=discount_part)
     return replace(report, result=found)

@@ -95,7 +95,6 @@ class Board(Result):
 def study_board(
     table: Any,
     choice: RunChoice,
-    missing: str,
     settings: Settings,
     *,
     quiet: bool,
@@ -110,7 +109,7 @@ def study_board(
     told = reported_bits(discount, discount_part)
     steps = Steps(quiet)
     with steps.step("reading the board"):
-        scores = read_board(table, choice, settings.data.clusters, missing)
+        scores = read_board(table, choice, settings.data.clusters)
     with steps.step("ranking systems"):
         found = measure_board(scores, settings.seed)
     discounted = None
@@ -119,7 +118,7 @@ def study_board(
             discounted = discount_systems(
                 told, scores.systems, scores.scores, scores.items.tolist(), rows_answered(scores, choice), settings.seed
             )
-    return report_board(found, scores, choice, missing, settings, steps, discounted), found
+    return report_board(found, scores, choice, settings, steps, discounted), found
 
 
 def measure_board(scores: BoardScores, seed: int = 0) -> Board:
@@ -128,7 +127,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     Raises:
         InputError: There are too few items.
     """
-    ranking = rank(scores.scores, scores.clusters, also=scores.as_wrong, seed=seed)
+    ranking = rank(scores.scores, scores.clusters, also=scores.other_rule, seed=seed)
     values = scores.values
     order = np.lexsort((np.arange(len(scores.systems)), -ranking.means)).tolist()
     same = _same(values, order)
@@ -172,7 +171,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         ),
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
-        notes=(*scores.notes, *_as_wrong(scores, first), *_of_one_run(scores)),
+        notes=(*scores.notes, *_other_rule(scores, first), *_of_one_run(scores)),
     )
 
 
@@ -180,7 +179,6 @@ def report_board(
     found: Board,
     scores: BoardScores,
     choice: RunChoice,
-    missing: str,
     settings: Settings,
     steps: Steps,
     discounted: DiscountResult | None = None,
@@ -197,7 +195,7 @@ def report_board(
         "settings": {
             "seed": settings.seed,
             "clusters": settings.data.clusters,
-            "missing": missing,
+            "missing": choice.rule,
             "reading": choice.said(),
         },
     }
@@ -273,7 +271,7 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardRes
 def _rivals(scores: BoardScores, ranking: Ranking, order: Sequence[int]) -> list[int]:
     """Systems that may be first in the place of the first: by all comparisons at once, and none where it surely is."""
     first = order[0]
-    ahead = ~rivals_of(first, scores.scores, scores.clusters, also=scores.as_wrong)
+    ahead = ~rivals_of(first, scores.scores, scores.clusters, also=scores.other_rule)
     if ahead.all():
         return []
     at_once = [at for at in order[1:] if ranking.low[at] == 1]
@@ -289,18 +287,20 @@ def _score(runs: NDArray[np.float64], clusters: NDArray[np.int64] | None, seed: 
     return float(runs.mean()), interval.low, interval.high
 
 
-def _as_wrong(scores: BoardScores, first: int) -> list[str]:
-    """What is first where empty cells count as wrong."""
-    if scores.as_wrong is None:
+def _other_rule(scores: BoardScores, first: int) -> list[str]:
+    """What is first by the other rule for cells without a score."""
+    if scores.other_rule is None:
         return []
-    means = [float(each.mean()) for each in scores.as_wrong[0]]
+    means = [float(each.mean()) for each in scores.other_rule[0]]
     best = int(np.argmax(means))
     held = "A system is surely better only where it is so on the items in common, and with empty cells as wrong."
     if means[best] <= means[first] + 1e-12:
         return [held]
+    n_common = scores.other_rule[0][0].shape[1]
+    by = "With empty cells as wrong" if scores.rule == "leave-out" else f"On the {n_common:,} items in common"
     return [
-        f"With empty cells as wrong {scores.systems[best]} scores most: {points(means[best], 2)}, and "
-        f"{scores.systems[first]} {points(means[first], 2)}. {held}"
+        f"{by} {scores.systems[best]} scores most: {points(means[best], 2)}, and {scores.systems[first]} "
+        f"{points(means[first], 2)}. {held}"
     ]
 
 

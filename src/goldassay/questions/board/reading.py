@@ -16,7 +16,7 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
 from goldassay.data.reading import name_of, read_table
-from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
+from goldassay.questions.board.scores import BoardScores, in_common
 from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
@@ -30,11 +30,13 @@ from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
+from goldassay.runs.statuses import MISSING, STATUSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.run_choice import RunChoice
+    from goldassay.runs.statuses import Missing
 
 _MOST_NAMES = 8
 # Roles that runs do not have.
@@ -42,7 +44,7 @@ _BOARD_ROLES = {"system", "item", "answer"}
 _TABLE = re.compile(r"\.(csv|tsv|parquet|pq|jsonl|ndjson)(\.(gz|zst))?$", re.IGNORECASE)
 
 
-def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str = LEAVE_OUT) -> BoardScores:
+def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScores:
     """The board in whatever was given.
 
     Args:
@@ -50,12 +52,11 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
         choice: How it is read.
         clusters: "auto" joins runs' examples by their texts, where these are known, and of tables nothing; "none"; or
             columns.
-        missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
 
     Raises:
         InputError: It cannot be read, is no board, or lies on several datasets.
     """
-    scale = parse_grades(choice.grades)
+    scale, missing = parse_grades(choice.grades), choice.rule
     by = () if clusters in (AUTO, NONE) else named_columns(clusters)
     alone = table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table
     if isinstance(alone, (str, os.PathLike)):
@@ -125,20 +126,22 @@ def _of_cells(
     cells: Cells,
     name: str,
     described: dict[str, Any],
-    missing: str,
+    missing: Missing,
     scale: tuple[float, float] | None,
 ) -> BoardScores:
     described = {**described, "n_rows": int(cells.items.size)}
     notes = cells.notes if scale is None else [*cells.notes, _describe_scale(scale)]
     answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
     return in_common(
-        name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered
-    )
+        name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered,
+        cells.absent,
+    )  # fmt: skip
 
 
-def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> BoardScores:
+def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> BoardScores:
     """Systems are the models that have runs of the whole input on one dataset."""
-    choice = replace(choice, checkpoint=choice.checkpoint or "last")
+    # What a system lacks is seen beside the others: its own runs are read by what they have.
+    choice = replace(choice, checkpoint=choice.checkpoint or "last", missing="wrong")
     with run_paths(table, named=False) as paths, placed(paths):
         found = find_runs(paths, choice)
         sets = [each for each in unloaded_sets(found, choice) if each.condition in (PAIRED, TEXT)]
@@ -153,11 +156,15 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
         inputs = describe_inputs(paths, found, choice)
     items = list(dict.fromkeys(str(each) for _, runs in loaded for each in runs.example_ids.tolist()))
     place = {name: at for at, name in enumerate(items)}
-    scores = []
+    scores, absent = [], []
     for _, runs in loaded:
+        at = [place[str(each)] for each in runs.example_ids.tolist()]
         cells = np.full((runs.scores.shape[0], len(items)), np.nan)
-        cells[:, [place[str(each)] for each in runs.example_ids.tolist()]] = runs.scores
+        cells[:, at] = np.where(runs.scored, runs.scores, np.nan)
+        lacks = np.ones(cells.shape, dtype=np.bool_)
+        lacks[:, at] = runs.status == STATUSES[MISSING]
         scores.append(cells)
+        absent.append(lacks)
     notes = [
         f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
     ]
@@ -168,7 +175,7 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
     models = [model for model, _ in loaded]
     board = in_common(
         datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
-        [answered_by(runs) for _, runs in loaded],
+        [answered_by(runs) for _, runs in loaded], absent,
     )  # fmt: skip
     return replace(board, asked=tuple(asked_apart(runs.configuration for _, runs in loaded)))
 

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count
+from goldassay.core.numbers import count, points
+from goldassay.runs.loading import LackingError, ways
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.questions.discount.matching import Answered
+    from goldassay.runs.statuses import Missing
 
-# How cells without a score are taken.
-LEAVE_OUT, WRONG = "leave-out", "wrong"
 _MOST_NAMES = 8
 # With a smaller share of items in common these may be of another kind than those left out.
 _FEW_IN_COMMON = 0.9
@@ -42,8 +43,10 @@ class BoardScores:
         inputs: What the report says of the input.
         notes: What was decided, left out or not read, in sentences.
         answered: What tells of each system which rows it answers.
-        as_wrong: The scores on all items with empty cells as wrong, and what all items share, where empty cells left
-            items out. A system may answer what it finds easy alone: a place is sure only where it is so both ways.
+        other_rule: Where cells are without a score, the scores by the other rule for these, and what its items share:
+            on the items in common, or on all with such cells as wrong. A system may answer what it finds easy alone: a
+            place is sure only where it is so both ways.
+        rule: What was done with cells without a score.
         asked: Sentences on what systems were asked in different ways.
     """
 
@@ -55,7 +58,8 @@ class BoardScores:
     inputs: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
     answered: tuple[Answered, ...] = ()
-    as_wrong: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
+    other_rule: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
+    rule: Missing = "auto"
     asked: tuple[str, ...] = ()
 
     @property
@@ -72,8 +76,9 @@ def in_common(
     clusters: NDArray[np.int64] | None,
     inputs: Sequence[dict[str, Any]],
     notes: Sequence[str],
-    missing: str,
+    missing: Missing,
     answered: Sequence[Answered],
+    absent: Sequence[NDArray[np.bool_]] = (),
 ) -> BoardScores:
     """The systems on the items that all of them answered, or with cells without a score as wrong.
 
@@ -85,8 +90,9 @@ def in_common(
         clusters: Of the items, if any.
         inputs: What the report says of the input.
         notes: What is known of the input, in sentences.
-        missing: "leave-out" or "wrong".
+        missing: What is done with cells without a score.
         answered: As `BoardScores` has it.
+        absent: Of each system the cells that it was not asked for, (R, N); () where there are none.
 
     Raises:
         InputError: There are fewer than two systems, one of them twice, or no two items in common.
@@ -101,40 +107,98 @@ def in_common(
         )
     _refuse_means(items, scores)
     lacking = {system: int(np.isnan(each).any(axis=0).sum()) for system, each in zip(systems, scores, strict=True)}
-    said = list(notes)
-    n_items = items.size
-    if any(lacking.values()):
-        worst = sorted((system for system in lacking if lacking[system]), key=lambda system: -lacking[system])
-        more = f" and {len(worst) - _MOST_NAMES} more" if len(worst) > _MOST_NAMES else ""
-        of = ", ".join(f"{system} {count(lacking[system])}" for system in worst[:_MOST_NAMES]) + more
-        if missing == WRONG:
-            said.append(f"Items without a score count as wrong: {of}.")
-            scores = [np.nan_to_num(each, nan=0.0) for each in scores]
     kept = ~np.any([np.isnan(each).any(axis=0) for each in scores], axis=0)
-    if not kept.all():
-        other = f"; {option('missing', 'wrong')} takes empty cells as wrong" if missing == LEAVE_OUT else ""
-        n_kept = count(int(kept.sum()))
-        said.append(f"Of {count(n_items)} items {n_kept} are measured, which all systems answered. Lacking: {of}.")
-        if float(kept.mean()) < _FEW_IN_COMMON:
-            said.append(
-                f"Items that some system did not answer may be harder than the rest, which then says less{other}."
-            )
-    if kept.sum() < 2:
+    said = list(notes)
+    as_wrong = [np.nan_to_num(each, nan=0.0) for each in scores]
+    in_common = [each[:, kept] for each in scores]
+    if any(lacking.values()):
+        refused = [np.isnan(each) for each in scores] if missing == "refuse" else absent
+        if missing in ("auto", "refuse"):
+            _refuse_gaps(systems, scores, refused, kept)
+        said += _describe_gaps(systems, scores, lacking, kept, missing)
+    if missing == "leave-out" and kept.sum() < 2:
         raise InputError(
-            f"the systems have {int(kept.sum())} of {n_items} items in common; lacking: {of}",
+            f"the systems have {int(kept.sum())} of {items.size} items in common; lacking: {_worst(lacking)}",
             mend=f"leave such systems out, or take empty cells as wrong with {option('missing', 'wrong')}",
         )
+    shared = None if clusters is None else clusters[kept]
+    by_rule = {True: (tuple(in_common), shared), False: (tuple(as_wrong), clusters)}
+    left_out = missing == "leave-out"
+    taken, joined = by_rule[left_out]
     return BoardScores(
         name=name,
         systems=tuple(systems),
-        scores=tuple(each[:, kept] for each in scores),
-        items=items[kept],
-        clusters=None if clusters is None else clusters[kept],
+        scores=taken,
+        items=items[kept] if left_out else items,
+        clusters=joined,
         inputs=tuple(inputs),
         notes=tuple(said),
         answered=tuple(answered),
-        as_wrong=None if kept.all() else (tuple(np.nan_to_num(each, nan=0.0) for each in scores), clusters),
+        other_rule=None if kept.all() or kept.sum() < 2 else by_rule[not left_out],
+        rule=missing,
     )
+
+
+def _worst(lacking: Mapping[str, int]) -> str:
+    """The systems that lack most items, and how many."""
+    worst = sorted((system for system in lacking if lacking[system]), key=lambda system: -lacking[system])
+    more = f" and {len(worst) - _MOST_NAMES} more" if len(worst) > _MOST_NAMES else ""
+    return ", ".join(f"{system} {count(lacking[system])}" for system in worst[:_MOST_NAMES]) + more
+
+
+def _refuse_gaps(
+    systems: Sequence[str],
+    scores: Sequence[NDArray[np.float64]],
+    refused: Sequence[NDArray[np.bool_]],
+    kept: NDArray[np.bool_],
+) -> None:
+    """Refuse cells that must have a score.
+
+    Raises:
+        LackingError: There are some; the line says what each rule would give the system that lacks most.
+    """
+    lacks = {system: int(each.any(axis=0).sum()) for system, each in zip(systems, refused, strict=False)}
+    worst = max(lacks, key=lambda system: lacks[system], default="")
+    if not worst or not lacks[worst]:
+        return
+    own = pl.Series(scores[list(systems).index(worst)].mean(axis=0)).fill_nan(None)
+    raise LackingError(
+        f"systems lack items that others were asked: of {count(kept.size)} items {_worst(lacks)}",
+        mend=f"for {worst} {ways(own, pl.Series(kept), kept.size)}",
+    )
+
+
+def _describe_gaps(
+    systems: Sequence[str],
+    scores: Sequence[NDArray[np.float64]],
+    lacking: Mapping[str, int],
+    kept: NDArray[np.bool_],
+    missing: Missing,
+) -> list[str]:
+    """What was done with cells without a score."""
+    n_items, n_kept = count(kept.size), int(kept.sum())
+    nobody = int(np.all([np.isnan(each).any(axis=0) for each in scores], axis=0).sum())
+    none = f" {count(nobody)} items were answered by no system." if nobody else ""
+    if missing == "leave-out":
+        said = (
+            f"Of {n_items} items {count(n_kept)} are measured, which all systems answered. Lacking: {_worst(lacking)}."
+        )
+        if n_kept < _FEW_IN_COMMON * kept.size:
+            said += (
+                " Items that some system did not answer may be harder than the rest, which then says less; "
+                f"{option('missing', 'wrong')} takes empty cells as wrong."
+            )
+        return [said + none]
+    found = [f"Items without a score count as wrong: {_worst(lacking)}.{none}"]
+    if missing == "bounds":
+        ranges = [
+            f"{system} {points(float(np.nan_to_num(each, nan=0.0).mean()), 2)} to "
+            f"{points(float(np.nan_to_num(each, nan=1.0).mean()), 2)}"
+            for system, each in zip(systems, scores, strict=True)
+            if lacking[system]
+        ]
+        found.append(f"Over all ways to score them: {', '.join(ranges[:_MOST_NAMES])}.")
+    return found
 
 
 def _refuse_means(items: NDArray[np.str_], scores: Sequence[NDArray[np.float64]]) -> None:

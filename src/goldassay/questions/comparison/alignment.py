@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.run_inputs import group_names, known_groups, rows_of
+from goldassay.runs.missing import on_same_items
 from goldassay.stats.clusters import connected_rows
 
 if TYPE_CHECKING:
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
+    from goldassay.runs.statuses import Missing
 
 
-def side_by_side(sets: Sequence[Runs], names: Sequence[str], intersect: bool) -> tuple[list[Runs], list[str]]:
+def side_by_side(sets: Sequence[Runs], names: Sequence[str], missing: Missing) -> tuple[list[Runs], list[str]]:
     """All sets on the same examples, in the order of the first.
 
     Args:
         sets: Runs (R, N), one set a model.
         names: What to call them in messages.
-        intersect: Keep the examples that all cover; else they must cover the same.
+        missing: What is done with examples that a model lacks; see `on_same_items`.
 
     Returns:
         The sets, and a sentence on what was left out.
@@ -37,12 +38,9 @@ def side_by_side(sets: Sequence[Runs], names: Sequence[str], intersect: bool) ->
     Raises:
         InputError: They cover different examples, or right labels differ.
     """
-    first = sets[0]
-    for other, name in zip(sets[1:], names[1:], strict=True):
-        first = _common(first, other, names[0], name, intersect)
-    aligned = [first]
-    for other, name in zip(sets[1:], names[1:], strict=True):
-        taken = _in_order(other, first)
+    aligned, notes = on_same_items(sets, names, missing)
+    first = aligned[0]
+    for taken, name in zip(aligned[1:], names[1:], strict=True):
         differ = _gold_differs(first, taken)
         if differ:
             raise InputError(
@@ -50,10 +48,6 @@ def side_by_side(sets: Sequence[Runs], names: Sequence[str], intersect: bool) ->
                 f"{name}",
                 mend=f"give runs on one dataset, or its labels with {right_labels()}",
             )
-        aligned.append(taken)
-    left = sum(runs.n_examples - first.n_examples for runs in sets)
-    both = "both" if len(sets) == 2 else "all"
-    notes = [f"Compared on the {first.n_examples:,} examples that {both} cover; left out are {left:,}."] if left else []
     return aligned, notes
 
 
@@ -75,10 +69,7 @@ def by_seed(sets: Sequence[Runs], names: Sequence[str]) -> list[Runs]:
                 mend=f"leave out {option('matched')}",
             )
         rows = [seeds.index(seed) for seed in first]
-        # Only scores and seeds are looked at from here on.
-        matched.append(
-            dataclasses.replace(runs, scores=runs.scores[rows], seeds=runs.seeds[rows], predictions=None, logits=None)
-        )
+        matched.append(runs.of_runs(rows))
     return matched
 
 
@@ -156,36 +147,6 @@ def _shared_texts(runs: Runs, dataset: Dataset) -> list[str]:
     rows = rows_of(runs, dataset, dataset.text_columns)
     shared = rows.select(pl.col(*dataset.text_columns).is_duplicated().mean()).row(0, named=True)
     return [name for name, share in shared.items() if share > 0.5]
-
-
-def _common(a: Runs, b: Runs, name_a: str, name_b: str, intersect: bool) -> Runs:
-    """A on the examples that B covers as well."""
-    ids = pl.DataFrame({"id": a.example_ids.tolist()}).with_row_index("a")
-    others = pl.DataFrame({"id": b.example_ids.tolist()})
-    both = ids.join(others, on="id", how="semi", maintain_order="left")
-    missing = (a.n_examples - both.height, b.n_examples - both.height)
-    if not any(missing):
-        return a
-    if not intersect or both.height == 0:
-        lacking = ids.join(others, on="id", how="anti") if missing[0] else others.join(ids, on="id", how="anti")
-        raise InputError(
-            f"the models were scored on different examples: {name_b} lacks {missing[0]:,} of {name_a}'s "
-            f"{a.n_examples:,}, {name_a} lacks {missing[1]:,} of {name_b}'s {b.n_examples:,}, first "
-            f"{', '.join(lacking['id'].head(6).to_list())}",
-            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}"
-            if both.height
-            else "check that both are of one dataset",
-        )
-    return a.take(both["a"].to_numpy()) if missing[0] else a
-
-
-def _in_order(runs: Runs, first: Runs) -> Runs:
-    """The runs on the first's examples, in their order."""
-    if np.array_equal(runs.example_ids, first.example_ids):
-        return runs
-    own = pl.DataFrame({"id": runs.example_ids.tolist()}).with_row_index("row")
-    wanted = pl.DataFrame({"id": first.example_ids.tolist()})
-    return runs.take(wanted.join(own, on="id", how="left", maintain_order="left")["row"].to_numpy())
 
 
 def _gold_differs(a: Runs, b: Runs) -> int:

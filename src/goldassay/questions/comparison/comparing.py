@@ -8,25 +8,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import points
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
+from goldassay.questions.comparison.rules import OtherRules, describe_rules, other_rules
 from goldassay.questions.instability.measures.comparison import Comparison, compare
 from goldassay.questions.instability.measures.scores import summarize_scores
-from goldassay.questions.instability.measures.suites import compare_all, equivalent_within
+from goldassay.questions.instability.measures.suites import compare_all, equivalent_within, largest_groups
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.grades import describe_grades
+from goldassay.runs.missing import describe_unscored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
+    from goldassay.runs.statuses import Missing
     from goldassay.stats.intervals import Interval
+
+# Pairs whose lead depends on a rule and that are named; the table has all.
+_MOST_DEPENDING = 5
 
 __all__ = ["ModelComparison", "ModelComparisons", "compare_runs", "compare_sides"]
 
@@ -46,6 +54,7 @@ class ModelComparison(Result):
         clusters: The group column that examples were taken together by; None without.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
         equivalence: Whether the difference lies within a margin; None where none was given.
+        rules: The difference by other rules for answers without a score; None where all have one.
     """
 
     a: str
@@ -58,12 +67,19 @@ class ModelComparison(Result):
     clusters: str | None
     notes: tuple[str, ...] = field(default=())
     equivalence: Equivalence | None = None
+    rules: OtherRules | None = None
+
+    @property
+    def depends(self) -> bool:
+        """Whether who is better is another one by another rule for what is missing; then none is."""
+        return self.rules is not None and self.rules.depends
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
-        comparison, plan, equivalence = plain.pop("comparison"), plain.pop("plan"), plain.pop("equivalence")
-        return to_plain({**comparison, **plan, **plain, **({"equivalence": equivalence} if equivalence else {})})
+        comparison, plan = plain.pop("comparison"), plain.pop("plan")
+        known = {name: found for name in ("equivalence", "rules") if (found := plain.pop(name))}
+        return to_plain({**comparison, **plan, **plain, **known})
 
 
 @dataclass(frozen=True)
@@ -141,7 +157,7 @@ def compare_runs(
     texts: Dataset | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
-    intersect: bool = False,
+    missing: Missing = "auto",
     seed: int = 0,
 ) -> ModelComparison:
     """Compare two models, each by its last checkpoint, example by example.
@@ -155,7 +171,7 @@ def compare_runs(
         texts: The dataset, for a cluster column that the runs lack, and for texts that examples share.
         matched: Runs of the same seed belong together.
         method: Of the interval.
-        intersect: Compare on the examples that both cover; else they must cover the same.
+        missing: What is done with examples that a model lacks.
         seed: Of all draws.
 
     Raises:
@@ -168,7 +184,7 @@ def compare_runs(
         texts=texts,
         matched=matched,
         method=method,
-        intersect=intersect,
+        missing=missing,
         seed=seed,
     ).pairs[0]
 
@@ -183,6 +199,8 @@ class AlignedSides:
         clusters: The group column that examples are taken together by; None without.
         together: The cluster of each example, (N,); None where each stands for itself.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
+        whole: The runs on all examples, what is missing as wrong, and the cluster of each of these.
+        missing: What was done with what is missing in `sets`.
     """
 
     sets: tuple[Runs, ...]
@@ -190,9 +208,31 @@ class AlignedSides:
     clusters: str | None
     together: NDArray[Any] | None
     notes: tuple[str, ...]
+    whole: tuple[tuple[Runs, ...], NDArray[Any] | None]
+    missing: Missing
+
+    def rules(self, a: str, b: str, found: Comparison, **how: Any) -> OtherRules | None:
+        """The difference of two of them by other rules for what is missing; `how` as it was measured."""
+        sets, together = self.whole
+
+        def measure(
+            one: Sequence[NDArray[np.float64]], other: Sequence[NDArray[np.float64]], rows: Sequence[NDArray[np.bool_]]
+        ) -> Comparison:
+            own = None if together is None else together[rows[0]]
+            return compare(one[0][:, rows[0]], other[0][:, rows[0]], own, **how)
+
+        one, other = (sets[self.names.index(name)] for name in (a, b))
+        return other_rules([one], [other], found, measure, by_range=self.missing == "bounds")
 
     def compared(
-        self, a: str, b: str, comparison: Comparison, margin: float | None, *, apart: bool = False
+        self,
+        a: str,
+        b: str,
+        comparison: Comparison,
+        margin: float | None,
+        rules: OtherRules | None = None,
+        *,
+        apart: bool = False,
     ) -> ModelComparison:
         """What is told of two of them, given the measured difference and, for a margin, whether they are told apart."""
         of = dict(zip(self.names, self.sets, strict=True))
@@ -208,6 +248,7 @@ class AlignedSides:
             clusters=self.clusters,
             notes=self.notes,
             equivalence=None if margin is None else within(comparison, margin, apart),
+            rules=rules,
         )
 
 
@@ -218,7 +259,7 @@ def align_sides(
     clusters: str | None = None,
     texts: Dataset | None = None,
     matched: bool = False,
-    intersect: bool = False,
+    missing: Missing = "auto",
     by_position: bool = False,
 ) -> AlignedSides:
     """Put the last checkpoints of models side by side, example by example; arguments as for `compare_sides`.
@@ -229,10 +270,15 @@ def align_sides(
     if len(models) < 2:
         raise InputError("one model is there, and a comparison needs two", mend="give the runs of another")
     called = _names(models, names)
-    sets, notes = side_by_side([runs.final() for runs in models], called, intersect)
+    final = [runs.final() for runs in models]
+    whole, notes = side_by_side(final, called, "wrong" if missing == "leave-out" else missing)
+    sets = whole
+    if missing == "leave-out":
+        sets, notes = side_by_side(final, called, missing)
     notes = [*asked_apart(runs.configuration for runs in models), *notes]
+    notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
     if matched:
-        sets = by_seed(sets, called)
+        sets, whole = by_seed(sets, called), by_seed(whole, called)
     together = None if clusters is None else cluster_names(sets, clusters, texts)
     if clusters is None:
         notes += related_examples(sets, texts)
@@ -252,7 +298,8 @@ def align_sides(
         )
         for scale in scales
     ]
-    return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes))
+    of_whole = together if sets is whole or clusters is None else cluster_names(whole, clusters, texts)
+    return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes), (tuple(whole), of_whole), missing)
 
 
 def compare_sides(
@@ -263,7 +310,7 @@ def compare_sides(
     texts: Dataset | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
-    intersect: bool = False,
+    missing: Missing = "auto",
     by_position: bool = False,
     alpha: float = 0.05,
     margin: float | None = None,
@@ -278,7 +325,7 @@ def compare_sides(
         texts: See there.
         matched: See there.
         method: See there.
-        intersect: See there.
+        missing: See there.
         by_position: Whether runs and right labels were put together row by row; then a score that is no better than a
             constant answer gives a warning.
         alpha: Chance of telling apart any two models that do not differ.
@@ -294,36 +341,60 @@ def compare_sides(
         clusters=clusters,
         texts=texts,
         matched=matched,
-        intersect=intersect,
+        missing=missing,
         by_position=by_position,
     )
     sets, called, together = sides.sets, sides.names, sides.together
+    how: dict[str, Any] = {"matched": matched, "method": method, "seed": seed}
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
-        found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)
+        found = compare(sets[0].scores, sets[1].scores, together, **how)
         pairs: tuple[tuple[str, str], ...] = ((called[0], called[1]),)
         comparisons: tuple[Comparison, ...] = (found,)
         adjusted: tuple[float, ...] = (found.p_value,)
-        better, worse = called if found.difference >= 0 else reversed(called)
-        groups: tuple[tuple[str, ...], ...] = ((better,), (worse,)) if found.p_value <= alpha else (tuple(called),)
+        best_first = tuple(called if found.difference >= 0 else reversed(called))
     else:
-        every = _compare_all(sets, called, together, matched=matched, method=method, alpha=alpha, seed=seed)
-        pairs, comparisons, adjusted, groups = every.pairs, every.comparisons, every.adjusted_p, every.groups
+        every = _compare_all(sets, called, together, alpha=alpha, **how)
+        pairs, comparisons, adjusted, best_first = every.pairs, every.comparisons, every.adjusted_p, every.models
+    rules = [sides.rules(a, b, found, **how) for (a, b), found in zip(pairs, comparisons, strict=True)]
+    # Whose lead depends on the rule for what is missing is not told apart.
+    adjusted = tuple(1.0 if rule is not None and rule.depends else p for p, rule in zip(adjusted, rules, strict=True))
+    groups = largest_groups(
+        best_first, {frozenset(pair) for pair, p in zip(pairs, adjusted, strict=True) if p <= alpha}
+    )
     return ModelComparisons(
         models=tuple(dataclasses.replace(runs, predictions=None, logits=None) for runs in sets),
         names=tuple(called),
         pairs=tuple(
             sides.compared(
-                a, b, comparison, margin, apart=p <= alpha if len(pairs) > 1 else leaves_out_zero(comparison.interval)
+                a,
+                b,
+                comparison,
+                margin,
+                rule,
+                apart=p <= alpha if len(pairs) > 1 else leaves_out_zero(comparison.interval) and p < 1,
             )
-            for (a, b), comparison, p in zip(pairs, comparisons, adjusted, strict=True)
+            for (a, b), comparison, p, rule in zip(pairs, comparisons, adjusted, rules, strict=True)
         ),
         adjusted_p=adjusted,
         alpha=alpha,
         groups=groups,
         clusters=clusters,
-        notes=sides.notes,
+        notes=(*sides.notes, *_describe_dependence(pairs, comparisons, rules)),
     )
+
+
+def _describe_dependence(
+    pairs: Sequence[tuple[str, str]], comparisons: Sequence[Comparison], rules: Sequence[OtherRules | None]
+) -> list[str]:
+    """Pairs but the first, which the verdict is about, whose lead depends on the rule for what is missing."""
+    said = [
+        f"{a} and {b} differ by {points(found.difference, 2)} points{describe_rules(rule, a, b, found.difference)}."
+        for (a, b), found, rule in zip(pairs[1:], comparisons[1:], rules[1:], strict=True)
+        if rule is not None and rule.depends
+    ]
+    more = len(said) - _MOST_DEPENDING
+    return [*said[:_MOST_DEPENDING], *([f"So it is with {more} more pairs."] if more > 0 else [])]
 
 
 def within(found: Comparison | TotalComparison, margin: float, apart: bool) -> Equivalence:

@@ -117,7 +117,7 @@ def find_comparison(
             texts=texts,
             matched=matched,
             method=method,
-            intersect=choice.align == "intersect",
+            missing=choice.rule,
             by_position=choice.align == "position",
             margin=margin,
             seed=settings.seed,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, percent, points
 from goldassay.questions.comparison.comparing import leaves_out_zero
+from goldassay.questions.comparison.rules import describe_rules
 from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN
 
 if TYPE_CHECKING:
@@ -22,12 +23,18 @@ MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say wh
 def conclude(pair: ModelComparison, corrected: bool = True) -> str:
     """Which of two models is better, by the interval of their difference, and by how much.
 
-    Where a model has one run, the sentence is about these runs and never about the models.
+    Where a model has one run, the sentence is about these runs and never about the models. Where the lead depends on
+    the rule for answers without a score, it says so, and none is better.
 
     Args:
         pair: The two.
         corrected: Whether they differ after the correction for several pairs, too.
     """
+    by_rule = describe_rules(pair.rules, pair.a, pair.b, pair.comparison.difference)
+    return _conclude(pair, corrected or pair.depends) + by_rule
+
+
+def _conclude(pair: ModelComparison, corrected: bool) -> str:
     one, other, difference, low, high = _ahead(pair)
     by = f"by {points(difference, 2)} points {bounds(low, high, 2)}"
     size = f"{by} on {pair.comparison.n_examples:,} examples of {pair.dataset}"
@@ -140,8 +147,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def differ(pair: ModelComparison) -> bool:
-    """Whether the interval of the difference leaves out zero."""
-    return leaves_out_zero(pair.comparison.interval)
+    """Whether the interval of the difference leaves out zero, whatever the rule for answers without a score."""
+    return leaves_out_zero(pair.comparison.interval) and not pair.depends
 
 
 def distinguishable(pair: ModelComparison) -> bool:

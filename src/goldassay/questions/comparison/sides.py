@@ -86,7 +86,7 @@ def _of_one_pool(evidence: Evidence, models: Sequence[str], stems: Sequence[str]
     made = []
     for dataset in datasets:
         own = [part for part in found if part.collection.dataset == dataset]
-        rivals = read_rivals(own, evidence.choice, models)
+        rivals = read_rivals(own, evidence.choice.whole, models)
         made.append(Sides(rivals, own, stems if len(stems) == len(rivals) else None))
     return Suite(made, (*notes, *left_out))
 
@@ -133,7 +133,7 @@ class _Source:
 
     def load(self, evidence: Evidence) -> Runs:
         with _asked_by(self.path, self.which):
-            return read_one(self.found, replace(evidence.choice, model=self.model))
+            return read_one(self.found, replace(evidence.choice.whole, model=self.model))
 
 
 def _all(sources: Sequence[_Source]) -> list[Slice]:

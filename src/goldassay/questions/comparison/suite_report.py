@@ -86,7 +86,7 @@ def find_suite(
                 clusters=clusters,
                 texts=known,
                 matched=matched,
-                intersect=choice.align == "intersect",
+                missing=choice.rule,
                 by_position=choice.align == "position",
             )
             if known is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, points
+from goldassay.questions.comparison.rules import describe_rules
 from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, listed
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     one, other = (pair.a, pair.b) if total.difference >= 0 else (pair.b, pair.a)
     size = f"by {_size(total)} over the mean of {total.n_datasets} datasets"
     but = f", but {_examples_say(pair)}" if pair.disagree(alpha) else ""
+    but += describe_rules(pair.rules, pair.a, pair.b, total.difference)
     apart = pair.adjusted_p <= alpha
     if not total.of_models:
         runs = f"The runs of {pair.a} and {pair.b}"

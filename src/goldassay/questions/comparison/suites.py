@@ -12,12 +12,13 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.comparing import within
+from goldassay.questions.comparison.rules import OtherRules, other_rules
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.suites import compare_totals, largest_groups
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class SuitePair(Result):
         on: The two on each dataset, a minus b.
         dataset_p: Holm's correction over the datasets.
         equivalence: Whether the macro difference lies within a margin; None where none was given.
+        rules: The macro difference by other rules for answers without a score; None where all have one.
     """
 
     a: str
@@ -59,6 +61,12 @@ class SuitePair(Result):
     on: tuple[ModelComparison, ...]
     dataset_p: tuple[float, ...]
     equivalence: Equivalence | None = None
+    rules: OtherRules | None = None
+
+    @property
+    def depends(self) -> bool:
+        """Whether who is ahead over the datasets is another one by another rule for what is missing."""
+        return self.rules is not None and self.rules.depends
 
     def disagree(self, alpha: float) -> bool:
         """Whether the one that is ahead over the datasets is surely behind over the examples."""
@@ -192,7 +200,7 @@ def compare_suite(
     pairs = tuple(
         replace(
             pair,
-            adjusted_p=float(p),
+            adjusted_p=1.0 if pair.depends else float(p),
             micro_adjusted_p=float(micro_p),
             equivalence=None if margin is None else within(pair.macro, margin, bool(p <= alpha)),
         )
@@ -239,25 +247,28 @@ def _pair(
     sides = [(_of(each, a), _of(each, b)) for each in datasets]
     orders = [_one_order([pair[side] for pair in sides]) for side in (0, 1)]
     joint = all(order is not None for order in orders)
-    scores = [
-        (one.scores[own], other.scores[others])
-        for (one, other), own, others in zip(
-            sides, *(order if joint and order is not None else [slice(None)] * len(sides) for order in orders),
-            strict=True,
-        )
-    ]  # fmt: skip
+    if joint:
+        datasets = [_reordered(each, {a: orders[0], b: orders[1]}, at) for at, each in enumerate(datasets)]
+        sides = [(_of(each, a), _of(each, b)) for each in datasets]
+    scores = [(one.scores, other.scores) for one, other in sides]
     together = [each.together for each in datasets]
-    found = [
-        compare(*both, own, matched=matched, method=method, seed=seed)
-        for both, own in zip(scores, together, strict=True)
-    ]
+    how: dict[str, Any] = {"matched": matched, "method": method, "seed": seed}
+    found = [compare(*both, own, **how) for both, own in zip(scores, together, strict=True)]
+    rules = [each.rules(a, b, own, **how) for each, own in zip(datasets, found, strict=True)]
 
     def total(weights: Sequence[float]) -> TotalComparison:
-        return compare_totals(
-            scores, weights, together, joint=joint, matched=matched, method=method, seed=seed, compared=found
-        )
+        return compare_totals(scores, weights, together, joint=joint, compared=found, **how)
+
+    def measure(
+        one: Sequence[NDArray[np.float64]], other: Sequence[NDArray[np.float64]], rows: Sequence[NDArray[np.bool_]]
+    ) -> TotalComparison:
+        kept = [(x[:, at], y[:, at]) for x, y, at in zip(one, other, rows, strict=True)]
+        own = [None if each.whole[1] is None else each.whole[1][at] for each, at in zip(datasets, rows, strict=True)]
+        return compare_totals(kept, [1] * len(kept), own, joint=joint, **how)
 
     macro, micro = total([1] * len(found)), total([each.n_examples for each in found])
+    whole = [[each.whole[0][each.names.index(name)] for each in datasets] for name in (a, b)]
+    by_range = any(each.missing == "bounds" for each in datasets)
     return SuitePair(
         a=a,
         b=b,
@@ -265,9 +276,25 @@ def _pair(
         micro=micro,
         adjusted_p=macro.p_value,
         micro_adjusted_p=micro.p_value,
-        on=tuple(each.compared(a, b, own, None) for each, own in zip(datasets, found, strict=True)),
-        dataset_p=tuple(float(p) for p in holm([each.p_value for each in found])),
+        on=tuple(each.compared(a, b, own, None, rule) for each, own, rule in zip(datasets, found, rules, strict=True)),
+        dataset_p=tuple(
+            1.0 if rule is not None and rule.depends else float(p)
+            for p, rule in zip(holm([each.p_value for each in found]), rules, strict=True)
+        ),
+        rules=other_rules(whole[0], whole[1], macro, measure, by_range=by_range),
     )
+
+
+def _reordered(sides: AlignedSides, orders: Mapping[str, list[NDArray[np.int64]] | None], at: int) -> AlignedSides:
+    """The runs of some models in the order by which they are the same runs on each dataset."""
+
+    def of(sets: Sequence[Runs]) -> tuple[Runs, ...]:
+        return tuple(
+            runs if (order := orders.get(name)) is None else runs.of_runs(order[at])
+            for name, runs in zip(sides.names, sets, strict=True)
+        )
+
+    return replace(sides, sets=of(sides.sets), whole=(of(sides.whole[0]), sides.whole[1]))
 
 
 def _of(sides: AlignedSides, name: str) -> Runs:

@@ -44,6 +44,7 @@ class RunScores(OfRuns):
         n_examples: N; None for curves.
         n_distinct: Runs that differ from all others as runs of other seeds do; None for curves.
         contradicted: Examples whose right label in the runs' own file is another one.
+        unscored: What is said of answers without a score; None where all have one.
         accuracies: Mean score of each run.
         constant: The best constant answer, or None.
         constant_score: Its score.
@@ -106,6 +107,7 @@ class RunScores(OfRuns):
     max: float
     reason: str | None
     grades: tuple[float, float] | None = left_out(default=None)
+    unscored: str | None = left_out(default=None)
     # Chosen on the questions that are scored: upper bounds of what a threshold gives, and no scores for a policy.
     best_exact: float | None = figure(
         Measure("instability.best_exact", "exact match at the best no-answer threshold", "points", "higher",

@@ -37,6 +37,7 @@ from goldassay.questions.instability.result import (
 )
 from goldassay.questions.run_inputs import describe_reading
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
+from goldassay.runs.missing import describe_unscored
 from goldassay.stats.intervals import few_runs_caveat
 
 if TYPE_CHECKING:
@@ -132,10 +133,11 @@ class AboveConstant(NamedTuple):
 def caveats_of(results: Sequence[RunScores]) -> tuple[str, ...]:
     """Labels that may belong to other rows, and what few runs do not tell, once for each number of runs."""
     misplaced = [said for row in results for said in describe_misplaced(row.model, row.dataset, row.mean, row)]
+    unscored = [row.unscored for row in results if row.unscored]
     contradicted = [describe_contradicted(row.model, row.dataset, row.contradicted, row.n_examples)
                     for row in results if row.contradicted]  # fmt: skip
     few = [said for row in results for said in few_runs_caveat(row.n_runs)]
-    return tuple(dict.fromkeys([*misplaced, *contradicted, *few]))
+    return tuple(dict.fromkeys([*unscored, *misplaced, *contradicted, *few]))
 
 
 def describe_contradicted(model: str, dataset: str, contradicted: int, n_examples: int | None) -> str:
@@ -179,6 +181,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         n_examples=scores.shape[1],
         n_distinct=distinct_runs(scores),
         contradicted=runs.contradicted,
+        unscored=" ".join(describe_unscored(runs)) or None,
         accuracies=tuple(means.tolist()),
         **above_constant(runs, by_position)._asdict(),
         mean=float(scores[0].mean()),

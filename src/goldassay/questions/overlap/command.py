@@ -15,6 +15,7 @@ from goldassay.core.options import (
     Dataset,
     Field,
     Format,
+    Missing,
     NearCopies,
     NgramWords,
     Out,
@@ -43,6 +44,7 @@ def measure_overlap(
     board: Board = None,
     dataset: Dataset = None,
     align: Align = "exact",
+    missing: Missing = "auto",
     scheduler: Scheduler = None,
     skip_broken: SkipBroken = False,
     columns: Columns = None,
@@ -82,7 +84,7 @@ def measure_overlap(
 
     settings = chosen(settings, seed, clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board, align)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board, align, missing)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     try:
         refuse_broken(found, skip_broken=skip_broken)

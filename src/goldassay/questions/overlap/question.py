@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
+    from goldassay.runs.statuses import Missing
 
 
 class SearchChoice(NamedTuple):
@@ -57,6 +58,7 @@ class SearchChoice(NamedTuple):
         near_copies: Whether documents as short as an item are compared as near copies, too.
         board: Scores of other systems on the items, for their difficulty.
         align: How the runs are read.
+        missing: What is done with their answers without a score.
     """
 
     field: str = TEXT_FIELD
@@ -69,6 +71,7 @@ class SearchChoice(NamedTuple):
     near_copies: bool = False
     board: Any = None
     align: Align = "exact"
+    missing: Missing = "auto"
 
 
 def study_overlap(
@@ -102,7 +105,7 @@ def study_overlap(
             )
         if choice.runs is not None:
             gold = {} if items.dataset is None else {"": items.dataset}
-            reading = RunChoice(dataset=choice.dataset, gold=gold, align=by_ids(choice.align))
+            reading = RunChoice(dataset=choice.dataset, gold=gold, align=by_ids(choice.align), missing=choice.missing)
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
             if choice.board is not None:
                 difficulty = difficulty_by_model(choice.board, list(scores), [item.id for item in items.items])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.configuration_sets import own_name
@@ -20,6 +19,7 @@ from goldassay.questions.sensitivity.measures import ConfigurationSpread, config
 from goldassay.questions.sensitivity.result import ConfigurationScore
 from goldassay.questions.sensitivity.verdict import Claim, Judged, judge, judge_claim
 from goldassay.runs.configurations import differing, digest
+from goldassay.runs.missing import describe_unscored, on_same_items
 from goldassay.stats.clusters import effective_clusters
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.configuration_sets import ByConfiguration
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
+    from goldassay.runs.statuses import Missing
 
 __all__ = ["ModelSensitivity", "SensitivityStudy", "measure_sets"]
 
@@ -51,6 +52,7 @@ class ModelSensitivity(Result):
         spread: The figures.
         claim: Whether the claimed difference exceeds what configurations do; None where none was claimed.
         claim_open: Why that is undecided; "" where it is not.
+        notes: What was done with answers without a score, in sentences.
     """
 
     model: str
@@ -61,6 +63,7 @@ class ModelSensitivity(Result):
     spread: ConfigurationSpread
     claim: Claim | None = None
     claim_open: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def measure_sets(
     settings: Settings,
     *,
     claim: float | None = None,
-    intersect: bool = False,
+    missing: Missing = "auto",
     refuse: bool = True,
     progress: Callable[[int, int], None],
 ) -> SensitivityStudy:
@@ -114,7 +117,7 @@ def measure_sets(
         texts_of: What a set of runs answers, where it is at hand.
         settings: Hold the limits, the clusters and the seed.
         claim: A difference in points to hold against what configurations do.
-        intersect: Keep the examples that all configurations cover.
+        missing: What is done with examples that a configuration lacks.
         refuse: Refuse configurations that do not fit together; otherwise they are left out, and nothing is sound.
         progress: Takes how many are done, and how many there are.
 
@@ -127,7 +130,7 @@ def measure_sets(
     means: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for done, sets in enumerate(found.several, 1):
         try:
-            one, of_one, by_configuration = _measure(sets, texts_of(sets[0]), claim, settings, intersect=intersect)
+            one, of_one, by_configuration = _measure(sets, texts_of(sets[0]), claim, settings, missing)
         except InputError as error:
             if refuse:
                 raise
@@ -155,10 +158,11 @@ def _name(alone: RunSet) -> str:
 
 
 def _measure(
-    sets: Sequence[RunSet], texts: Dataset | None, claim: float | None, settings: Settings, *, intersect: bool
+    sets: Sequence[RunSet], texts: Dataset | None, claim: float | None, settings: Settings, missing: Missing
 ) -> tuple[ModelSensitivity, Judged, dict[str, float]]:
     """One model on one dataset: its figures, what its verdict rests on, and means by configuration."""
-    every = _aligned([each.load().final() for each in sets], intersect=intersect)
+    loaded = [each.load().final() for each in sets]
+    every, notes = on_same_items(loaded, [each.model for each in sets], missing, by_name=True)
     first = every[0]
     clusters = clusters_of(texts, first.example_ids, settings.data.clusters)
     spread = configuration_spread([runs.scores for runs in every], clusters, seed=settings.seed)
@@ -179,26 +183,10 @@ def _measure(
         spread=spread,
         claim=claimed,
         claim_open=why,
+        notes=(*notes, *(said for runs in every for said in describe_unscored(runs))),
     )
     means = dict(zip((digest(runs.configuration) for runs in every), spread.means, strict=True))
     return one, judged, means
-
-
-def _aligned(every: list[Runs], *, intersect: bool) -> list[Runs]:
-    """The runs of all configurations on the same examples, by their names: folds must not depend on a file's order.
-
-    Raises:
-        InputError: They cover different examples, and the common ones were not asked for.
-    """
-    orders = [{name: row for row, name in enumerate(runs.example_ids.tolist())} for runs in every]
-    common = sorted((name for name in orders[0] if all(name in order for order in orders)), key=str)
-    if not common or (not intersect and any(len(order) != len(common) for order in orders)):
-        raise InputError(
-            f"the configurations of {every[0].base_model or every[0].model} on {every[0].dataset} cover different "
-            f"examples, {len(common)} in common",
-            mend=f"keep these with {option('align', 'intersect')}" if common else "check that they are of one dataset",
-        )
-    return [runs.take(np.array([order[name] for name in common])) for runs, order in zip(every, orders, strict=True)]
 
 
 def _knows(every: Sequence[Runs]) -> bool:

@@ -167,6 +167,7 @@ def describe_sensitivity(found: SensitivityStudy, claim: float | None) -> list[s
 def notes_on(found: SensitivityStudy) -> list[str]:
     """What to know of the figures."""
     notes = [f"Left out: {why}" for why in found.left_out]
+    notes += [said for each in found.models for said in each.notes]
     if found.alone:
         more = f" and {len(found.alone) - _MOST_SAID} more" if len(found.alone) > _MOST_SAID else ""
         notes.append(f"Left out, with one configuration: {', '.join(found.alone[:_MOST_SAID])}{more}.")

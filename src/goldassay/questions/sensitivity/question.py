@@ -48,8 +48,7 @@ def study_sensitivity(
     with placed(paths), steps.step("measuring sensitivity") as progress:
         slices = find_runs(paths, every_model)
         found = _chosen(unloaded_sets(slices, every_model), choice.model)
-        intersect = choice.align == "intersect"
-        study = measure_sets(found, _texts_of, settings, claim=claim, intersect=intersect, progress=progress)
+        study = measure_sets(found, _texts_of, settings, claim=claim, missing=choice.rule, progress=progress)
     return report_sensitivity(study, paths, slices, choice, claim, settings, steps), study
 
 
@@ -186,7 +185,10 @@ class _Sensitivity:
         """Measure the spread over configurations on the evaluation part; configurations that do not fit are named."""
         found = by_configuration(evidence.run_sets)
         with evidence.steps.step("measuring sensitivity") as progress:
-            study = measure_sets(found, evidence.texts_of, evidence.settings, refuse=False, progress=progress)
+            study = measure_sets(
+                found, evidence.texts_of, evidence.settings, missing=evidence.choice.rule, refuse=False,
+                progress=progress,
+            )  # fmt: skip
         result = result_of(study, None)
         return Finding(self.question, study.verdict, tables=tables_of(result), result=result)
 

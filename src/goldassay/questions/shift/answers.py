@@ -163,6 +163,7 @@ def read_scored_answers(key: Collection, found: Sequence[Slice], choice: RunChoi
             labels=choice.labels,
             label_names=choice.label_names,
             align=choice.align,
+            missing=choice.missing,
             answer_metric="exact_match" if metric == "exact_match" else "f1",
         ).final()
     except InputError as error:

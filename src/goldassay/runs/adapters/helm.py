@@ -164,6 +164,10 @@ def _load(measured: dict[str, dict[str, float]], place: _Place, request: Request
         prediction=answers,
         score=pl.Series([values.get(metric) for values in measured.values()], dtype=pl.Float64),
         unscored=f"HELM found no {metric}",
+        status=pl.Series(
+            ["truncated" if values.get("finish_reason_length") else "scored" for values in measured.values()],
+            dtype=pl.String,
+        ),
     )
 
 

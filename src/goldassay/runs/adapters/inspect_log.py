@@ -2,9 +2,9 @@
 
 The score is that of the first scorer; `columns={"score": SCORER}` chooses another, or SCORER/PART where a scorer gives
 several values. C, P, I and N count as 1, 0.5, 0, 0. Where samples have choices, their letters are labels and
-predictions. Fields of the samples' metadata whose values repeat are groups. Samples that failed, or that an evaluation
-cut short never reached, have no score. The configuration is what the header tells of task, solver, scorers, generation
-and limits.
+predictions. Fields of the samples' metadata whose values repeat are groups. Samples that failed or ran into a limit,
+and those that an evaluation cut short never reached, have no score, and say so by their status. The configuration is
+what the header tells of task, solver, scorers, generation and limits.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from goldassay.runs.statuses import Status
+
 NAME = "inspect"
 PRIORITY = 31
 
@@ -41,7 +43,8 @@ _NO_ANSWER = "no answer"
 class _Log(NamedTuple):
     """What is taken of a log: its identity, how it ended, which samples it was to have, and their summaries.
 
-    `n_samples` is how many samples an epoch was to have, and None where nothing says it.
+    `n_samples` is how many samples an epoch was to have, and None where nothing says it; `reported` are the means that
+    it gives by scorer.
     """
 
     model: str
@@ -53,6 +56,7 @@ class _Log(NamedTuple):
     n_epochs: int
     summaries: tuple[dict[str, Any], ...]
     configuration: dict[str, Any]
+    reported: Mapping[str, float]
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -83,9 +87,11 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             n_examples=len(ids),
             file=str(path),
             format=NAME,
-            load=not_loaded if request.listed else partial(_load, ids, samples, log.status, request, path),
+            load=not_loaded if request.listed else partial(_load, log, ids, samples, request, path),
             configuration=log.configuration,
             unfinished=_unfinished(log, samples),
+            # Whether an answer was cut off stands in whole samples alone.
+            untold=("truncated",),
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
@@ -147,7 +153,20 @@ def _log(
         n_epochs=n_epochs,
         summaries=tuple(summaries),
         configuration=_configuration(about, header.get("plan")),
+        reported=_reported(_mapping(header.get("results")).get("scores")) if n_epochs == 1 else {},
     )
+
+
+def _reported(scores: Any) -> dict[str, float]:
+    """The mean score by scorer; metrics that are no means are left out."""
+    found = {}
+    for each in scores if isinstance(scores, list) else ():
+        metrics = _mapping(_mapping(each).get("metrics"))
+        values = [_mapping(metrics.get(name)).get("value") for name in ("accuracy", "mean")]
+        number = next((value for value in values if isinstance(value, (int, float)) and math.isfinite(value)), None)
+        if number is not None:
+            found[str(each.get("name"))] = float(number)
+    return found
 
 
 def _whole_epochs(header: Mapping[str, Any], about: Mapping[str, Any], most: int) -> int:
@@ -228,7 +247,7 @@ def _checked(summaries: Any, name: str, path: Path) -> list[dict[str, Any]]:
                     f"the score {scorer!r} of sample {summary['id']} is not an object with a value", file=path
                 )
     # Only these fields are kept: inputs and what else a summary has may be long.
-    kept = ("id", "epoch", "target", "metadata")
+    kept = ("id", "epoch", "target", "metadata", "error", "limit")
     found = [{field: summary[field] for field in kept if field in summary} for summary in summaries]
     for own, summary in zip(found, summaries, strict=True):
         own["choices"] = bool(summary.get("choices"))
@@ -268,7 +287,7 @@ def _epoch(summary: Mapping[str, Any], path: Path) -> int:
 
 
 def _load(
-    ids: Sequence[str], samples: Mapping[str, dict[str, Any]], status: str, request: Request, path: Path
+    log: _Log, ids: Sequence[str], samples: Mapping[str, dict[str, Any]], request: Request, path: Path
 ) -> Columns:
     scorer = request.columns.get("score") or _first_scorer(samples, path)
     found = {name: _score(sample, scorer) for name, sample in samples.items()}
@@ -286,8 +305,25 @@ def _load(
         prediction=prediction,
         score=pl.Series([scores.get(name) for name in ids], dtype=pl.Float64),
         groups=_groups(ids, samples),
-        unscored="" if status == "success" else f"the evaluation ended with the status {status!r}",
+        unscored="" if log.status == "success" else f"the evaluation ended with the status {log.status!r}",
+        status=pl.Series(
+            [_status(samples.get(name), scores.get(name), found.get(name, (None, None))[1]) for name in ids],
+            dtype=pl.String,
+        ),
+        reported=log.reported.get(scorer),
     )
+
+
+def _status(sample: Mapping[str, Any] | None, score: float | None, answer: Any) -> Status:
+    if sample is None:
+        return "missing"
+    if sample.get("error") or (sample.get("limit") and score is None):
+        return "error"
+    if score is None:
+        return "unscored"
+    if sample["choices"] and not answer and not score:
+        return "unparsed"
+    return "scored, truncated" if sample.get("limit") == "token" else "scored"
 
 
 def _scores_of(sample: Mapping[str, Any]) -> dict[str, Any]:

@@ -142,14 +142,16 @@ def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
     table = _collected(
         path, document.field("id"), document.field("gold_index"), document.field("choices"), response.field("logprobs")
     ).with_columns(metrics[metric].alias("score"))
-    table = table.filter(pl.col("score").is_not_null())
+    # A document that was asked in two ways has a row of each, and the metric of one way in one of them.
+    lacks = pl.col("score").is_null()
+    table = table.filter(~lacks | (lacks.all().over("id") & pl.col("id").is_first_distinct()))
     columns = Columns(example_ids=table["id"].cast(pl.String), score=as_scores(table["score"], path))
     right = _single(table["gold_index"])
     if right is None or not _one_each(table):
         return columns
     logits = logits_array(table["logprobs"], path)
     # A metric may divide by length or take off a prior; then the likeliest choice is not the one that was scored.
-    if not np.array_equal(logits.argmax(axis=-1) == right.to_numpy(), table["score"].to_numpy()):
+    if not np.array_equal(logits.argmax(axis=-1) == right.to_numpy(), table["score"].fill_null(0).to_numpy()):
         return columns
     choices = tuple(str(choice) for choice in range(logits.shape[1]))
     return replace(columns, label=right.cast(pl.String), logits=logits, label_names=choices)

@@ -7,7 +7,10 @@ choices become logits where the score is that of the likeliest choice.
 The results file of the same time, results_TIME.json beside the samples, names the model; without it the model is the
 name of the folder, as the harness lays it out. A run is the number of `--seed N`, where that was given; else it is
 named by its time, since the harness's own seeds are the same in each run. The configuration is what the results file
-tells of the task, its shots, the generation and the chat template.
+tells of the task, its shots, the generation and the chat template, and so is the mean score of a metric.
+
+An answer that the filter could not read, "[invalid]", and one without text keep their score, and say so by their
+status; a metric that is NaN is no score.
 """
 
 from __future__ import annotations
@@ -28,10 +31,12 @@ from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_lo
 from goldassay.runs.tables import head_of, lines_of, start_of, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from goldassay.runs.statuses import Status
 
 NAME = "lm-eval"
 PRIORITY = 20
@@ -48,16 +53,22 @@ _SEEDS = ("random_seed", "numpy_seed", "torch_seed")
 # Of the chat template its digest tells enough.
 _TOLD = ("chat_template_sha", "fewshot_as_multiturn", "system_instruction")
 _MAX_RESULTS = 1 << 28
+# What its regular-expression filters give where they find nothing.
+_INVALID = "[invalid]"
+# Metrics whose value for a task is the mean over its samples, wherever the task does not say how it is made.
+_MEANS = ("acc", "acc_norm", "exact_match")
 
 
 class _Sample(NamedTuple):
-    """What is taken of a line; documents, prompts and answers are not kept."""
+    """What is taken of a line; documents and prompts are not kept, and outputs only where they are wanted."""
 
     doc_id: str
     target: str
     filter: str
     choices: tuple[float, ...] | None
     metrics: dict[str, Any]
+    status: Status = "scored"
+    output: str | None = None
 
 
 class _Run(NamedTuple):
@@ -80,7 +91,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     # The first line may be longer than the head, so that it cannot be parsed yet; these fields stand first in it.
     if not all(field in head_of(path) for field in (b'"doc_id":', b'"doc":')):
         return None
-    samples = _samples(path, listed=request.listed)
+    samples = _samples(path, request)
     if samples is None:
         return None
     filters: dict[str, list[_Sample]] = {}
@@ -99,14 +110,15 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 n_examples=len(kept),
                 file=str(path),
                 format=NAME,
-                load=not_loaded if request.listed else partial(_load, kept, request, path),
+                load=not_loaded if request.listed else partial(_load, kept, request, path, (run.results, task)),
                 configuration=_configuration(run.results, task),
+                untold=("truncated", "error"),
             )
         )
     return slices
 
 
-def _samples(path: Path, *, listed: bool) -> list[_Sample] | None:
+def _samples(path: Path, request: Request) -> list[_Sample] | None:
     """All lines, of which a list needs the filters alone; None if the first is not a sample."""
     samples: list[_Sample] = []
     for number, line in enumerate(lines_of(path), start=1):
@@ -124,7 +136,7 @@ def _samples(path: Path, *, listed: bool) -> list[_Sample] | None:
             raise InputError("the line is not a sample like the first", file=path, row=number)
         if not isinstance(record["metrics"], list) or not all(isinstance(name, str) for name in record["metrics"]):
             raise InputError("the metrics of the sample are not a list of names", file=path, row=number)
-        if listed:
+        if request.listed:
             samples.append(_only_filter(str(record["filter"])))
             continue
         samples.append(
@@ -134,9 +146,27 @@ def _samples(path: Path, *, listed: bool) -> list[_Sample] | None:
                 filter=str(record["filter"]),
                 choices=_choices(record["resps"]),
                 metrics={name: record.get(name) for name in record["metrics"]},
+                status=_status(record),
+                output=_output(record["resps"]) if request.outputs else None,
             )
         )
     return samples or None
+
+
+def _status(record: Mapping[str, Any]) -> Status:
+    """Of what the filter made of an answer; scores of choices have no text to read."""
+    text, read = _output(record["resps"]), record.get("filtered_resps")
+    if text is not None and not text.strip():
+        return "empty"
+    read = read if isinstance(read, list) else [read]
+    return "unparsed" if read and all(each == _INVALID for each in read) else "scored"
+
+
+def _output(resps: Any) -> str | None:
+    """The text of the first answer; None where the answer is no text."""
+    while isinstance(resps, list) and resps:
+        resps = resps[0]
+    return resps if isinstance(resps, str) else None
 
 
 @cache
@@ -193,8 +223,8 @@ def _configuration(results: dict[str, Any], task: str) -> dict[str, Any]:
     return flat(told | {"lm_eval": version_of(results.get("lm_eval_version"))}, without=(*_NAMING, "tokenizer"))
 
 
-def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:
-    metric = request.columns.get("score") or _metric(samples[0].metrics, path)
+def _load(samples: Sequence[_Sample], request: Request, path: Path, results: tuple[dict[str, Any], str]) -> Columns:
+    metric = request.columns.get("score") or _metric(samples, path)
     scores = [sample.metrics.get(metric) for sample in samples]
     if not all(isinstance(score, (int, float)) for score in scores):
         # A metric of the task as a whole, as mcc, has each sample's label and choice in place of a number.
@@ -213,17 +243,42 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:
     if logits is not None and (np.array(targets) == logits.argmax(axis=1).astype(str)).tolist() != scores:
         # The metric is not of the likeliest choice (acc_norm is of the likeliest for its length), or has other targets.
         logits = names = None
+    outputs = [sample.output for sample in samples]
     return Columns(
         example_ids=pl.Series([sample.doc_id for sample in samples], dtype=pl.String),
         label=pl.Series(targets, dtype=pl.String) if names is not None else None,
         score=pl.Series([None if score is None or math.isnan(score) else float(score) for score in scores]),
         logits=logits,
         label_names=names,
+        status=pl.Series([sample.status for sample in samples], dtype=pl.String),
+        outputs=pl.Series(outputs, dtype=pl.String) if any(each is not None for each in outputs) else None,
+        reported=_reported(*results, metric, samples[0].filter),
     )
 
 
-def _metric(metrics: dict[str, Any], path: Path) -> str:
-    usable = [n for n, value in metrics.items() if isinstance(value, (int, float)) and 0 <= float(value) <= 1]
+def _reported(results: Mapping[str, Any], task: str, metric: str, filter_: str) -> float | None:
+    """The score of the task as the results file gives it; None where it gives none, or one that is no mean."""
+
+    def of_task(name: str) -> Mapping[str, Any]:
+        every = results.get(name)
+        found = every.get(task) if isinstance(every, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    listed = of_task("configs").get("metric_list")
+    how = {each.get("metric"): each.get("aggregation") for each in listed or () if isinstance(each, dict)}
+    is_mean = how.get(metric, "mean" if metric in _MEANS else None) == "mean"
+    value = of_task("results").get(f"{metric},{filter_}")
+    return float(value) if is_mean and isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _metric(samples: Sequence[_Sample], path: Path) -> str:
+    def is_usable(name: str) -> bool:
+        values = [sample.metrics.get(name) for sample in samples]
+        numbers = [float(value) for value in values if isinstance(value, (int, float)) and not math.isnan(value)]
+        return bool(numbers) and 0 <= numbers[0] <= 1
+
+    metrics = samples[0].metrics
+    usable = [name for name in metrics if is_usable(name)]
     for name in (*_PREFERRED, *usable):
         if name in usable:
             return name

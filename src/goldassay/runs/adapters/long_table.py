@@ -15,6 +15,10 @@ Columns are found by name, the first of these that is there (case does not matte
     dataset      dataset, task, benchmark, benchmark_id
     split, condition, train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
+    status       status, finish_reason, stop_reason: whether an answer has a score, and if not why, in words such as
+                 error, truncated, length; a column with other words is none
+    output       output, response, generated_text, model_output, model_outputs, completion, generation: what the model
+                 wrote, of which a prediction was read
     shares_of_grades   the scale that the scores are shares of: 1:5
 
 `columns={"role": "name"}` goes before all of these.
@@ -36,6 +40,7 @@ from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.statuses import spelled
 from goldassay.runs.tables import features_array, logits_array, read_table
 
 if TYPE_CHECKING:
@@ -49,7 +54,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     role: names_of(role, "runs")
     for role in (
         *("example_id", "prediction", "score", "logits", "features", "label"),
-        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set"),
+        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set", "status", "output"),
     )
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -202,7 +207,13 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
         features=features_array(part[roles["features"]], path) if _has_lists(part, roles.get("features")) else None,
         groups={name: values.cast(pl.String) for name, values in groups.items()},
+        status=spelled(part[roles["status"]]) if "status" in roles else None,
+        outputs=_texts(part, roles.get("output")),
     )
+
+
+def _texts(part: pl.DataFrame, name: str | None) -> pl.Series | None:
+    return part[name] if name is not None and part[name].dtype == pl.String else None
 
 
 def _has_lists(part: pl.DataFrame, name: str | None) -> bool:

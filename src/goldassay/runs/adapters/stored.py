@@ -55,10 +55,11 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             n_examples=identity["n_examples"],
             file=str(path),
             format=NAME,
-            load=partial(_load, path, tuple(identity["label_names"]), _thresholds(identity.get("thresholds"), path)),
+            load=partial(_load, path, identity, _thresholds(identity.get("thresholds"), path)),
             n_parameters=identity.get("n_parameters"),
             configuration=identity.get("configuration") or {},
             grades=_scale(identity.get("grades"), path),
+            untold=tuple(identity.get("untold", ())),
         )
     ]
 
@@ -91,7 +92,7 @@ def _thresholds(told: Any, path: Path) -> BestThresholds | None:
         raise _broken(path) from error
 
 
-def _load(path: Path, label_names: tuple[str, ...], thresholds: BestThresholds | None) -> Columns:
+def _load(path: Path, identity: dict[str, Any], thresholds: BestThresholds | None) -> Columns:
     try:
         names = pl.read_parquet_schema(path)
         columns = [name for name in names if name in _ROWS or name.startswith("group_")]
@@ -106,13 +107,15 @@ def _load(path: Path, label_names: tuple[str, ...], thresholds: BestThresholds |
         prediction=frame["prediction"] if "prediction" in present else None,
         score=frame["score"] if "score" in present else None,
         logits=logits_array(frame["logits"], path) if "logits" in present else None,
-        label_names=label_names,
+        label_names=tuple(identity["label_names"]),
         groups={name[6:]: frame[name] for name in columns if name.startswith("group_")},
         thresholds=thresholds,
+        status=frame["status"].cast(pl.String) if "status" in present else None,
+        reported=identity.get("reported"),
     )
 
 
-_ROWS = frozenset({"example_id", "label", "prediction", "score", "logits"})
+_ROWS = frozenset({"example_id", "label", "prediction", "score", "logits", "status"})
 
 
 def _broken(path: Path) -> InputError:

@@ -59,6 +59,8 @@ class Cells:
         clusters: Codes of the column that was named, (N,), if any.
         notes: What was not read, in sentences.
         labels: The right answers of the items, (N,), None where an item has none; None where the board has none.
+        absent: Of each system the cells of its runs that have no row at all, (R, N); () where every cell has one.
+        of_answers: Whether scores were made of answers, so that a cell without one holds none that could be read.
     """
 
     systems: list[str]
@@ -67,6 +69,8 @@ class Cells:
     clusters: NDArray[np.int64] | None
     notes: list[str]
     labels: tuple[str | None, ...] | None = None
+    absent: tuple[NDArray[np.bool_], ...] = ()
+    of_answers: bool = False
 
 
 def roles_of(columns: Mapping[str, str]) -> dict[str, str]:
@@ -224,14 +228,18 @@ def _long(
         )
     items = known["item"].unique(maintain_order=True)
     place = {name: at for at, name in enumerate(items.to_list())}
-    systems, scores = [], []
+    systems, scores, absent = [], [], []
     for (name,), own in known.group_by("system", maintain_order=True):
         by_run = own["run"].unique(maintain_order=True).to_list()
         cells = np.full((len(by_run), len(place)), np.nan)
         rows = own["run"].replace_strict(by_run, list(range(len(by_run))), return_dtype=pl.Int64).to_numpy()
-        cells[rows, [place[each] for each in own["item"].to_list()]] = own["score"].fill_null(np.nan).to_numpy()
+        at = (rows, [place[each] for each in own["item"].to_list()])
+        cells[at] = own["score"].fill_null(np.nan).to_numpy()
+        lacks = np.ones(cells.shape, dtype=np.bool_)
+        lacks[at] = False
         systems.append(str(name))
         scores.append(cells)
+        absent.append(lacks)
     notes = [*unanswered, *([f"{count(empty)} rows name no system or no item, and are left out."] if empty else [])]
     joined = labels = None
     answer = find_column(frame, roles, "answer", ANSWERS, ignored)
@@ -240,7 +248,10 @@ def _long(
         ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
         joined = _codes(ordered, clusters) if clusters else None
         labels = tuple(right_answers(ordered[answer]).to_list()) if answer else None
-    return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
+    of_answers = _scored_by_answers(frame, roles, ignored) is not None
+    return Cells(
+        systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels, tuple(absent), of_answers
+    )
 
 
 def _scored_by_answers(frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]) -> str | None:
@@ -367,7 +378,8 @@ def _wide(
     joined = _codes(frame, clusters) if clusters else None
     labels = tuple(right_answers(frame[answer]).to_list()) if answer else None
     names = [name.strip() for name in systems]
-    return Cells(names, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
+    ids = np.array(items.to_list(), dtype=np.str_)
+    return Cells(names, scores, ids, joined, notes, labels, of_answers=systems is of_answers)
 
 
 def columns_of(

@@ -1,0 +1,154 @@
+"""Runs of several models on the same examples, by one rule for answers and examples that a run lacks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.numbers import count, points
+from goldassay.runs.loading import LackingError, ways
+from goldassay.runs.statuses import MISSING, N_SCORED, STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.runs.runs import Runs
+    from goldassay.runs.statuses import Missing
+
+
+def on_same_items(
+    sets: Sequence[Runs], names: Sequence[str], missing: Missing, *, by_name: bool = False
+) -> tuple[list[Runs], list[str]]:
+    """All sets on the same examples in one order, and a sentence on examples that were left out.
+
+    Args:
+        sets: Runs (R, N), at their last checkpoint.
+        names: What to call them in messages.
+        missing: "wrong" and "bounds" give each set the examples of all, "leave-out" keeps those that all answered.
+        by_name: Put the examples in the order of their names, so that it does not depend on a file's; else that of the
+            first set.
+
+    Raises:
+        InputError: The examples differ, and the rule refuses that; or none is in common.
+    """
+    # Of arrays of texts: what numpy raises while it makes a text of an element is lost.
+    ids = [pl.Series(runs.example_ids.tolist(), dtype=pl.String) for runs in sets]
+    every = pl.concat(ids).unique(maintain_order=True)
+    common = every
+    for own, runs in zip(ids, sets, strict=True):
+        there = own.filter(pl.Series(runs.scored.all(axis=0))) if missing == "leave-out" else own
+        common = common.filter(common.is_in(there.implode()))
+    if every.len() > common.len() and missing in ("auto", "refuse"):
+        _refuse(sets, names, ids, every, common)
+    kept = common if missing == "leave-out" else every
+    if not kept.len():
+        raise InputError(f"{', '.join(names)} have no example in common", mend="check that they are of one dataset")
+    kept = kept.sort() if by_name else kept
+    said = _describe_left_out(sets, kept.len())
+    return [_on(runs, own, kept) for runs, own in zip(sets, ids, strict=True)], said
+
+
+def _on(runs: Runs, own: pl.Series, ids: pl.Series) -> Runs:
+    """The runs on these examples: those that they lack count as wrong, and are missing."""
+    if own.equals(ids):
+        return runs
+    table = pl.DataFrame({"id": own}).with_row_index("row")
+    rows = pl.DataFrame({"id": ids}).join(table, on="id", how="left", maintain_order="left")["row"]
+    lacks = rows.is_null().to_numpy()
+    taken = rows.fill_null(0).to_numpy()
+    if not lacks.any():
+        return runs.take(taken)
+    codes = np.zeros(runs.scores.shape, np.int8) if runs.status_codes is None else runs.status_codes
+    # Labels, logits and groups of an example that a run lacks are not at hand.
+    return dataclasses.replace(
+        runs,
+        scores=np.where(lacks, 0.0, runs.scores[..., taken]),
+        status_codes=np.where(lacks, np.int8(MISSING), codes[..., taken]),
+        predictions=None,
+        logits=None,
+        gold=None,
+        groups={},
+        thresholds=(),
+        example_ids=np.array(ids.to_list(), dtype=np.str_),
+    )
+
+
+def _refuse(
+    sets: Sequence[Runs], names: Sequence[str], ids: Sequence[pl.Series], every: pl.Series, common: pl.Series
+) -> None:
+    lacking = {name: every.filter(~every.is_in(own.implode())) for name, own in zip(names, ids, strict=True)}
+    said = ", ".join(f"{name} lacks {count(each.len())}" for name, each in list(lacking.items())[:4] if each.len())
+    first = next(each for each in lacking.values() if each.len()).head(6).to_list()
+    if not common.len():
+        mend = "check that they are of one dataset"
+    else:
+        each_gives = [
+            ways(pl.Series(runs.scores.mean(axis=0)), own.is_in(common.implode()), every.len())
+            for runs, own in zip(sets[:2], ids[:2], strict=True)
+        ]
+        mend = "; ".join(
+            f"{name}: {given.removesuffix('; or give the missing ones')}"
+            for name, given in zip(names[:2], each_gives, strict=True)
+        )
+    raise LackingError(
+        f"different examples of {sets[0].dataset} were scored: of {count(every.len())} examples, {count(common.len())} "
+        f"in common, {said}, first {', '.join(first)}",
+        mend=mend,
+    )
+
+
+def _describe_left_out(sets: Sequence[Runs], kept: int) -> list[str]:
+    asked = len({name for runs in sets for name in (*runs.example_ids.tolist(), *runs.left_out)})
+    if asked == kept:
+        return []
+    answered = {name for runs in sets for name in runs.example_ids[runs.scored.any(axis=0)].tolist()}
+    nobody = asked - len(answered)
+    none = f", {count(nobody)} of which no run answered" if nobody else ""
+    return [
+        f"Scored on the {count(kept)} of {count(asked)} examples that all runs answered; left out are "
+        f"{count(asked - kept)}{none}. This may flatter a run that leaves out what it finds hard."
+    ]
+
+
+def scored_only(runs: Runs) -> float:
+    """The mean score of the answers that have one; NaN where none has."""
+    kept = runs.scores[runs.scored]
+    return float(kept.mean()) if kept.size else float("nan")
+
+
+def count_statuses(codes: NDArray[np.int8]) -> dict[str, int]:
+    """{status: answers with it} of those that do not count as scored."""
+    numbers = np.bincount(codes.ravel(), minlength=len(STATUSES))
+    return {name: int(n) for name, n in zip(STATUSES[N_SCORED:], numbers[N_SCORED:], strict=True) if n}
+
+
+def describe_unscored(runs: Runs, name: str = "") -> list[str]:
+    """A sentence on the answers without a score that count as wrong; none where all have one.
+
+    Args:
+        runs: At their last checkpoint.
+        name: What to call them, by default by their model and dataset.
+    """
+    if runs.status_codes is None or (scored := runs.scored).all():
+        return []
+    n, lacks = runs.scores.size, int((~scored).sum())
+    why = ", ".join(f"{count(n)} {status}" for status, n in count_statuses(runs.status_codes).items())
+    wrong, only = float(runs.scores.mean()), scored_only(runs)
+    said = (
+        f"{name or f'{runs.model} on {runs.dataset}'}: {count(lacks)} of {count(n)} answers have no score ({why}) and "
+        f"count as wrong: {points(wrong, 2)} points; the {count(n - lacks)} scored ones alone give {points(only, 2)}"
+    )
+    own = [each for each in runs.reported if each is not None]
+    if own and abs(sum(own) / len(own) - wrong) > ROUNDING:
+        said += f", and the log itself gives {points(sum(own) / len(own), 2)}"
+    return [f"{said}."]
+
+
+# How far rounding may take a log's own number from the mean of its scores.
+ROUNDING = 0.0006

@@ -1,0 +1,58 @@
+"""Whether each answer of a run has a score, and if not why; and what is done with those that have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# auto: wrong where an answer has no score, refused where an item was not asked; bounds: as wrong, with ranges.
+Missing = Literal["auto", "refuse", "wrong", "leave-out", "bounds"]
+Status = Literal["scored", "scored, truncated", "unparsed", "empty", "truncated", "error", "unscored", "missing"]
+# In the order of their codes; only the first two count as scored.
+STATUSES: tuple[Status, ...] = get_args(Status)
+N_SCORED = 2
+SCORED, TRUNCATED = STATUSES.index("scored"), STATUSES.index("truncated")
+MISSING = STATUSES.index("missing")
+# The prediction that stands where none could be read.
+NO_ANSWER = "no answer"
+# How columns of a table spell a status. "failed" is none of these: it may mean a wrong answer.
+_SPELLED: dict[str, Status] = {
+    **{each: each for each in STATUSES},
+    **dict.fromkeys(("ok", "success", "completed", "complete", "done", "stop", "finished"), "scored"),
+    **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence", "tool_calls"), "scored"),
+    **dict.fromkeys(("invalid", "parse_error", "no_answer", "unparseable", "unparsable"), "unparsed"),
+    **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
+    **dict.fromkeys(("timeout", "cancelled", "canceled", "limit", "exception", "crashed"), "error"),
+    **dict.fromkeys(("absent", "skipped", "not_run"), "missing"),
+}
+
+
+def spelled(values: pl.Series) -> pl.Series | None:
+    """A column of statuses in our words; None where it holds anything else."""
+    text = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    known = text.replace_strict(_SPELLED, default=None, return_dtype=pl.String)
+    return known if text.null_count() == known.null_count() < text.len() else None
+
+
+def is_there(values: pl.Series | None, n: int) -> pl.Series:
+    """Where a column has a value that is not blank; everywhere where there is no column."""
+    if values is None:
+        return pl.Series([True] * n, dtype=pl.Boolean)
+    if values.dtype == pl.String:
+        return (values.str.strip_chars() != "").fill_null(value=False)
+    return values.is_not_null()
+
+
+def codes_of(status: pl.Series) -> NDArray[np.int8]:
+    """Statuses as places in `STATUSES`."""
+    return status.cast(pl.Enum(STATUSES)).to_physical().to_numpy().astype(np.int8)
+
+
+def is_scored(status: pl.Series) -> pl.Series:
+    """Which answers count as scored."""
+    return status.is_in(STATUSES[:N_SCORED])

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.questions.comparison.comparing import compare_sides
+from goldassay.questions.comparison.sentences import conclude, differ, judge_comparison
+from goldassay.runs import Runs, read_runs, write_runs
+from goldassay.runs.loading import resolved
+from goldassay.runs.missing import describe_unscored, scored_only
+from goldassay.runs.run_parts import Columns
+from goldassay.runs.statuses import STATUSES, codes_of, spelled
+from tests.stated import in_order, states
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def samples(scores: list[float], unread: set[int] = frozenset(), empty: set[int] = frozenset()) -> str:  # type: ignore[assignment]
+    """Lines of the lm-evaluation-harness, as it writes generated answers that a filter reads."""
+    return "\n".join(
+        json.dumps(
+            {"doc_id": i, "doc": {}, "target": "1", "resps": [["" if i in empty else "it is 1"]],
+             "filtered_resps": ["[invalid]" if i in unread else "1"], "filter": "strict", "metrics": ["exact_match"],
+             "exact_match": score}
+        )
+        for i, score in enumerate(scores)
+    )  # fmt: skip
+
+
+def log(folder: Path, name: str, lines: str, own: float | None = None) -> Path:
+    path = folder / name / "samples_task_2026-01-01T00-00-00.000000.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lines)
+    results: dict[str, Any] = {"config": {"model": "hf", "model_args": f"pretrained={name}"}, "model_name": name}
+    if own is not None:
+        results["results"] = {"task": {"exact_match,strict": own}}
+    (path.parent / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(results))
+    return path
+
+
+def test_what_the_harness_could_not_read_is_no_answer(tmp_path: Path) -> None:
+    scores = [1.0, 0.0, 0.0, 1.0, float("nan"), 0.0]
+    runs = read_runs(log(tmp_path, "a", samples(scores, {1, 2}, {5}), 2 / 6))
+    assert runs.status[0].tolist() == ["scored", "unparsed", "unparsed", "scored", "unscored", "empty"]
+    assert runs.scores[0].tolist() == [1, 0, 0, 1, 0, 0]
+    assert runs.reported == (2 / 6,)
+    assert scored_only(runs) == 1
+    assert states(describe_unscored(runs), "4 of 6", "2 unparsed", "1 empty", "1 unscored", "33.33", "2 scored")
+    assert read_runs(tmp_path, missing="leave-out").example_ids.tolist() == ["0", "3"]
+    with pytest.raises(InputError, match=in_order("4 of 6 examples", "first 1, 2, 4, 5", "leave-out", "2 of 6")):
+        read_runs(tmp_path, missing="refuse")
+
+
+def test_a_log_in_which_all_is_scored_says_nothing(tmp_path: Path) -> None:
+    runs = read_runs(log(tmp_path, "a", samples([1.0, 0.0, 1.0])))
+    assert runs.status_codes is None
+    assert describe_unscored(runs) == []
+    assert (runs.status == "scored").all()
+
+
+def test_statuses_survive_the_store(tmp_path: Path) -> None:
+    runs = read_runs(log(tmp_path, "a", samples([1.0, 0.0, float("nan")], {1}), 0.5))
+    (path,) = write_runs(runs, tmp_path / "store")
+    again = read_runs(path)
+    assert again.status.tolist() == runs.status.tolist() == [["scored", "unparsed", "unscored"]]
+    assert (again.scores.tolist(), again.reported, again.untold) == (runs.scores.tolist(), (0.5,), runs.untold)
+    assert pl.read_parquet(path)["score"].to_list() == [1, None, None]
+
+
+@pytest.mark.parametrize("status", ["Truncated", "max_tokens"])
+def test_a_table_says_by_a_column_what_became_of_an_answer(tmp_path: Path, status: str) -> None:
+    table = pl.DataFrame({"id": ["a", "b", "c"], "score": [1, None, 1], "status": ["ok", "error", status]})
+    table.write_csv(tmp_path / "t.csv")
+    assert read_runs(tmp_path / "t.csv").status[0].tolist() == ["scored", "error", "scored, truncated"]
+    # Words of another meaning are no statuses.
+    table.with_columns(status=pl.lit("passed")).write_csv(tmp_path / "t.csv")
+    assert read_runs(tmp_path / "t.csv").status[0].tolist() == ["scored", "unscored", "scored"]
+
+
+def test_a_blank_answer_that_was_given_credit_was_read() -> None:
+    columns = Columns(pl.Series(["a", "b", "c"]), prediction=pl.Series(["", "", "x"]), score=pl.Series([1.0, 0.0, 0.0]))
+    assert resolved(columns, by_gold=False).to_list() == ["scored", "unparsed", "scored"]
+    assert resolved(columns, by_gold=True).to_list() == ["scored", "unparsed", "scored"]
+
+
+def test_codes_and_spellings() -> None:
+    assert codes_of(pl.Series(STATUSES)).tolist() == list(range(len(STATUSES)))
+    assert spelled(pl.Series(["failed", "ok"])) is None
+    assert spelled(pl.Series([None, "ok"])) is not None
+
+
+def runs_of(name: str, scores: np.ndarray[Any, Any], lacks: np.ndarray[Any, Any]) -> Runs:
+    codes = np.where(lacks, STATUSES.index("unparsed"), 0).astype(np.int8)
+    made = Runs.from_arrays(scores=np.where(lacks, 0.0, scores), model=name)
+    return goldassay.Runs(**{**vars(made), "status_codes": codes})
+
+
+PATTERN = st.integers(12, 60).flatmap(
+    lambda n: (
+        st.tuples(*[arrays(np.bool_, (runs, n)) for runs in (1, 1, 1, 1)])
+        | st.tuples(*[arrays(np.bool_, (3, n)) for _ in range(4)])
+    )
+)
+
+
+@given(PATTERN, st.sampled_from(["auto", "wrong", "leave-out", "bounds"]))
+def test_nobody_is_better_by_one_rule_alone(pattern: tuple[Any, ...], missing: Any) -> None:
+    """Whatever is missing: who is called better is ahead by each rule, or the same line says that it depends."""
+    a, b, lacks_a, lacks_b = pattern
+    one, other = runs_of("aa", a.astype(float), lacks_a), runs_of("bb", b.astype(float), lacks_b)
+    both = ~(lacks_a.any(axis=0) | lacks_b.any(axis=0))
+    if both.sum() < 3:
+        return
+    found = compare_sides((one, other), missing=missing)
+    (pair,) = found.pairs
+    line = conclude(pair)
+    wrong = one.scores.mean() - other.scores.mean()
+    common = one.scores[:, both].mean() - other.scores[:, both].mean()
+    scored = scored_only(one) - scored_only(other)
+    if differ(pair):
+        if missing == "bounds":
+            assert (one.scores.mean() - np.where(lacks_b, 1, other.scores).mean() > 0) == (
+                np.where(lacks_a, 1, one.scores).mean() - other.scores.mean() > 0
+            )
+        else:
+            assert len({np.sign(wrong), np.sign(common), np.sign(scored)}) == 1
+        assert ("is better" in line) or ("differ by" in line)
+    elif not both.all() and "cannot be told apart" in line and pair.depends:
+        assert "depends on the rule" in line or "over all ways" in line
+    assert line in judge_comparison(found)["evidence"]
+    assert found.adjusted_p[0] <= found.alpha or found.groups == (("aa", "bb"),) or len(found.groups[0]) == 2
+
+
+def test_bounds_are_those_of_brute_force() -> None:
+    rng = np.random.default_rng(3)
+    a, b = (rng.random((1, 12)) < 0.6 for _ in range(2))
+    lacks_a, lacks_b = (rng.random((1, 12)) < 0.25 for _ in range(2))
+    one, other = runs_of("a", a.astype(float), lacks_a), runs_of("b", b.astype(float), lacks_b)
+    (pair,) = compare_sides((one, other), missing="bounds").pairs
+    n = int(lacks_a.sum() + lacks_b.sum())
+    differences = []
+    for values in itertools.product((0.0, 1.0), repeat=n):
+        filled = list(values)
+        scores = []
+        for runs, lacks in ((one, lacks_a), (other, lacks_b)):
+            own = runs.scores.copy()
+            own[lacks] = [filled.pop() for _ in range(int(lacks.sum()))]
+            scores.append(own.mean())
+        differences.append(scores[0] - scores[1])
+    assert pair.rules is not None
+    assert (pair.rules.least.value, pair.rules.most.value) == pytest.approx((min(differences), max(differences)))
+
+
+def test_a_case_where_the_order_depends_on_the_rule(tmp_path: Path) -> None:
+    """A is right in 14 of 20, b in all of the 13 that could be read."""
+    log(tmp_path, "a", samples([1.0] * 14 + [0.0] * 6))
+    log(tmp_path, "b", samples([1.0] * 6 + [0.0] * 7 + [1.0] * 7, set(range(6, 13))))
+    report = goldassay.compare_models(tmp_path)
+    evidence = report.verdicts["comparison"]["evidence"]
+    assert states(evidence, "7 examples without a score", "13 examples", "b is ahead")
+    for missing in ("wrong", "leave-out"):
+        again = goldassay.compare_models(tmp_path, missing=missing).verdicts["comparison"]
+        assert "depends on the rule" in again["evidence"]
+    with pytest.raises(InputError, match="7 of 20 examples"):
+        goldassay.compare_models(tmp_path, missing="refuse")
+
+
+def test_examples_that_a_run_lacks_are_refused_with_what_each_way_gives(tmp_path: Path) -> None:
+    table = pl.DataFrame({"id": [f"e{i}" for i in range(10)], "score": [1.0] * 5 + [0.0] * 5})
+    table.write_csv(tmp_path / "a.csv")
+    table.head(8).write_csv(tmp_path / "b.csv")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    with pytest.raises(InputError, match=in_order("10 examples", "8 in common", "b lacks 2", "e8, e9")) as caught:
+        goldassay.compare_models(*paths)
+    assert states(caught.value.mend, "b:", "wrong", "50.0 points")
+    assert states(caught.value.mend, "leave-out", "8 of 10", "62.5")
+    found = goldassay.compare_models(*paths, missing="wrong").result
+    assert [runs.n_examples for runs in found.models] == [10, 10]
+    assert (found.models[1].status == "missing").sum() == 2
