@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 N = 40
-WORDS = ("river", "stone", "winter", "blue", "table", "cloud", "forest", "green", "apple", "metal", "paper", "bridge")
+WORDS = (
     "river",
     "stone",
-    "winter",
     "blue",
     "table",
     "cloud",
-    "forest",
+    "wood",
     "green",
     "apple",
     "metal",
@@ -31,7 +30,7 @@ WORDS = ("river", "stone", "winter", "blue", "table", "cloud", "forest", "green"
     "bridge",
     "house",
     "red",
-]
+)
 
 
 def sentence(at: int, n: int = 6) -> str:
