@@ -27,7 +27,7 @@ from goldassay.questions.inputs import SET_APART, describe_input, describe_runs,
 from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
-from goldassay.questions.row_details.copies import copies_in_training, copies_within
+from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import read_texts
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets

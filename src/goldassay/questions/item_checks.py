@@ -19,7 +19,7 @@ from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
-from goldassay.questions.row_details.words import words_of_texts
+from goldassay.questions.row_details import words_of_texts
 from goldassay.questions.suspect.result import SuspectResult
 
 if TYPE_CHECKING:

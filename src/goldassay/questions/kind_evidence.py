@@ -23,7 +23,7 @@ from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
-from goldassay.questions.row_details.copies import copies_in_training, copies_within
+from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.run_inputs import describe_inputs
 from goldassay.readers.choice_subjects import untrained_picks
 from goldassay.runs.loading import LackingError

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from goldassay.core.progress import Steps
 from goldassay.instability import compare
-from goldassay.lab.papers.crossing.conclusions import conclude
+from goldassay.lab.papers.crossing import conclude
 from goldassay.lab.papers.crossing.examples import CLASSES, MNLI, SNLI, Examples, class_released
 from goldassay.lab.papers.crossing.tables import (
     FULL,

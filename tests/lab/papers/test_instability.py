@@ -15,8 +15,7 @@ pytest.importorskip("torch")
 from goldassay import Dataset
 from goldassay.core.progress import Steps
 from goldassay.lab.papers import instability
-from goldassay.lab.papers.instability import SCALES, prepare
-from goldassay.lab.papers.instability.conclusions import conclude
+from goldassay.lab.papers.instability import SCALES, conclude, prepare
 from goldassay.lab.papers.instability.evidence import compare_tables
 from goldassay.lab.papers.recipe import Workplace
 from goldassay.lab.papers.running import open_study, run_study

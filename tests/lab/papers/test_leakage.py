@@ -16,8 +16,7 @@ from scipy.stats import t
 from goldassay.core.progress import Steps
 from goldassay.data import Dataset
 from goldassay.lab.papers import leakage
-from goldassay.lab.papers.leakage import SCALES, prepare
-from goldassay.lab.papers.leakage.conclusions import conclude
+from goldassay.lab.papers.leakage import SCALES, conclude, prepare
 from goldassay.lab.papers.leakage.evidence import clusters_of, compare_tables, is_printed_part
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import Scale, Training, Workplace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldassay.core.tables import Column, Table, with_bounds
-from goldassay.report.paper.latex import write_table
+from goldassay.report.paper import write_table
 
 
 def lines(table: Table) -> list[str]:

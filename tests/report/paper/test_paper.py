@@ -25,8 +25,7 @@ from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.command import measure_instability
 from goldassay.report import paper
-from goldassay.report.paper import paper_files
-from goldassay.report.paper.latex import escape, write_table
+from goldassay.report.paper import escape, paper_files, write_table
 from goldassay.runs import Runs
 from tests.cli.run_files import write_checkpoints
 

@@ -31,7 +31,7 @@ from goldassay.questions.data_notes import data_notes
 from goldassay.questions.dropped_rows import left_out_doubts
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
-from goldassay.questions.row_details.words import words_of_texts
+from goldassay.questions.row_details import words_of_texts
 from goldassay.questions.rows import beside_data
 from goldassay.report.saving import write_tables
 

@@ -50,7 +50,7 @@ from goldassay.questions.artifacts.shortlist import (
 from goldassay.questions.artifacts.training import Searched
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 from goldassay.questions.example_clusters import cluster_doubts
-from goldassay.questions.row_details.pattern_examples import patterns_of_rows, table_of_examples
+from goldassay.questions.row_details import patterns_of_rows, table_of_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
+    from goldassay.questions.answers_on_test import Curves
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.row_details.checkpoints import Curves
     from goldassay.runs import Runs
 
 PAIRS = 20

@@ -15,6 +15,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.core.verdicts import not_measurable
+from goldassay.questions.answers_on_test import curves_of_runs
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
@@ -33,7 +34,6 @@ from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of, check_reference
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.row_details.checkpoints import curves_of_runs
 from goldassay.questions.rows import beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves, measure_curve

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goldassay.lab.papers.artifacts.conclusions import of_debiasing, of_models, standing
+from goldassay.lab.papers.artifacts import of_debiasing, of_models, standing
 from goldassay.lab.papers.artifacts.protocol import EASY, FULL, HARD, Accuracies, Trained
 from tests.stated import says
 
