@@ -22,8 +22,6 @@ import numpy as np
 import torch
 from numba.extending import overload
 
-from goldassay.lab.models import recurrent_steps as steps
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -362,10 +360,10 @@ class _States(torch.autograd.Function):
             gates = torch.empty(n, total, 4 * units, dtype=kind)
             cells, states = torch.empty(n, total, units), torch.empty(n, total, units)
             arrays = [_array(each) for each in (bias, gates, cells, inputs, states)]
-            steps.gather(_array(vectors), orders.numpy(), arrays[3], arrays[4], at[-1], at[min(1, len(at) - 1)])
+            gather(_array(vectors), orders.numpy(), arrays[3], arrays[4], at[-1], at[min(1, len(at) - 1)])
             products = _Products(inputs, both.transpose(1, 2), at)
             for step in range(len(at) - 1):
-                steps.step_forwards(products.of(step), *arrays, starts.numpy(), step)
+                step_forwards(products.of(step), *arrays, starts.numpy(), step)
         ctx.save_for_backward(orders, starts, both, gates, cells, inputs)
         ctx.n_tokens = len(vectors)
         return states
@@ -386,10 +384,10 @@ class _States(torch.autograd.Function):
             product = _array(both)
             of_both = _Sums(gates, inputs)
             for step in range(len(at) - 2, -1, -1):
-                steps.step_backwards(product, *arrays, starts.numpy(), step)
+                step_backwards(product, *arrays, starts.numpy(), step)
                 product = products.of(step)
                 of_both.add(at[step])
-            steps.add_gradients(product, _array(of_vectors), orders.numpy(), 0, at[min(1, len(at) - 1)])
+            add_gradients(product, _array(of_vectors), orders.numpy(), 0, at[min(1, len(at) - 1)])
         of_weights = []
         for total, of_its_bias in zip(of_both.sums, of_bias, strict=True):
             # Two biases with one gradient, but not one memory: gradients are scaled in place.
@@ -450,7 +448,7 @@ class _Maximum(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, starts: Tensor, n_texts: int) -> Tensor:
         best = torch.zeros(states.shape[0], n_texts, states.shape[2])
         at = torch.empty(best.shape, dtype=torch.int32)
-        steps.find_maxima(states.numpy(), starts.numpy(), best.numpy(), at.numpy())
+        find_maxima(states.numpy(), starts.numpy(), best.numpy(), at.numpy())
         ctx.save_for_backward(starts, at)
         ctx.shape = states.shape
         return best
@@ -459,7 +457,7 @@ class _Maximum(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         starts, at = ctx.saved_tensors
         of_states = torch.empty(ctx.shape)
-        steps.spread_maxima(gradients[0].contiguous().numpy(), starts.numpy(), at.numpy(), of_states.numpy())
+        spread_maxima(gradients[0].contiguous().numpy(), starts.numpy(), at.numpy(), of_states.numpy())
         return of_states, None, None
 
 
