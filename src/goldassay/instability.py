@@ -38,6 +38,7 @@ from goldassay.questions.instability.measures.scores import (
     OneRunScore,
     ScoreSummary,
     distinct_runs,
+    run_families,
     score_one_run,
     summarize_scores,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "plan_seeds",
     "resample_groups",
     "resample_scores",
+    "run_families",
     "score_above_constant",
     "score_one_run",
     "seeds_needed",

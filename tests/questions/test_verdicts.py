@@ -309,7 +309,8 @@ def test_the_upper_end_is_that_of_as_many_runs_as_differ() -> None:
     moving = replace(STEADY, sd=0.0045, sd_low=0.0031, sd_high=sd_interval(0.0045, 10).high)
     assert judge_instability([moving], InstabilityLimits()).verdict != "unresolved"
     assert sd_interval(0.0045, 5).high > InstabilityLimits().unsound_sd
-    copied = judge_instability([replace(moving, sd_low=0.002, n_distinct=5)], InstabilityLimits())
+    five = sd_interval(0.0045, 5)
+    copied = judge_instability([replace(moving, sd_low=five.low, sd_high=five.high, n_distinct=5)], InstabilityLimits())
     assert copied.verdict == "unresolved"
 
 
@@ -371,7 +372,7 @@ def test_a_large_design_effect_alone_is_a_reason_for_caution_by_its_interval() -
 
 
 def test_no_more_runs_are_asked_for_than_copies_that_were_given() -> None:
-    copies = replace(STEADY, n_distinct=2, sd=0.001, sd_low=0.0007, sd_high=0.0018)
+    copies = replace(STEADY, n_distinct=2, sd=0.001, sd_low=0.0004, sd_high=0.032)
     verdict = judge_instability([copies], InstabilityLimits())
     assert verdict.verdict == "unresolved"
     assert "runs in all" not in verdict.next_step
@@ -453,3 +454,12 @@ def test_few_runs_and_infinite_sizes_are_said_or_left_out() -> None:
     few = judge_instability([replace(HANS, n_runs=3, effective_size=math.inf)], InstabilityLimits())
     assert "From 3 runs" in few.evidence
     assert "inf" not in few.evidence
+
+
+@pytest.mark.parametrize("families_open", ["few wrong", "near"])
+def test_runs_whose_families_cannot_be_told_are_not_sound_but_may_be_unsound(families_open: str) -> None:
+    limits = InstabilityLimits()
+    verdict = judge_instability([replace(STEADY, families_open=families_open)], limits)
+    assert verdict.verdict == "unresolved"
+    assert verdict.next_step.startswith("State the seeds: ")
+    assert judge_instability([replace(HANS, families_open=families_open)], limits).verdict == "unsound"

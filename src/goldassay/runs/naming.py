@@ -21,6 +21,7 @@ _CONDITIONS = {
     "paired": ("paired", "pair", "both", "std", "standard", "normal", "full"),
 }
 _BY_WORD = {word: name for name, words in _CONDITIONS.items() for word in words}
+_SEED = re.compile(r"seed[ _.=-]*(\d{1,18})", re.IGNORECASE)
 _WITHIN = re.compile(r"(?:^|[_\-. ])(hypothesis|premise)(?:[_-]only)?(?=$|[_\-. ])", re.IGNORECASE)
 
 
@@ -33,6 +34,14 @@ def condition_within(name: str) -> str:
     """The condition that a longer name says with a word of its own: "bert_hypothesis_test"; else paired."""
     found = _WITHIN.search(name)
     return condition_of(found[1]) if found else "paired"
+
+
+def stated_seed(seed: int | str) -> int | None:
+    """The seed that a run's own number states, or its name: "bert-seed3-step900"; None where neither does."""
+    if isinstance(seed, int):
+        return seed
+    found = _SEED.search(seed)
+    return int(found[1]) if found else None
 
 
 def renamed(found: Sequence[Slice], expression: str) -> list[Slice]:
@@ -72,9 +81,10 @@ def _renamed(part: Slice, pattern: re.Pattern[str]) -> Slice:
     fields = {name: said.pop(name) for name in _FIELDS if name in said}
     if "condition" in fields:
         fields["condition"] = condition_of(fields["condition"])
+    numbered = part.numbered and "seed" not in said
     seed: int | str = said.pop("seed", part.seed)
     if isinstance(seed, str) and seed.isascii() and seed.isdigit():
         seed = int(seed)
     collection = part.collection._replace(**fields)
     others = "".join(f" {name}={value}" for name, value in said.items())
-    return replace(part, collection=collection._replace(model=collection.model + others), seed=seed)
+    return replace(part, collection=collection._replace(model=collection.model + others), seed=seed, numbered=numbered)

@@ -114,6 +114,7 @@ class Slice:
         base_model: The model's own name, where its configuration was added to tell it from others; else "".
         unfinished: Why the run does not answer all that it was to answer, where its file says so; else "".
         untold: Statuses of answers that a file of this form cannot tell.
+        numbered: Whether the seed is a running number, such as that of a row of an array, and states no seed.
     """
 
     collection: Collection
@@ -129,6 +130,7 @@ class Slice:
     base_model: str = ""
     unfinished: str = ""
     untold: tuple[Status, ...] = ("empty", "truncated", "error")
+    numbered: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.

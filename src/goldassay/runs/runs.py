@@ -13,6 +13,7 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat
 from goldassay.runs.statuses import N_SCORED, STATUSES
+from goldassay.runs.naming import stated_seed
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Runs:
         reported: Of each run the mean score that its log gives; None where it gives none.
         untold: Statuses that the files cannot tell.
         left_out: Names of examples that are left out, since a run lacks them or their score.
+        numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
     """
 
     model: str
@@ -84,6 +86,7 @@ class Runs:
     reported: tuple[float | None, ...] = ()
     untold: tuple[Status, ...] = ()
     left_out: tuple[str, ...] = ()
+    numbered: bool = False
 
     @classmethod
     def from_arrays(
@@ -164,6 +167,7 @@ class Runs:
             groups={name: _strings(values) for name, values in (groups or {}).items()},
             train_set=train_set,
             configuration=flat(configuration or {}),
+            numbered=seeds is None,
         )
 
     def __post_init__(self) -> None:
@@ -188,6 +192,15 @@ class Runs:
                 mend="give each run its own seed, or a name",
             )
         check_unique(self.example_ids)
+
+    @property
+    def stated_seeds(self) -> tuple[int, ...]:
+        """The seed that each run states, as a number or as part of its name (seed3-step900); () where one states none.
+
+        Several runs may state one seed: they are checkpoints of one training.
+        """
+        found = [] if self.numbered else [stated_seed(seed) for seed in self.seeds.tolist()]
+        return tuple(seed for seed in found if seed is not None) if None not in found else ()
 
     @property
     def n_runs(self) -> int:

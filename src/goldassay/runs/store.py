@@ -66,6 +66,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 thresholds=runs.thresholds[run] if runs.thresholds and step == runs.n_checkpoints - 1 else None,
                 reported=runs.reported[run] if runs.reported and step == runs.n_checkpoints - 1 else None,
                 untold=runs.untold,
+                numbered=runs.numbered,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -87,6 +88,7 @@ def identity_of(
     thresholds: BestThresholds | None = None,
     reported: float | None = None,
     untold: Sequence[str] = (),
+    numbered: bool = False,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -105,6 +107,7 @@ def identity_of(
         thresholds: The best scores by no-answer probabilities, where there are some.
         reported: The mean score that the run's log gives, where it gives one.
         untold: Statuses of answers that its file could not tell.
+        numbered: Whether the seed is a running number.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
@@ -118,6 +121,8 @@ def identity_of(
         known["reported"] = reported
     if untold:
         known["untold"] = list(untold)
+    if numbered:
+        known["numbered"] = True
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),

@@ -8,6 +8,7 @@ from typing import Any
 
 from goldassay.core.figures import Measure, Rule, declare_verdict, figure, left_out, result, role
 from goldassay.core.results import Result
+from goldassay.questions.instability.measures.scores import FamiliesOpen
 from goldassay.questions.policy_rules import MIN_RUNS, NO_QUICK_PROBES
 
 declare_verdict("instability")
@@ -42,7 +43,9 @@ class RunScores(OfRuns):
     Attributes:
         n_runs: R.
         n_examples: N; None for curves.
-        n_distinct: Runs that differ from all others as runs of other seeds do; None for curves.
+        n_distinct: Trainings that the runs come from (`run_families`), which the interval of the SD counts; None for
+            curves.
+        families_open: Why that number cannot be told: "few wrong" or "near"; "" where it can.
         contradicted: Examples whose right label in the runs' own file is another one.
         unscored: What is said of answers without a score; None where all have one.
         accuracies: Mean score of each run.
@@ -106,6 +109,7 @@ class RunScores(OfRuns):
     min: float
     max: float
     reason: str | None
+    families_open: FamiliesOpen = ""
     grades: tuple[float, float] | None = left_out(default=None)
     unscored: str | None = left_out(default=None)
     # Chosen on the questions that are scored: upper bounds of what a threshold gives, and no scores for a policy.

@@ -15,7 +15,7 @@ from goldassay.core.numbers import count, points
 from goldassay.questions.instability.measures.checkpoints import select_checkpoints
 from goldassay.questions.instability.measures.intervals import resample_groups, resample_scores
 from goldassay.questions.instability.measures.power import examples_needed, plan_seeds
-from goldassay.questions.instability.measures.scores import distinct_runs, score_one_run, summarize_scores
+from goldassay.questions.instability.measures.scores import run_families, score_one_run, summarize_scores
 from goldassay.questions.instability.measures.variance import (
     decompose_by_group,
     decompose_variance,
@@ -38,7 +38,7 @@ from goldassay.questions.instability.result import (
 from goldassay.questions.run_inputs import describe_reading
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
 from goldassay.runs.missing import describe_unscored
-from goldassay.stats.intervals import few_runs_caveat
+from goldassay.stats.intervals import few_runs_caveat, score_sd_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,6 +172,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     """
     scores = runs.scores
     means = scores.mean(axis=1)
+    families = run_families(scores, runs.predictions, runs.stated_seeds)
     row = RunScores(
         model=runs.model,
         dataset=runs.dataset,
@@ -179,7 +180,8 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         name="",
         n_runs=scores.shape[0],
         n_examples=scores.shape[1],
-        n_distinct=distinct_runs(scores),
+        n_distinct=families.n,
+        families_open=families.open,
         contradicted=runs.contradicted,
         unscored=" ".join(describe_unscored(runs)) or None,
         accuracies=tuple(means.tolist()),
@@ -194,6 +196,8 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     if scores.shape[0] < 2:
         return _of_one_run(row, scores[0], clusters)
     summary = summarize_scores(scores)
+    # What is counted is trainings: ten checkpoints of two of them tell of a spread over seeds no more than two runs do.
+    of_sd = score_sd_interval(summary.sd, max(families.n, 2))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         parts = decompose_variance(scores)
@@ -206,8 +210,8 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         mean_low=max(bounds.mean.low, 0.0),
         mean_high=min(bounds.mean.high, 1.0),
         sd=summary.sd,
-        sd_low=summary.sd_interval.low,
-        sd_high=summary.sd_interval.high,
+        sd_low=of_sd.low,
+        sd_high=of_sd.high,
         min=summary.min,
         max=summary.max,
         total=parts.total,
@@ -354,6 +358,8 @@ def measure_intervals(runs: Runs, row: RunScores, seed: int) -> RunIntervals:
     figures = []
     for name in FIGURES:
         by_runs, by_examples = getattr(over_runs, name), getattr(over_examples, name)
+        if name == "sd" and row.sd_low is not None and row.sd_high is not None:
+            by_runs = replace(by_runs, low=row.sd_low, high=row.sd_high)
         # Student's interval of a few runs goes beyond what a score can be.
         least, most = (0.0, 1.0) if name == "mean" else (-math.inf, math.inf)
         figures.append(

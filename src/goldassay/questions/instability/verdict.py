@@ -10,6 +10,7 @@ from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
+from goldassay.questions.instability.measures.scores import LEAST_WRONG
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.runs.grades import grade_of
 from goldassay.stats.intervals import score_sd_interval, sd_interval
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import InstabilityLimits
+    from goldassay.questions.instability.measures.scores import FamiliesOpen
     from goldassay.questions.instability.result import ExampleSpread, Grouping, RunScores, Selection
 
 # Conditions under which a model sees all of its input.
@@ -57,13 +59,14 @@ class Spread(Result):
     above_constant_low: float = math.nan
     examples_to_exceed: int | None = None
     n_distinct: int | None = None
+    families_open: FamiliesOpen = ""
     contradicted: int = 0
     graded: bool = False
     grades: tuple[float, float] | None = None
 
     @property
     def distinct(self) -> int:
-        """How many runs differ from all others as runs of other seeds do; the others may be copies of them."""
+        """How many trainings the runs come from; the others may be copies or checkpoints of these."""
         return self.n_runs if self.n_distinct is None else self.n_distinct
 
     @property
@@ -149,7 +152,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
     if worst.n_runs < LEAST_RUNS:
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
-    if worst.distinct < worst.n_runs:
+    if worst.distinct < worst.n_runs or worst.families_open:
         evidence += f" {_copies(worst)}"
     if worst.contradicted:
         evidence += (
@@ -159,7 +162,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     if not worst.above_constant_low > 0:
         evidence += f" {_no_skill(worst)}"
     if word == "sound":
-        evidence += f" {_ordinary_spread(worst.n_runs)}"
+        evidence += f" {_ordinary_spread(worst.distinct)}"
     groups = flips_together(worst.design_effect_low, worst.design_effect_high)
     next_step = {
         "sound": "Report the mean and standard deviation over seeds as here.",
@@ -223,7 +226,8 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
         return word
     if spread.design_effect_low >= limits.caution_design_effect:
         return "caution"
-    trusted = spread.distinct >= LEAST_RUNS and spread.above_constant_low > 0 and spread.right_labels
+    counted = spread.distinct >= LEAST_RUNS and not spread.families_open
+    trusted = counted and spread.above_constant_low > 0 and spread.right_labels
     return word if trusted else "unresolved"
 
 
@@ -249,11 +253,11 @@ def _no_skill(spread: Spread) -> str:
 
 def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     """How many runs or examples would settle it."""
-    steps = (
-        ["Check that these are runs of different seeds, and that the seed changes something."]
-        if spread.distinct < spread.n_runs
-        else []
-    )
+    steps = []
+    if spread.families_open and spread.distinct > 1:
+        steps.append("State the seeds: in a column `seed`, or in the names of columns or files, as in `seed_3`.")
+    elif spread.distinct < spread.n_runs:
+        steps.append("Check that these are runs of different seeds, and that the seed changes something.")
     if not spread.right_labels:
         steps.append("Give the right labels that belong to these runs, or leave the labels out of the runs' files.")
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
@@ -299,6 +303,7 @@ def spread_of(row: RunScores) -> Spread:
         above_constant_low=row.above_constant_low,
         examples_to_exceed=row.examples_to_exceed,
         n_distinct=row.n_distinct,
+        families_open=row.families_open,
         contradicted=row.contradicted,
         graded=bool(row.graded),
         grades=row.grades,
@@ -314,14 +319,12 @@ def _name_of(row: RunScores) -> str:
 
 
 def _highest(spread: Spread) -> float:
-    """The upper end of the SD's interval, given as many runs as differ.
+    """The upper end of the SD's interval.
 
     Of equal scores that would be 0: they may lie one example's worth apart unseen.
     """
     if spread.sd > 0 or spread.n_examples == 0:
-        if spread.distinct == spread.n_runs:
-            return spread.sd_high
-        return score_sd_interval(spread.sd, max(spread.distinct, 2)).high
+        return spread.sd_high
     return score_sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
 
 
@@ -329,9 +332,15 @@ def _copies(spread: Spread) -> str:
     if spread.distinct == 1:
         alike = "every example" if spread.sd == 0 else "nearly every example"
         return f"All runs score {alike} alike: they may be copies of one run."
+    if spread.families_open == "few wrong":
+        return (
+            f"Some run has fewer than {LEAST_WRONG} items wrong: too few to tell other seeds from checkpoints of one."
+        )
+    if spread.families_open:
+        return "Runs are nearly as alike as checkpoints of one training are, and state no seed."
     return (
-        f"Only {spread.distinct} of the {spread.n_runs} runs differ from each other in more than a few examples: the "
-        "others may be copies of them."
+        f"Only {spread.distinct} of the {spread.n_runs} runs differ as runs of other seeds do: the others may be "
+        "copies or checkpoints of them, and do not count."
     )
 
 

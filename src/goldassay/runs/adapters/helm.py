@@ -73,6 +73,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             Slice(
                 collection=Collection(model, dataset, place.split, "paired", ""),
                 seed=place.trial,
+                numbered=True,
                 checkpoint=None,
                 n_examples=len(by_instance),
                 file=str(path),

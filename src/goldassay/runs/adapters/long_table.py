@@ -58,6 +58,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     )
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+# Columns that number runs, and state no seed.
+_RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
 _KEY_NAMES = frozenset(name for role in _KEYS for name in SYNONYMS[role])
@@ -190,6 +192,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         file=str(path),
         format=NAME,
         load=load,
+        numbered=roles.get("seed", "").lower() in _RUNNING,
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
         grades=stated_scale(first.get(SHARES_OF), str(path)),
     )

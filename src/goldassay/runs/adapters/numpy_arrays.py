@@ -78,6 +78,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             file=str(path),
             format=NAME,
             load=not_loaded if request.listed else partial(_load, arrays, run, step, request, path),
+            numbered=seeds[run] is None,
         )
         for run in range(n_runs)
         for step in range(n_checkpoints)

@@ -60,6 +60,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             configuration=identity.get("configuration") or {},
             grades=_scale(identity.get("grades"), path),
             untold=tuple(identity.get("untold", ())),
+            numbered=identity.get("numbered") is True,
         )
     ]
 

@@ -111,6 +111,7 @@ def _slice(run: _Run, n_examples: int, path: Path, load: Callable[[], Columns]) 
     return Slice(
         collection=Collection(run.model, path.name.split(".")[0], "", condition_within(run.model), ""),
         seed=run.seed,
+        numbered="seed" not in run.column.lower(),
         checkpoint=None,
         n_examples=n_examples,
         file=str(path),

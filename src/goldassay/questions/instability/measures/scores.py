@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,6 +32,8 @@ from goldassay.stats.intervals import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -122,6 +124,13 @@ def example_variances(values: NDArray[np.float64], ddof: int) -> NDArray[np.floa
 # from it and still be taken for a copy. Seeds of one model differ on .28 to .52 of them: five BERT and five DistilBERT
 # models on the SNLI test set.
 ALIKE = 0.05
+# Runs that state no seed are of one training where their outputs differ on a smaller share of what either has wrong.
+# Ten BERT models differ on .31 to .51 of it (SNLI, MNLI and BREAK), or .11 to .20 (HANS, with errors in common).
+_OF_ONE_TRAINING = 0.3
+# Or on a smaller part of the upper quartile of all such shares. Of those ten models no two have less than two thirds.
+_OF_THE_QUARTILE = 0.6
+# With fewer wrong items that share is hardly known.
+LEAST_WRONG = 50
 # Runs that are held against all others at once: bounds the memory.
 _AT_ONCE = 256
 
@@ -145,6 +154,62 @@ def distinct_runs(scores: ArrayLike) -> int:
         for run, apart in enumerate(_apart(values, slice(begin, begin + _AT_ONCE)), start=begin):
             kept[run] = not (kept & (apart <= (room + room[run]) / 2)).any()
     return int(kept.sum())
+
+
+FamiliesOpen = Literal["", "few wrong", "near"]
+
+
+class Families(NamedTuple):
+    """How many trainings runs come from; see `run_families`.
+
+    Attributes:
+        n: Families, at most as many as runs.
+        open: Why that cannot be told: a run has hardly anything wrong, or families lie near; "" where it can.
+    """
+
+    n: int
+    open: FamiliesOpen = ""
+
+
+def run_families(scores: ArrayLike, outputs: ArrayLike | None = None, seeds: Sequence[int] = ()) -> Families:
+    """How many trainings R runs come from: checkpoints of one are no runs of other seeds.
+
+    Stated seeds decide: unlike seeds are unlike families, as far as the runs are no copies (`distinct_runs`). Else the
+    distance of two runs is
+
+        d = (items whose outputs differ)/(items that either has wrong)
+
+    and families are cut from the tree of complete linkage at the lesser of .3 and .6 times the upper quartile of all d.
+    Where runs of two families lie below .3, or a run has fewer than 50 wrong items, the number is that of the tree, and
+    open. What no distance tells are checkpoints that lie as far apart as seeds do.
+
+    Args:
+        scores: In [0, 1], (R, N).
+        outputs: Codes of what was answered, (R, N); without them the scores.
+        seeds: Of the runs, (R,), as they state them; several may have one.
+
+    Source: Sørensen 1948 for complete linkage.
+    """
+    values = as_scores(scores)
+    if seeds or len(values) < 2:
+        return Families(min(len(set(seeds)) or 1, distinct_runs(values)))
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    wrong = values < 1
+    answers = values if outputs is None else np.asarray(outputs)
+    apart: list[float] = []
+    for at, own in enumerate(answers[:-1]):
+        differ = (answers[at + 1 :] != own).sum(axis=1)
+        apart += (differ / np.maximum((wrong[at + 1 :] | wrong[at]).sum(axis=1), 1)).tolist()
+    cut = min(_OF_ONE_TRAINING, _OF_THE_QUARTILE * float(np.quantile(apart, 0.75)))
+    of_run = fcluster(linkage(np.array(apart), "complete"), cut, "distance")
+    # Copies with an answer or two changed lie all equally far apart.
+    n = min(int(of_run.max()), distinct_runs(values))
+    if wrong.sum(axis=1).min() < LEAST_WRONG:
+        return Families(n, "few wrong")
+    pairs = np.triu_indices(len(values), 1)
+    unlike = of_run[pairs[0]] != of_run[pairs[1]]
+    return Families(n, "near" if (np.array(apart)[unlike] < _OF_ONE_TRAINING).any() else "")
 
 
 def _apart(values: NDArray[np.float64], part: slice) -> NDArray[np.int64]:
