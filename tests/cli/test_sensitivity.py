@@ -144,21 +144,26 @@ def test_a_model_that_knows_nothing_is_not_sound(goldassay: Command, tmp_path: P
     assert "Nothing shows that the model knows anything." in done.out
 
 
-def test_without_repeats_no_flaw_is_called(goldassay: Command, tmp_path: Path) -> None:
+def test_without_repeats_chance_and_configuration_are_one_number(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of(STEEP, 1))
     done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "UNRESOLVED"
+    assert word(done) == "UNSOUND"
     assert "cannot be told apart" in done.out
     assert "repeats included" in done.out
 
 
-def test_few_configurations_have_a_range(goldassay: Command, tmp_path: Path) -> None:
-    write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 3))
-    done = goldassay("sensitivity", "runs.csv")
-    assert word(done) == "UNRESOLVED"
-    assert "SD" not in done.out.replace("SD over", "")
-    assert "range" in done.out
-    assert "Ask in 3 more ways at least" in done.out
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_few_configurations_show_that_a_score_moves_and_never_that_it_does_not(
+    goldassay: Command, tmp_path: Path, repeats: int
+) -> None:
+    write(tmp_path / "far.csv", scores_of({"a": 0.1, "b": 0.9}, repeats))
+    assert word(goldassay("sensitivity", "far.csv")) == "UNSOUND"
+    for name, prompts in (("near", {"a": 0.7, "b": 0.701}), ("equal", dict.fromkeys("abcd", 0.7))):
+        write(tmp_path / f"{name}.csv", scores_of(prompts, repeats, n=3000))
+        done = goldassay("sensitivity", f"{name}.csv")
+        assert word(done) == "UNRESOLVED"
+        assert f"Ask in {5 - len(prompts)} more way" in done.out
+        assert "at least 5" in done.out
 
 
 def test_orders_of_models_that_change(goldassay: Command, tmp_path: Path) -> None:

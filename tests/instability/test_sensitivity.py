@@ -36,9 +36,7 @@ def test_components_are_those_of_analysis_of_variance() -> None:
 def test_intervals_cover_the_planted_spread(n: int, sigma: float, noise: float, repeats: int) -> None:
     """At least 91 % of 500 draws."""
     rng = np.random.default_rng(n)
-    covered = sum(
-        sigma in (configuration_spread(planted(rng, n, repeats, sigma, noise)).sd_interval or ()) for _ in range(500)
-    )
+    covered = sum(sigma in configuration_spread(planted(rng, n, repeats, sigma, noise)).sd_interval for _ in range(500))
     assert covered >= 0.91 * 500
 
 
@@ -48,8 +46,8 @@ def test_upper_ends_are_never_nothing_and_cover(n: int, sigma: float) -> None:
     """Of spreads far below the noise of repeats: Williams's upper end is 0 in up to 2.6 % of such draws."""
     rng = np.random.default_rng(n)
     found = [configuration_spread(planted(rng, n, 3, sigma, 0.01)).sd_interval for _ in range(1000)]
-    assert all(each is not None and each.high > 0 for each in found)
-    covered = sum(sigma in (each or ()) for each in found)
+    assert all(each.high > 0 for each in found)
+    covered = sum(sigma in each for each in found)
     # 95 % but for two standard errors of the share covered.
     assert covered >= 0.936 * 1000
 
@@ -63,7 +61,6 @@ def test_the_upper_end_is_that_of_means_as_far_apart_as_repeats_put_them() -> No
     found = configuration_spread(equal)
     assert found.sd == 0
     wanted = np.sqrt(noise * (1 - f.ppf(0.025, 5, 12)) / 3 / (chi2.ppf(0.025, 5) / 5))
-    assert found.sd_interval is not None
     assert (found.sd_interval.low, found.sd_interval.high) == pytest.approx((0, wanted))
 
 
@@ -71,10 +68,6 @@ def test_copies_do_not_narrow_the_interval() -> None:
     scores = planted(np.random.default_rng(0), 5, 3, 0.03, 0.005)
     alone, copied = configuration_spread(scores), configuration_spread([*scores, *scores[:2], scores[0]])
     assert (alone.n_distinct, copied.n_distinct) == (5, 5)
-    assert alone.sd is not None
-    assert copied.sd is not None
-    assert alone.sd_interval is not None
-    assert copied.sd_interval is not None
     assert copied.sd_interval.high / copied.sd == pytest.approx(alone.sd_interval.high / alone.sd, rel=0.02)
 
 
@@ -82,7 +75,7 @@ def test_copies_do_not_narrow_the_interval() -> None:
 def test_no_spread_is_seldom_found_where_there_is_none(repeats: int) -> None:
     rng = np.random.default_rng(3)
     found = [configuration_spread(planted(rng, 6, repeats, 0.0, 0.02)).sd_interval for _ in range(400)]
-    assert sum(each is not None and each.low > 0 for each in found) <= 0.05 * 400
+    assert sum(each.low > 0 for each in found) <= 0.05 * 400
 
 
 def test_without_repeats_nothing_is_told_apart() -> None:
@@ -90,17 +83,54 @@ def test_without_repeats_nothing_is_told_apart() -> None:
     assert not found.separable
     assert found.repeat_sd is None
     assert found.sd == pytest.approx(np.std(found.means, ddof=1))
-    assert found.sd_interval is not None
-    assert found.sd_interval.low == 0
+    within = sd_interval(found.sd, 6)
+    assert (found.sd_interval.low, found.sd_interval.high) == pytest.approx((within.low, within.high))
 
 
-def test_few_configurations_have_a_range_alone() -> None:
+def answered(rng: np.random.Generator, shares: list[float], n: int, size: int = 1) -> list[np.ndarray[Any, Any]]:
+    """One run each of configurations with these chances; `size` examples of a cluster are hard together."""
+    need = np.repeat(rng.random(n // size), size)
+    own = np.repeat(rng.random((len(shares), n // size)), size, axis=1)
+    flips = rng.random((len(shares), n)) < 0.3
+    right = [np.where(flip, each, need) < share for flip, each, share in zip(flips, own, shares, strict=True)]
+    return [each[np.newaxis].astype(float) for each in right]
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("size", [1, 5])
+def test_equal_configurations_are_seldom_told_apart(n: int, size: int) -> None:
+    """Two equal prompts differ on the examples at hand: without their noise the lower end is above 0 by that alone."""
+    rng = np.random.default_rng([n, size])
+    codes = np.arange(200) // size
+    lows = [configuration_spread(answered(rng, [0.6] * n, 200, size), codes).sd_interval.low for _ in range(200)]
+    # 2.5 % are allowed; 12 or more of 200 are seen in 1 of 200 such tests.
+    assert sum(low > 0 for low in lows) < 12
+
+
+def test_the_lower_end_is_the_spread_without_the_noise_of_examples() -> None:
+    from itertools import combinations
+
+    from scipy.stats import chi2
+
+    scores = answered(np.random.default_rng(0), [0.3, 0.6, 0.9], 300, 3)
+    codes = np.arange(300) // 3
+    found = configuration_spread(scores, codes)
+    noise = []
+    for one, other in combinations(scores, 2):
+        sums = (one - other)[0].reshape(100, 3).sum(axis=1)
+        noise.append(100 / 99 * np.square(sums - sums.mean()).sum() / 300**2)
+    wanted = 2 * np.var(found.means, ddof=1) / chi2.ppf(0.975, 2) - np.mean(noise) / 2
+    assert found.sd_interval.low == pytest.approx(np.sqrt(wanted))
+    assert found.sd_interval.low > 0.05
+
+
+def test_few_configurations_have_a_wide_interval() -> None:
     rng = np.random.default_rng(1)
     scores = [(rng.random((2, 300)) < share).astype(float) for share in (0.4, 0.6, 0.5)]
     clusters = np.repeat(np.arange(100), 3)
     found = configuration_spread(scores, clusters)
-    assert found.sd is None
-    assert found.sd_interval is None
+    assert 0 < found.sd_interval.low < found.sd
+    assert found.sd_interval.high > 4 * found.sd
     assert (found.best, found.worst) == (1, 0)
     differences = (scores[1].mean(axis=0) - scores[0].mean(axis=0)).reshape(100, 3).mean(axis=1)
     from scipy.stats import ttest_1samp
@@ -128,7 +158,6 @@ def test_unequal_numbers_of_repeats() -> None:
     ragged = [each[: 1 + place % 4] for place, each in enumerate(scores)]
     found = configuration_spread(ragged)
     assert found.n_repeats == (1, 2, 3, 4, 1, 2)
-    assert found.sd_interval is not None
     assert found.sd in found.sd_interval
 
 
@@ -136,7 +165,6 @@ def test_equal_configurations_have_no_spread() -> None:
     found = configuration_spread([np.tile([0.0, 1.0], (2, 10))] * 5)
     assert (found.sd, found.range, found.repeat_sd, found.n_distinct) == (0, 0, 0, 1)
     # They may lie one of 20 examples apart unseen, and count as one: two have no more than the largest SD there is.
-    assert found.sd_interval is not None
     assert sd_interval(1 / 20, 2).high > 1
     assert found.sd_interval.high == pytest.approx(np.std([0, 0, 1, 1], ddof=0) * np.sqrt(5 / 4))
 

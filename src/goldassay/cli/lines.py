@@ -460,13 +460,12 @@ def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
     repeats = f"{least} to {most} runs" if least < most else f"{most} run{'s' * (most > 1)}"
     shape = f"{len(spread.means)} configurations of {repeats}, {spread.n_examples:,} examples"
     yield f"{each.model} on {each.dataset}: {shape}"
-    rows = {"differ in": ", ".join(each.settings[:8])}
-    if spread.sd is not None and spread.sd_interval is not None:
-        rows["SD"] = (
-            f"{_points(spread.sd)} points [{_points(spread.sd_interval.low)}, {_points(spread.sd_interval.high)}]"
-            + ("" if spread.repeat_sd is None else f", over repeats {_points(spread.repeat_sd)}")
-            + ("" if spread.separable else ", repeats included")
-        )
+    rows = {
+        "differ in": ", ".join(each.settings[:8]),
+        "SD": f"{_points(spread.sd)} points [{_points(spread.sd_interval.low)}, {_points(spread.sd_interval.high)}]"
+        + ("" if spread.repeat_sd is None else f", over repeats {_points(spread.repeat_sd)}")
+        + ("" if spread.separable else ", repeats included"),
+    }
     low, high = spread.range_interval.low, spread.range_interval.high
     rows["range"] = f"{_points(spread.range)} points [{_points(low)}, {_points(high)}] over examples"
     for name, at, other in (("best", spread.best, spread.best_score), ("worst", spread.worst, spread.worst_score)):

@@ -27,7 +27,7 @@ def measure_sensitivity(
 
     For each model and dataset: the spread over configurations apart from that over repeats, the best and the worst
     with what picking them gives on examples that they were not picked on, and how many pairs of models change their
-    order. Fewer than five configurations have a range alone; without repeats chance and configuration cannot be told
+    order. Fewer than five configurations are never sound; without repeats chance and configuration cannot be told
     apart. Examples are the same in all configurations.
 
     Note:

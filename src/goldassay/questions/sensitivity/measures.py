@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Of fewer configurations no spread is given, but their range.
+# Fewer configurations show that a score moves, and never that it does not.
 LEAST_CONFIGURATIONS = 5
 _FOLDS = 10
 
@@ -42,8 +42,8 @@ class ConfigurationSpread(Result):
         range: Highest less lowest of the means.
         range_interval: Of the difference of those two over (clusters of) examples; it says nothing of other
             configurations, and the two were picked for lying furthest apart.
-        sd: Standard deviation over configurations, without the noise of repeats; None below 5 configurations.
-        sd_interval: Its 95 % interval; its lower end is 0 where no configuration was repeated, its upper end never.
+        sd: Standard deviation over configurations, without the noise of repeats.
+        sd_interval: Its 95 % interval; its lower end is without the noise of examples, too, its upper end never 0.
         repeat_sd: Standard deviation over repeats of one configuration; None where none was repeated.
         best: Position of the best configuration.
         worst: Position of the worst.
@@ -59,8 +59,8 @@ class ConfigurationSpread(Result):
     n_examples: int
     range: float
     range_interval: Interval
-    sd: float | None
-    sd_interval: Interval | None
+    sd: float
+    sd_interval: Interval
     repeat_sd: float | None
     best: int
     worst: int
@@ -73,14 +73,19 @@ class ConfigurationSpread(Result):
 def configuration_spread(
     scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, *, seed: int = 0, level: float = 0.95
 ) -> ConfigurationSpread:
-    """The spread of a score over configurations, apart from that over repeats, on examples that are held fixed.
+    """The spread of a score over configurations, apart from that over repeats and examples.
 
     With m_cr the mean score of repeat r of configuration c: sigma_repeat² = MS_repeat, pooled over configurations, and
     sigma_config² = var_c(m_c) - MS_repeat/R, R the harmonic mean of the numbers of repeats; for equal numbers that is
     (MS_config - MS_repeat)/R. Its interval is Williams's: with M = R var_c(m_c), it reaches from
     (M - F_{high; C-1, d} MS_repeat)/(R F_{high; C-1, inf}) to the same with the low quantiles, cut at 0; d are the
-    degrees of freedom of MS_repeat. Where nothing was repeated, var_c holds both: the interval is that of their sum,
-    from 0.
+    degrees of freedom of MS_repeat. Where nothing was repeated, var_c holds both, and so does the upper end.
+
+    Configurations that are equally good differ on the examples at hand. The lower end is therefore at most
+
+        (C - 1) var_c(m_c)/chi²_{high; C-1} - v,    v = half the mean variance of a pair's difference over examples
+
+    (or clusters of them), cut at 0; it exceeds 0 for equal configurations in 2.5 % of draws.
 
     Means that lie closer together than chance would put them are a coincidence, and Williams's upper end would be 0 for
     them. For the upper end var_c is therefore at least
@@ -93,7 +98,7 @@ def configuration_spread(
     Its quantiles are those of the configurations that differ (`distinct_runs`), as copies add nothing. The floors only
     widen the interval.
 
-    Examples are not resampled for it: they are the same in all configurations. What picking a configuration gives is
+    What picking a configuration gives is
     measured by 10 folds of clusters: it is picked on nine, and scored on the tenth.
 
     Args:
@@ -118,24 +123,24 @@ def configuration_spread(
     of_examples = np.stack([each.mean(axis=0) for each in runs])
     means = of_examples.mean(axis=1)
     best, worst = int(means.argmax()), int(means.argmin())
+    apart = _difference(of_examples[best], of_examples[worst], clusters, level)
     repeats = np.array([len(each) for each in runs])
     df = int((repeats - 1).sum())
     within = sum(float(np.square(each.mean(axis=1) - each.mean()).sum()) for each in runs)
     noise = within / df if df else 0.0
     n_distinct = distinct_runs(np.stack([each[0] for each in runs]))
-    sd, interval = None, None
-    if len(runs) >= LEAST_CONFIGURATIONS:
-        harmonic = float(len(runs) / (1 / repeats).sum())
-        codes = None if clusters is None else group_codes(clusters, n_examples)[1]
-        flips = noise_of_side(of_examples, codes)[1] * len(runs)
-        least = max(noise / harmonic, flips, 0.0 if np.ptp(means) > 0 else n_examples**-2)
-        sd, interval = _spread(means, noise, df, harmonic, least, max(n_distinct, 2), level)
+    harmonic = float(len(runs) / (1 / repeats).sum())
+    codes = None if clusters is None else group_codes(clusters, n_examples)[1]
+    flips = noise_of_side(of_examples, codes)[1] * len(runs)
+    least = max(noise / harmonic, flips, 0.0 if np.ptp(means) > 0 else n_examples**-2)
+    sd, interval = _spread(means, noise, df, harmonic, least, max(n_distinct, 2), level)
+    interval = replace(interval, low=min(interval.low, _lowest(of_examples, codes, max(n_distinct, 2), level)))
     return ConfigurationSpread(
         means=tuple(means.tolist()),
         n_repeats=tuple(repeats.tolist()),
         n_examples=n_examples,
         range=float(means[best] - means[worst]),
-        range_interval=_difference(of_examples[best], of_examples[worst], clusters, level),
+        range_interval=apart,
         sd=sd,
         sd_interval=interval,
         repeat_sd=math.sqrt(noise) if df else None,
@@ -157,7 +162,7 @@ def _spread(
     n, variance = len(means), float(means.var(ddof=1)) if np.ptp(means) > 0 else 0.0
     if not df:
         both = score_sd_interval(math.sqrt(max(variance, least)), n_distinct, level)
-        return math.sqrt(variance), Interval(0.0, both.high, level, "chi-square, repeats included")
+        return math.sqrt(variance), Interval(math.sqrt(variance), both.high, level, "chi-square, repeats included")
 
     def end(of: float, count: int, quantile: float) -> float:
         against_noise = float(f.ppf(quantile, count - 1, df))
@@ -168,6 +173,24 @@ def _spread(
     estimate = math.sqrt(max(variance - noise / repeats, 0.0))
     most = math.sqrt(n / (n - 1)) / 2
     return estimate, Interval(min(low, estimate), max(min(high, most), estimate), level, "Williams")
+
+
+def _lowest(of_examples: NDArray[np.float64], codes: NDArray[np.int64] | None, n_distinct: int, level: float) -> float:
+    """Lower end of sigma_config, of configurations (C, N), of which `n_distinct` count, without the noise of examples.
+
+    The mean variance of a difference over all pairs is 2/(C (C-1)) (C sum_c V(y_c) - V(sum_c y_c)).
+    """
+    from scipy.stats import chi2
+
+    n = len(of_examples)
+
+    def noise(of: NDArray[np.int64] | None) -> float:
+        of_each = sum(variance_of_mean(each, of) for each in of_examples)
+        return (n * of_each - variance_of_mean(of_examples.sum(axis=0), of)) / (n * (n - 1))
+
+    means = of_examples.mean(axis=1)
+    spread = (n_distinct - 1) * float(means.var(ddof=1)) / float(chi2.ppf((1 + level) / 2, n_distinct - 1))
+    return math.sqrt(max(spread - max(noise(codes), noise(None)), 0.0))
 
 
 def _difference(

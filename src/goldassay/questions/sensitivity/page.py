@@ -122,8 +122,8 @@ def _group(row: SensitivityRow, own: tuple[ConfigurationScore, ...]) -> DotGroup
     return DotGroup(
         f"{row.model} on {row.dataset}",
         (DotRow(dots, (min(means), max(means))),),
-        "" if row.sd is None else f"SD {points(row.sd, 2)}",
-        "" if row.sd is None else bounds(row.sd_low, row.sd_high, 2),
+        f"SD {points(row.sd, 2)}",
+        bounds(row.sd_low, row.sd_high, 2),
     )
 
 

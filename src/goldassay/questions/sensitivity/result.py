@@ -30,7 +30,7 @@ class SensitivityRow(Result):
         n_repeats_least: The fewest runs of one.
         n_repeats_most: The most.
         n_examples: N.
-        sd: SD over configurations, without the noise of repeats; None of fewer than five.
+        sd: SD over configurations, without the noise of repeats.
         sd_low: Lower end.
         sd_high: Upper end.
         separable: Whether some configuration was repeated.
@@ -60,15 +60,15 @@ class SensitivityRow(Result):
     n_repeats_least: int
     n_repeats_most: int
     n_examples: int
-    sd: float | None = figure(
+    sd: float = figure(
         Measure(
             "sensitivity.sd", "SD over configurations", "points", "lower", least=0,
             rule=Rule("max_configuration_sd", "SD of the score over configurations", "at most"),
         ),
-        "sd_low", "sd_high", n="n_examples", why="it takes five configurations",
+        "sd_low", "sd_high", n="n_examples",
     )  # fmt: skip
-    sd_low: float | None
-    sd_high: float | None
+    sd_low: float
+    sd_high: float
     separable: bool
     repeat_sd: float | None = figure(
         Measure("sensitivity.repeat_sd", "SD over repeats", "points", "lower", least=0, compared=False),

@@ -55,8 +55,6 @@ class Judged:
     def word(self, limits: SensitivityLimits) -> Word:
         """What its interval says."""
         found = self.spread.sd_interval
-        if found is None:
-            return "unresolved"
         word = judge_interval(found.low, found.high, limits.caution_sd, limits.unsound_sd)
         return word if word != "sound" or self.trusted else "unresolved"
 
@@ -64,8 +62,7 @@ class Judged:
     def trusted(self) -> bool:
         """Whether a small spread shows that configurations move the score little."""
         return (
-            self.spread.sd_interval is not None
-            and self.knows
+            self.knows
             and self.spread.n_distinct >= LEAST_CONFIGURATIONS
             # Means of few examples are equal by chance alone, and equal means have no spread.
             and self.effective_clusters >= LEAST_CLUSTERS
@@ -75,6 +72,8 @@ class Judged:
     def doubts(self) -> tuple[str, ...]:
         """What makes a small spread show little or nothing, a sentence each."""
         n, found = len(self.spread.means), []
+        if n < LEAST_CONFIGURATIONS:
+            found.append(f"That configurations move a score little needs at least {LEAST_CONFIGURATIONS} of them.")
         if not self.knows:
             found.append("Nothing shows that the model knows anything.")
         if self.spread.n_distinct < n:
@@ -124,7 +123,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
-    worst = max(sets, key=lambda each: (severity(each.word(limits)), each.spread.sd or 0.0, each.spread.range))
+    worst = max(sets, key=lambda each: (severity(each.word(limits)), each.spread.sd, each.spread.range))
     word = worst.word(limits)
     found = worst.spread
     n = len(found.means)
@@ -132,13 +131,6 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         f"scores of {n} configurations span {100 * found.range:.1f} points ({100 * found.range_interval.low:.1f} to "
         f"{100 * found.range_interval.high:.1f} over examples)"
     )
-    if found.sd is None or found.sd_interval is None:
-        return unresolved(
-            f"{worst.name}: {span}. A spread over configurations needs at least {LEAST_CONFIGURATIONS}.",
-            f"Ask in {LEAST_CONFIGURATIONS - n} more way{'s' if n < LEAST_CONFIGURATIONS - 1 else ''} at least, "
-            "each several times.",
-            _rule(limits),
-        )
     low, high = found.sd_interval.low, found.sd_interval.high
     evidence = (
         f"{worst.name}: the score moves by {100 * found.sd:.2f} points (SD, {100 * low:.2f} to {100 * high:.2f}) over "
@@ -171,6 +163,9 @@ def _rule(limits: SensitivityLimits) -> str:
 
 def _settle(worst: Judged) -> str:
     """What would settle it."""
+    lacking = LEAST_CONFIGURATIONS - len(worst.spread.means)
+    if lacking > 0:
+        return f"Ask in {lacking} more way{'s' if lacking > 1 else ''} at least, each several times."
     if worst.spread.n_distinct < LEAST_CONFIGURATIONS:
         return "Check that the configurations changed what the model was asked."
     if worst.effective_clusters < LEAST_CLUSTERS:
@@ -196,10 +191,8 @@ def judge_claim(claim: float, of: Judged) -> tuple[Claim, str]:
         The word, and where it is "undecided" why.
     """
     found = of.spread
-    if found.sd_interval is None:
-        if claim <= found.range_interval.low:
-            return "does not exceed", ""
-        return "undecided", f"A spread over configurations needs at least {LEAST_CONFIGURATIONS}."
+    if len(found.means) < LEAST_CONFIGURATIONS and claim <= found.range_interval.low:
+        return "does not exceed", ""
     reach = 1.96 * 2**0.5
     if claim < reach * found.sd_interval.low:
         return "does not exceed", ""
