@@ -62,6 +62,8 @@ def test_two_seeds_at_five_late_checkpoints_are_never_sound() -> None:
     # Farther apart than seeds may be: then the number is open.
     far = run_families(trainings(2, 5, 0, noise=0.2))
     assert far.open == "near"
+    row = measure_spread(runs_of(trainings(2, 5, 0, noise=0.2)))
+    assert row.sd_high == pytest.approx(min(sd_interval(row.sd, 2).high, 0.5**0.5))
 
 
 def test_copies_and_runs_without_errors() -> None:

@@ -462,4 +462,5 @@ def test_runs_whose_families_cannot_be_told_are_not_sound_but_may_be_unsound(fam
     verdict = judge_instability([replace(STEADY, families_open=families_open)], limits)
     assert verdict.verdict == "unresolved"
     assert verdict.next_step.startswith("State the seeds: ")
+    assert "Give" not in verdict.next_step
     assert judge_instability([replace(HANS, families_open=families_open)], limits).verdict == "unsound"

@@ -198,6 +198,8 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     summary = summarize_scores(scores)
     # What is counted is trainings: ten checkpoints of two of them tell of a spread over seeds no more than two runs do.
     of_sd = score_sd_interval(summary.sd, max(families.n, 2))
+    # They may all be of two trainings, where that cannot be told.
+    highest = score_sd_interval(summary.sd, 2) if families.open else of_sd
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         parts = decompose_variance(scores)
@@ -211,7 +213,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         mean_high=min(bounds.mean.high, 1.0),
         sd=summary.sd,
         sd_low=of_sd.low,
-        sd_high=of_sd.high,
+        sd_high=highest.high,
         min=summary.min,
         max=summary.max,
         total=parts.total,

@@ -261,7 +261,8 @@ def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     if not spread.right_labels:
         steps.append("Give the right labels that belong to these runs, or leave the labels out of the runs' files.")
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
-    if interval_open == "unresolved" or spread.n_runs < LEAST_RUNS:
+    # With the seeds stated the interval may decide.
+    if (interval_open == "unresolved" and not spread.families_open) or spread.n_runs < LEAST_RUNS:
         needed = runs_to_settle(spread, limits)
         shown = f"{100 * spread.sd:.2f} points"
         if spread.sd == 0 and spread.n_examples:
@@ -325,7 +326,8 @@ def _highest(spread: Spread) -> float:
     """
     if spread.sd > 0 or spread.n_examples == 0:
         return spread.sd_high
-    return score_sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
+    count = 2 if spread.families_open else max(spread.distinct, 2)
+    return score_sd_interval(1 / spread.n_examples, count).high
 
 
 def _copies(spread: Spread) -> str:

@@ -10,7 +10,6 @@ from goldassay.core.verdicts import (
     Verdict,
     not_measurable,
     severity,
-    unresolved,
 )
 from goldassay.questions.instability.measures.scores import ALIKE
 from goldassay.questions.sensitivity.measures import LEAST_CONFIGURATIONS
@@ -146,7 +145,7 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         "unresolved": _settle(worst),
     }[word]
     headline = Headline("SD of the score over configurations", found.sd, low, high, "points")
-    at_most = max(each.spread.sd_interval.high for each in sets if each.spread.sd_interval is not None)
+    at_most = max(each.spread.sd_interval.high for each in sets)
     return Verdict(word, evidence, headline, next_step, _rule(limits), at_most)
 
 
