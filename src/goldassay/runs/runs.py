@@ -12,8 +12,8 @@ import numpy as np
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat
-from goldassay.runs.statuses import N_SCORED, STATUSES
 from goldassay.runs.naming import stated_seed
+from goldassay.runs.statuses import N_SCORED, STATUSES
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:
