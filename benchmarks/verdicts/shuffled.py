@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 QUESTIONS = ("artifacts", "leakage")
-# Training part and test part; without one a share of the rows is set apart.
+# Training part and test part; without one all rows are read by folds.
 SETS: dict[str, tuple[str, str | None]] = {
     "SNLI, 18,000": ("snli/train_sample_18k.tsv.gz", "snli/dev.tsv.gz"),
     "MultiNLI": ("multinli/dev_matched.tsv.gz", None),
@@ -55,12 +55,11 @@ def shuffled(dataset: Dataset, seed: int, rows: int | None) -> Dataset:
     return replace(dataset, examples=dataset.examples.with_columns(labels.gather(rng.permutation(len(labels)))))
 
 
-def words_of(parts: tuple[Dataset, Dataset], seed: int, rows: int | None) -> dict[str, str]:
+def words_of(parts: tuple[Dataset, ...], seed: int, rows: int | None) -> dict[str, str]:
     """The verdict on each question."""
-    train, test = (shuffled(part, 2 * seed + at, rows) for at, part in enumerate(parts))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = audit(train, test, seed=seed)
+        report = audit(*(shuffled(part, 2 * seed + at, rows) for at, part in enumerate(parts)), seed=seed)
     return {question: report.verdicts[question]["verdict"] for question in QUESTIONS}
 
 
@@ -89,11 +88,8 @@ def main() -> None:
     for name in names:
         train, test = SETS[name]
         where = [str(DATA / train), None if test is None else str(DATA / test)]
-        found, held_out, _ = load_inputs(
-            *where, columns=None, label_names=None, file_format="auto", settings=Settings()
-        )
-        assert held_out is not None
-        parts[name] = (found, held_out)
+        found = load_inputs(*where, columns=None, label_names=None, file_format="auto", settings=Settings())
+        parts[name] = (found.train,) if found.test is found.train else (found.train, found.test)
     words: dict[tuple[str, str], Counter[str]] = {
         (name, question): Counter() for name in names for question in QUESTIONS
     }

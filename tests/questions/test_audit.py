@@ -97,13 +97,44 @@ def test_two_runs_differ_in_nothing_but_times(report: goldassay.Report, specimen
     assert stable(goldassay.audit(specimen.train, specimen.test, seed=1, settings=SMALL)) != stable(report)
 
 
-def test_without_a_test_part_a_share_is_set_apart_without_a_shared_sentence() -> None:
-    clean = make_specimen(size=4000, seed=1, clean=True, test_size=400).train
+def test_without_a_test_part_every_row_is_read_once_by_folds() -> None:
+    clean = make_specimen(size=2000, seed=1, clean=True, test_size=400).train
     report = goldassay.audit(clean, settings=SMALL)
     document = report.to_dict()
-    assert document["facts"]["overlap"]["premise"]["n"] == 0
-    assert document["facts"]["overlap"]["hypothesis"]["n"] == 0
-    assert any("set apart" in decision for decision in document["inputs"][1]["decisions"])
+    assert (document["facts"]["n_train"], document["facts"]["n_test"]) == (clean.height, None)
+    (given,) = document["inputs"]
+    assert any("5 folds" in decision for decision in given["decisions"])
+    assert document["leakage"]["n_examples"] == report.tables["examples"].height == clean.height
+    assert sum(size["n"] for size in document["artifacts"]["difficulty"].values()) == clean.height
+    assert {each["part"] for each in document["artifacts"]["effects"]["effects"]} == {"premise", "hypothesis"}
+
+
+def test_the_text_that_decides_is_named_and_the_others_stand_beside_it() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(80)]
+    rows = [
+        {
+            "context": " ".join(rng.choice(words, 9)),
+            "question": " ".join([*rng.choice(words, 6), *(["not"] if label == "yes" and rng.random() < 0.7 else [])]),
+            "passage": " ".join(rng.choice(words, 7)),
+            "label": label,
+        }
+        for label in rng.choice(["yes", "no"], 900)
+    ]
+    for roles in (("context", "question", "passage"), ("question", "passage", "context")):
+        columns = {"premise": roles[0], "hypothesis": roles[1], "text": roles[2]}
+        data = [{role: row[name] for role, name in columns.items()} | {"label": row["label"]} for row in rows]
+        told = next(role for role, name in columns.items() if name == "question")
+        report = goldassay.audit(data, settings=SMALL)
+        verdict, found = report.verdicts["artifacts"], report.to_dict()["artifacts"]
+        assert verdict["verdict"] == "unsound"
+        assert told in verdict["headline"]["label"]
+        assert found["applies_to"] == told
+        assert {each["applies_to"] for each in found["others"]} == set(report.to_dict()["dataset"]["text_columns"]) - {
+            told
+        }
+        assert found["strongest"]["yes"][0]["pattern"] == "not"
+        assert set(report.tables["difficulty"]["class"]) >= {"easy", "uncovered"}
 
 
 def test_a_split_column_is_used(specimen: Any) -> None:

@@ -2,17 +2,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.data_notes import data_notes
+from goldassay.questions.data_notes import NO_TEST_PART, data_notes
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.inputs import load_inputs
+from goldassay.questions.inputs import Inputs, load_inputs
 from goldassay.stats.clusters import cluster_rows
-from tests.stated import in_order, says, states
+from tests.stated import in_order, says
 
 ROWS = {"text": [f"a text of some words, number {i}" for i in range(60)], "label": ["a", "b"] * 30}
 
@@ -23,9 +24,10 @@ def dataset(**columns: list[Any]) -> Dataset:
 
 def test_notes_say_what_counts_as_one_row_and_what_was_not_read() -> None:
     made = dataset(title=ROWS["text"])
-    notes = data_notes(made, made, cluster_rows({}, 60), ("Only the test part is used.", "12 rows were set apart."))
+    decisions = ("Only the test part is used.", f"{NO_TEST_PART}: 12 rows were set apart.")
+    notes = data_notes(made, made, cluster_rows({}, 60), decisions)
     assert notes == [
-        "12 rows were set apart.",
+        decisions[1],
         "Each row counts by itself.",
         says("Not read:", "'title'", "--columns", "ignore=title"),
     ]
@@ -38,10 +40,11 @@ def test_rare_labels_and_a_single_one_are_named() -> None:
         says("training part", "1 label", "10 rows", "'c' (9)"),
         says("evaluation part", "label 'a'", "nothing"),
     ]
+    assert data_notes(rare, rare, None) == [says("In the data", "1 label", "10 rows", "'c' (9)")]
     assert data_notes(dataset(label=["a"] * 30 + ["b"] * 20 + ["c"] * 10), None, None) == []
 
 
-def load(source: Any, columns: str | None = None) -> tuple[Dataset, Dataset | None, tuple[str, ...]]:
+def load(source: Any, columns: str | None = None) -> Inputs:
     return load_inputs(source, None, columns=columns, label_names=None, file_format="auto", settings=Settings())
 
 
@@ -56,21 +59,26 @@ def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
         load({**ROWS, "choices": ["one; two; three; four"] * 60})
     with pytest.raises(InputError, match="'answer' looks like choices"):
         load({**ROWS, "answer": ROWS["text"]})
-    train, test, _ = load(columns, "ignore=ans1+ans2")
-    assert test is not None
-    assert len(train) + len(test) == 60
+    assert len(load(columns, "ignore=ans1+ans2").train) == 60
     # Other unread columns are named and block nothing.
-    assert load({**ROWS, "title": ROWS["text"]})[0].unread.columns == ("title",)
+    assert load({**ROWS, "title": ROWS["text"]}).train.unread.columns == ("title",)
 
 
-def test_the_audits_own_split_keeps_groups_together() -> None:
+def test_folds_keep_groups_together() -> None:
     writers = {**ROWS, "writer": [f"w{i // 3}" for i in range(60)]}
-    train, test, decisions = load(writers, "group=writer")
-    assert test is not None
-    assert not set(train.examples["writer"]) & set(test.examples["writer"])
-    assert states(decisions[-1], "no sentence", "both parts", "same writer")
-    settings = Settings.model_validate({"data": {"split_by": "none", "clusters": "writer"}})
-    evidence = Evidence(writers, columns="group=writer", settings=settings, steps=Steps(quiet=True))
-    assert set(evidence.train.examples["writer"]) & set(evidence.test.examples["writer"])
-    assert evidence.clusters.columns == ("writer",)
-    assert evidence.clusters.n_clusters < len(evidence.test)
+
+    def folds_of(clusters: str = "auto", split_by: str | None = None) -> pl.DataFrame:
+        data = {"clusters": clusters, **({} if split_by is None else {"split_by": split_by})}
+        settings = Settings.model_validate({"data": data})
+        evidence = Evidence(writers, columns="group=writer", settings=settings, steps=Steps(quiet=True))
+        frame = evidence.test.examples.select("writer", pl.Series("fold", evidence.split.fold_codes))
+        return frame.group_by("writer").agg(pl.col("fold").n_unique())
+
+    for options in ({}, {"clusters": "none"}, {"clusters": "writer"}, {"split_by": "writer"}):
+        assert folds_of(**options)["fold"].max() == 1
+    assert folds_of(split_by="none")["fold"].max() > 1
+    with pytest.raises(InputError, match=in_order("hang together", "split_by")):
+        writers["same"] = ["one"] * 60
+        folds_of(split_by="same")
+    with pytest.raises(InputError, match="'nowhere'"):
+        folds_of(split_by="nowhere")

@@ -15,9 +15,11 @@ from goldassay.core.settings import Settings
 from goldassay.core.verdicts import not_measurable
 from goldassay.data import Dataset
 from goldassay.questions import evidence as module
+from goldassay.questions import inputs
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.question import CHECK as ARTIFACTS
 from goldassay.questions.artifacts.question import mine, report_of_mining
+from goldassay.questions.data_notes import NO_TEST_PART
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
@@ -61,11 +63,36 @@ def test_data_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(read) == 1
 
 
-def test_without_a_split_there_is_no_test_part(tmp_path: Path) -> None:
-    evidence = known(rows(60), split=False)
-    assert (len(evidence.train), evidence.held_out, evidence.decisions) == (60, None, ())
+def test_without_a_test_part_every_row_is_read_by_other_folds() -> None:
+    evidence = known(rows(60))
+    assert evidence.test is evidence.train is evidence.whole
+    assert evidence.decisions[0].startswith(f"{NO_TEST_PART}: each of the 60 rows")
     assert [each["role"] for each in evidence.inputs] == ["train"]
-    assert known(rows(60)).held_out is not None
+    codes = evidence.split.fold_codes
+    assert codes is not None
+    assert np.bincount(codes).tolist() == [12] * 5
+    # No row that shares a text with a row that is read teaches its reader.
+    shared = known([{**row, "premise": f"{at // 3}"} for at, row in enumerate(rows(60))]).split.fold_codes
+    assert shared is not None
+    assert all(np.unique(part).size == 1 for part in shared.reshape(20, 3))
+
+
+@pytest.mark.parametrize("why", ["rows", "network"])
+def test_of_many_rows_and_for_a_network_a_share_is_set_apart(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if why == "rows":
+        monkeypatch.setattr(inputs, "MOST_BY_FOLDS", 59)
+    settings = Settings.model_validate({"leakage": {"model": "bilstm"}} if why == "network" else {})
+    evidence = Evidence(rows(60), settings=settings, steps=Steps())
+    assert (len(evidence.train), len(evidence.test), len(evidence.whole)) == (48, 12, 60)
+    assert evidence.split.fold_codes is None
+    teaching, reading = (set(part.examples["premise"]) for part in (evidence.train, evidence.test))
+    assert not teaching & reading
+    # Patterns are shown of all rows and tried on those that did not teach them.
+    (each,) = evidence.split.folds.rounds()
+    assert evidence.whole.take(each.reading).examples.equals(evidence.test.examples)
+    found = evidence.patterns.texts[0]
+    assert sum(found.readings.train_counts) == 60
+    assert len(found.readings.gold) == 12
 
 
 def test_runs_of_each_path_and_the_texts_of_their_gold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,7 +119,7 @@ def test_runs_of_each_path_and_the_texts_of_their_gold(monkeypatch: pytest.Monke
 def test_of_a_test_set_with_parts_the_test_part_is_used() -> None:
     parts = Dataset.from_frame([*rows(30, 100, "train"), *rows(20, 200, "test")], name="parts")
     for split in (True, False):
-        evidence = known(rows(60), parts, split=split)
+        evidence = known(rows(60), parts, same_texts=split)
         assert len(evidence.test) == 20
         assert evidence.inputs[1]["decisions"][-1] == "Only the test part of the evaluation set is used."
 
@@ -107,8 +134,8 @@ def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.M
         monkeypatch.setattr(
             type(check), "measure", lambda *a, measure=measure, **k: replace(measure(*a, **k), verdict=said)
         )
-    evidence = known(rows(60), rows(30, 100), split=False)
-    document = report_of_mining(evidence, mine(evidence, Bounds(min_count=5)).search).document
+    evidence = known(rows(60), rows(30, 100), same_texts=False)
+    document = report_of_mining(evidence, mine(evidence, Bounds(min_count=5)).searched).document
     assert document["verdicts"]["artifacts"]["evidence"] == "The check said so."
     choice = LeakageChoice(cluster=False, map=False)
     report = study_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))

@@ -264,7 +264,18 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> PatternsResult:
         "coverage": 4284 / 9824,
         "precision": {"value": 0.775, "low": 0.762, "high": 0.788},
         "giveaway": {"value": 0.311, "low": 0.302, "high": 0.32},
-        "control": {"applies_to": "premise", "n_mined": 30_112, "n_significant": 0, "n_selected": 0},
+        "others": [
+            {
+                "applies_to": "premise",
+                "n_mined": 30_112,
+                "n_significant": 0,
+                "n_selected": 0,
+                "strongest": [],
+                "coverage": 0.0,
+                "precision": None,
+                "giveaway": None,
+            }
+        ],
         "scatter": scatter,
         "coverage_curve": [
             {"threshold": t / 100, "coverage": 1 - (t - 40) ** 2 / 3600, "precision": 0.45 + (t - 50) / 100}

@@ -126,8 +126,8 @@ def mine(
         write_json(json, as_json(result.to_dict()))
     if not quiet:
         print_settings(used)
-        print_dropped_of(evidence.train, evidence.held_out)
-        for note in data_notes(evidence.train, evidence.held_out, None):
+        print_dropped_of(evidence.train, *([] if evidence.test is evidence.train else [evidence.test]))
+        for note in data_notes(evidence.train, evidence.test, None, evidence.decisions):
             print_line(note)
         _judge(study.report)
         _tell(result, test)

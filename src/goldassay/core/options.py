@@ -266,7 +266,7 @@ Text = Annotated[
     str | None,
     Option(
         "The text to search: premise, hypothesis, ...; all: every text of an example, one after the other.  "
-        "[default: the last, of a pair the hypothesis]",
+        "[default: the last, of a pair the hypothesis; of mine all, each by itself]",
         DATA,
         "ROLE",
     ),
@@ -526,7 +526,7 @@ _SEEDS = Option(
 )
 Seeds = Annotated[int, _SEEDS]
 # Of one training nobody knows how far another one would have come.
-LeakageSeeds = Annotated[int | None, replace(_SEEDS, ge=2, le=100, setting="leakage.seeds", default=5)]
+LeakageSeeds = Annotated[int | None, replace(_SEEDS, ge=2, le=100, setting="leakage.seeds")]
 TrainingSeeds = Annotated[
     int | Sequence[int] | None,
     replace(_SEEDS, setting="training.seeds", default=10, parse=seeds),

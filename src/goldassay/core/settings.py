@@ -86,7 +86,7 @@ class ArtifactSettings(StrictSection):
 class LeakageSettings(StrictSection):
     """What judges how much a part of the input tells."""
 
-    seeds: int = of_option(options.LeakageSeeds)
+    seeds: int | None = of_option(options.LeakageSeeds)
     model: str | None = Field(
         default=None,
         description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "

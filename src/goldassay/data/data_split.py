@@ -27,11 +27,18 @@ class DataSplit:
         train: Rows that teach.
         test: Rows that are read, (N,).
         fold_codes: Fold of each row, (N,), where both are the same dataset; None for two parts.
+        apart: Where the second part was set apart of a dataset without one: all rows, those that teach first.
     """
 
     train: Dataset
     test: Dataset
     fold_codes: NDArray[np.int64] | None = None
+    apart: Dataset | None = None
+
+    @property
+    def whole(self) -> Dataset | None:
+        """All rows of a dataset without a test part, in the order of `folds`; None where a test part was given."""
+        return self.apart if self.fold_codes is None else self.train
 
     @cached_property
     def folds(self) -> Folds:

@@ -72,7 +72,7 @@ def split_disjoint(
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
     known = _known_roles(dataset, roles)
     keyed = dataset.with_keys(by or ())
-    columns = _known_columns(keyed, by)
+    columns = known_columns(keyed, by)
     exact, groups, strata = text_codes(dataset, known), _groups(keyed, columns), _strata(dataset)
     random = np.random.default_rng(seed)
     why = ""
@@ -135,7 +135,12 @@ def _known_roles(dataset: Dataset, roles: Sequence[str] | None) -> tuple[str, ..
     return wanted
 
 
-def _known_columns(dataset: Dataset, by: Sequence[str] | None) -> tuple[str, ...]:
+def known_columns(dataset: Dataset, by: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns to keep together by that are no texts; by default those given as group.
+
+    Raises:
+        InputError: A column is not there.
+    """
     wanted = dataset.cluster_columns if by is None else tuple(by)
     strange = [column for column in wanted if column not in dataset.examples.columns]
     if strange:

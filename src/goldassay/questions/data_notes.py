@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 # A label with fewer rows is named: no rate on it is known to better than 30 points.
 FEW_ROWS = 10
 _MOST_NAMES = 5
+# How sentences on what was read in the place of an evaluation part begin.
+NO_TEST_PART = "The data have no test part"
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,14 +33,15 @@ def data_notes(
         decisions: How the evaluation part came about.
         elsewhere: Sets of other distributions.
     """
-    notes = [said for said in decisions if "were set apart" in said]
+    notes = [said for said in decisions if said.startswith(NO_TEST_PART)]
     if clusters is not None:
         notes.append(clusters.taken)
     parts = [part for part in (train, test, *elsewhere) if part is not None]
     notes += unread_notes(name for part in parts for name in part.unread.columns)
-    for name, part in (("training", train), ("evaluation", test)):
+    named = {"the data": test} if test is train else {"the training part": train, "the evaluation part": test}
+    for name, part in named.items():
         if part is not None and (said := _rare_labels(part)):
-            notes.append(f"In the {name} part {said}.")
+            notes.append(f"In {name} {said}.")
     return notes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,17 @@ import polars as pl
 
 from goldassay.core.naming import split_named_path
 from goldassay.core.verdicts import not_asked
+from goldassay.data.data_split import DataSplit
 from goldassay.data.facts import describe
 from goldassay.data.reading import open_source
 from goldassay.questions.artifacts.inputs import Bounds
-from goldassay.questions.artifacts.search import describe_search, read_control
+from goldassay.questions.artifacts.search import SearchedTexts, describe_search, search_patterns
 from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.configuration_sets import by_configuration
-from goldassay.questions.data_notes import data_notes, describe_clusters
+from goldassay.questions.data_notes import NO_TEST_PART, data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.first_rows import first_rows
-from goldassay.questions.inputs import SET_APART, describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.inputs import deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
     from goldassay.core.finding import Finding, RowToRead
-    from goldassay.core.progress import Steps
+    from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.reading import Source
-    from goldassay.questions.artifacts.search import Control, Described
+    from goldassay.questions.artifacts.search import Described, PatternSearch
+    from goldassay.questions.inputs import Inputs
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.search.scan import CorpusChoice
@@ -54,21 +56,16 @@ if TYPE_CHECKING:
     from goldassay.stats.clusters import Clusters
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    train: Dataset
-    test: Dataset | None
-    decisions: tuple[str, ...]
-
-
 class Evidence:
     """A benchmark's parts, runs on it, and what several questions derive from them; or runs alone, on any datasets.
+
+    Where there is no test part, all rows are read by five folds: both parts are then the same rows.
 
     Nothing is read before it is used; `load` reads data and finds runs at once.
 
     Args:
         train: The training part: a path, a `Dataset` or a frame; None where there are runs alone.
-        test: The evaluation part, likewise; None takes the data's own, or sets a share of the rows apart.
+        test: The evaluation part, likewise; None takes the data's own, or folds of the rows.
         runs: Paths of predictions.
         elsewhere: Sets of other distributions: {name: path, `Dataset` or frame}, or several of these.
         choice: Which runs to take, and how to read them; by default each run at its last checkpoint.
@@ -80,7 +77,7 @@ class Evidence:
         settings: Everything else.
         steps: Progress, and the seconds that each step took.
         corpus: What may have been trained on, beside the training part.
-        split: Whether an evaluation part is taken of the training data where none is given.
+        same_texts: Whether an evaluation part must have all texts of the training part.
         make_readers: Makes what models of each part of the input predict, where that is not what an audit trains.
         broken_runs: Takes the errors of files of runs that cannot be read; without it the first is raised.
     """
@@ -106,7 +103,7 @@ class Evidence:
         settings: Settings,
         steps: Steps,
         corpus: CorpusChoice | None = None,
-        split: bool = True,
+        same_texts: bool = True,
         make_readers: Callable[[Evidence], PartialInputRuns] | None = None,
         broken_runs: list[InputError] | None = None,
     ) -> None:
@@ -119,7 +116,7 @@ class Evidence:
             "columns": columns,
             "label_names": label_names,
             "file_format": file_format,
-            "split": split,
+            "same_texts": same_texts,
         }
         self._make_readers = make_readers
         self._texts, self._trained_on = texts or {}, trained_on
@@ -158,9 +155,9 @@ class Evidence:
             return open_source(self._sources[0], "train", format_, columns=columns)
 
     @cached_property
-    def _loaded(self) -> _Loaded:
+    def _loaded(self) -> Inputs:
         with self.reading_data():
-            return _Loaded(*load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading))
+            return load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading)
 
     @contextmanager
     def reading_data(self) -> Iterator[None]:
@@ -194,14 +191,25 @@ class Evidence:
 
     @property
     def test(self) -> Dataset:
-        """The evaluation part."""
-        assert self._loaded.test is not None
+        """The rows that are read: those of the evaluation part, or all."""
         return self._loaded.test
 
+    @cached_property
+    def split(self) -> DataSplit:
+        """Who teaches the readers of which rows.
+
+        Raises:
+            InputError: All rows hang together, so that there are no folds.
+        """
+        found = self._loaded
+        if found.test is not found.train:
+            return DataSplit(found.train, found.test, apart=found.whole)
+        return DataSplit(found.train, found.test, deal_folds(found.train, self.clusters, self.settings))
+
     @property
-    def held_out(self) -> Dataset | None:
-        """The evaluation part, if there is one: always, unless `split` is off."""
-        return self._loaded.test
+    def whole(self) -> Dataset:
+        """What patterns are shown of: the training part where a test part was given, else all rows."""
+        return self.train if self.split.whole is None else self.split.whole
 
     @cached_property
     def elsewhere(self) -> dict[str, Dataset]:
@@ -345,7 +353,7 @@ class Evidence:
         """
         if need == "test":
             # Rows that were set apart by us share nothing with the others by construction.
-            is_given = not any(each.startswith(SET_APART) for each in self.decisions)
+            is_given = not any(each.startswith(NO_TEST_PART) for each in self.decisions)
             return self._corpus is not None and (is_given or bool(self._corpus.places))
         if need == "configurations":
             return bool(by_configuration(self.run_sets).several)
@@ -367,7 +375,8 @@ class Evidence:
     @property
     def title(self) -> str:
         """The title of an audit."""
-        return f"Audit of {self.train.name}, evaluated on {self.test.name}"
+        by_folds = self.test is self.train
+        return f"Audit of {self.train.name}" + ("" if by_folds else f", evaluated on {self.test.name}")
 
     def why_not(self, question: str, needs: Sequence[str]) -> dict[str, Any]:
         """What an audit says of a question that it does not ask, in the form of a verdict."""
@@ -423,9 +432,10 @@ class Evidence:
     @property
     def inputs(self) -> list[dict[str, Any]]:
         """What the report says of each input."""
+        by_folds = self.test is self.train
         return [
-            describe_input("train", self.train),
-            *([] if self.held_out is None else [describe_input("test", self.held_out, self.decisions)]),
+            describe_input("train", self.train, self.decisions if by_folds else ()),
+            *([] if by_folds else [describe_input("test", self.test, self.decisions)]),
             *(describe_input("elsewhere", each) for each in self.elsewhere.values()),
             *(describe_runs(place, self.choice.align, self.choice.grades) for place in self.run_places),
         ]
@@ -434,7 +444,7 @@ class Evidence:
     def facts(self) -> DatasetFacts:
         """Sizes, labels, lengths and duplicates."""
         with self.steps.step("counting the facts"):
-            return describe(self.train, self.test)
+            return describe(self.train, None if self.test is self.train else self.test)
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -444,37 +454,38 @@ class Evidence:
 
     @cached_property
     def _shared_texts(self) -> SharedTexts:
-        return SharedTexts.of(self.train, self.settings.data.clusters)
+        return SharedTexts.of(self.whole, self.settings.data.clusters)
+
+    def search(self, bounds: Bounds, progress: Progress) -> PatternSearch:
+        """Patterns of one text, tried on the rows that are read.
+
+        Raises:
+            InputError: See `search_patterns`.
+        """
+        return search_patterns(*self._searched(bounds, progress))
+
+    def _searched(self, bounds: Bounds, progress: Progress) -> tuple[Any, ...]:
+        settings, codes = self.settings, self.clusters.codes_if_any
+        return (
+            self.whole, self.split, bounds, settings.artifacts, settings.seed, progress, self._shared_texts, codes,
+        )  # fmt: skip
 
     @cached_property
-    def patterns(self) -> Described:
-        """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
-        keeping = self.settings.artifacts
-        role = self.train.text_columns[-1]
-        together, clusters = self.settings.data.clusters, self.clusters
-        bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, together)
-        with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
-            # That no pattern was frequent enough is a finding here: the counts in the report say it.
-            warnings.simplefilter("ignore", UserWarning)
-            return describe_search(
-                self.train,
-                self.test,
-                bounds,
-                keeping,
-                self.settings.seed,
-                progress,
-                self._shared_texts,
-                clusters.codes_if_any,
-            )
+    def patterns(self) -> SearchedTexts:
+        """Patterns of each text, tried on the rows that are read."""
+        keeping, together = self.settings.artifacts, self.settings.data.clusters
+        found = []
+        for role in self.train.text_columns:
+            bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, together)
+            with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
+                # That no pattern was frequent enough is a finding here: the counts in the report say it.
+                warnings.simplefilter("ignore", UserWarning)
+                found.append(describe_search(*self._searched(bounds, progress)))
+        return self.measured(found)
 
-    @cached_property
-    def control_patterns(self) -> Control | None:
-        """Patterns of the first text of a pair, which tell nothing in a sound construction; None of single texts."""
-        if len(self.train.text_columns) < 2:
-            return None
-        role, settings = self.train.text_columns[0], self.settings
-        with self.steps.step("mining patterns"):
-            return read_control(self.train, self.test, role, settings, self._shared_texts)
+    def measured(self, texts: Sequence[Described]) -> SearchedTexts:
+        """What guessing by the patterns of searched texts gains, and which of these is shown."""
+        return SearchedTexts.of(texts, self.clusters.codes_if_any, self.settings)
 
     @cached_property
     def readers(self) -> PartialInputRuns:
@@ -484,13 +495,11 @@ class Evidence:
         else:
             assert self._directory is not None
             with self.steps.step("training quick probes" if self._plan is None else "training networks") as progress:
-                made = train_readers(
-                    self.train, self.test, self.settings, self._directory, progress, self._plan, self.unanswered
-                )
+                made = train_readers(self.split, self.settings, self._directory, progress, self._plan, self.unanswered)
         if made.test is None:
             return made
         # Runs that were made elsewhere may be of some of the test examples.
-        own = "_loaded" in self.__dict__ and made.test is self.held_out
+        own = "_loaded" in self.__dict__ and made.test is self.test
         chosen = self.clusters if own else example_clusters(made.test, self.settings.data.clusters)
         return replace(made, clusters_found=chosen)
 

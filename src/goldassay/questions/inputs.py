@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.core.numbers import count
 from goldassay.data import Dataset, check_same_labels, parse_columns, require_classes
 from goldassay.data.reading import Source, open_source
-from goldassay.data.splits import columns_to_split_by, split_disjoint
+from goldassay.data.row_values import value_codes
+from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
+from goldassay.questions.data_notes import NO_TEST_PART
+from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.readers.conditions import coarsening
+from goldassay.readers.probes import MAX_CELLS
+from goldassay.stats.clusters import connected_rows
+from goldassay.stats.folds import N_FOLDS, deal_evenly
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from goldassay.core.settings import Settings
+    from goldassay.stats.clusters import Clusters
+
+# Of more rows a share is set apart: five times the readers would take minutes.
+MOST_BY_FOLDS = 100_000
 
 
-# What a decision begins with where the evaluation part is a share of the training data.
-SET_APART = "The data have no test part"
+@dataclass(frozen=True)
+class Inputs:
+    """What readers learn from and what they read.
+
+    Attributes:
+        train: The training part, or all rows.
+        test: The evaluation part; the same rows where there is none.
+        decisions: How that came about, in sentences.
+        whole: Where a part was set apart of the training data: all rows, those that teach first.
+    """
+
+    train: Dataset
+    test: Dataset
+    decisions: tuple[str, ...]
+    whole: Dataset | None = None
 
 
 def load_inputs(
@@ -36,16 +63,17 @@ def load_inputs(
     label_names: Sequence[str] | None,
     file_format: str,
     settings: Settings,
-    split: bool = True,
-) -> tuple[Dataset, Dataset | None, tuple[str, ...]]:
+    same_texts: bool = True,
+) -> Inputs:
     """Read the training and the evaluation part, and say how the latter came about.
 
-    Where no evaluation set is given: the data's own test part, else its dev part, else a share of the rows set
-    apart such that no sentence stands in both parts; or with `split` off none.
+    Where no evaluation set is given: the data's own test part, else its dev part, else all rows, each to be read by
+    other rows (`deal_folds`). Of more than 100,000 rows, and where a network is to be trained, a share is set apart
+    such that no sentence stands in both parts.
 
     Raises:
         InputError: A file cannot be read, there are no labels or only one class, the two parts differ in their text
-            columns, or the evaluation part has labels that the training part lacks.
+            columns (with `same_texts`), or the evaluation part has labels that the training part lacks.
     """
     roles = parse_columns(columns) if isinstance(columns, str) else columns
     reading = {"columns": roles, "label_names": label_names}
@@ -53,6 +81,7 @@ def load_inputs(
     parts = source.parts
     decisions: list[str] = []
     training = parts.get("train", source) if len(parts) > 1 else source
+    whole = None
     if test is not None:
         evaluation = _load(test, reading, file_format, "test", "test")
         if len(evaluation.parts) > 1 and "test" in evaluation.parts:
@@ -60,9 +89,6 @@ def load_inputs(
             decisions.append("Only the test part of the evaluation set is used.")
         if training is not source:
             decisions.append("Only the train part of the training data is used; the evaluation set was given.")
-    elif not split:
-        require_classes(training)
-        return training, None, ()
     elif training is not source:
         name = "test" if "test" in parts else "dev"
         if name not in parts:
@@ -75,17 +101,21 @@ def load_inputs(
         decisions.append(f"The data's own {name} part is the evaluation set.")
     else:
         require_classes(source)
+        if len(source) <= min(MOST_BY_FOLDS, MAX_CELLS // len(source.label_names)) and settings.leakage.model is None:
+            said = f"{NO_TEST_PART}: each of the {count(len(source))} rows is scored once, by readers that learned from"
+            return Inputs(source, source, (f"{said} other rows ({N_FOLDS} folds, seed {settings.seed}).",))
         by = columns_to_split_by(settings.data.split_by)
         training, evaluation = split_disjoint(source, share=settings.data.test_share, seed=settings.seed, by=by)
+        whole = replace(source, examples=pl.concat([training.examples, evaluation.examples]))
         together = " and ".join(evaluation.provenance.kept_together)
         besides = f"; {together} were kept together" if together else ""
         decisions.append(
-            f"{SET_APART}: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
+            f"{NO_TEST_PART}: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
             f"{settings.seed}) such that no sentence stands in both parts{besides}."
         )
     require_classes(training)
     # What reads one text alone may be tried on data that have no other.
-    if split and training.text_columns != evaluation.text_columns:
+    if same_texts and training.text_columns != evaluation.text_columns:
         raise InputError(
             f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
@@ -93,7 +123,35 @@ def load_inputs(
             mend=f"make the roles equal with {option('columns')}",
         )
     check_same_labels(training, evaluation)
-    return training, evaluation, tuple(decisions)
+    return Inputs(training, evaluation, tuple(decisions), whole)
+
+
+def deal_folds(dataset: Dataset, clusters: Clusters, settings: Settings) -> NDArray[np.int64]:
+    """The fold of each row, (N,): whole clusters, and with them rows that are to stay together.
+
+    Args:
+        dataset: All rows.
+        clusters: Of these rows.
+        settings: Where each row counts by itself, rows that share a text stay together all the same; `split_by` adds
+            columns of which no value may be in two folds, and "none" parts groups.
+
+    Raises:
+        InputError: A column is not there, or all rows hang together.
+    """
+    by, codes = columns_to_split_by(settings.data.split_by), clusters.codes
+    if settings.data.clusters == NONE or by == ():
+        codes = example_clusters(replace(dataset, cluster_columns=()) if by == () else dataset).codes
+    keyed = dataset.with_keys(by or ())
+    known_columns(keyed, by or ())
+    columns = [value_codes(keyed.examples[name]) for name in by or ()]
+    units = connected_rows(np.stack([codes, *columns], axis=1))
+    if units.max() == 0:
+        raise InputError(
+            "there are no folds of rows that share nothing: all rows hang together",
+            file=dataset.source,
+            mend=f"name fewer columns with {option('split_by')}, or give a test file of its own",
+        )
+    return deal_evenly(units, dataset.labels(), N_FOLDS, settings.seed)
 
 
 def load_elsewhere(sources: Any, train: Dataset, test: Dataset, **reading: Any) -> dict[str, Dataset]:

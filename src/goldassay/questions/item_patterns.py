@@ -19,14 +19,13 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import percent
-from goldassay.core.progress import silent
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.data import Dataset
+from goldassay.data.data_split import DataSplit
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import describe_search, read_role
-from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
@@ -232,7 +231,7 @@ def _describe(items: ChoiceItems, groups: NDArray[np.integer] | None, settings: 
     kept = settings.artifacts
     bounds = Bounds(kept.max_tokens, kept.max_gap, kept.min_count, kept.tokenizer, _ROLE, "auto")
     texts = as_texts(items, groups)
-    return describe_search(texts, None, bounds, kept, settings.seed, silent, SharedTexts.of(texts, "auto"))
+    return describe_search(texts, None, bounds, kept, settings.seed)
 
 
 def _pick(
@@ -273,7 +272,7 @@ def _scores(
     nothing = np.zeros(test.right.size)
     if len(train) < _LEAST_ITEMS or train.right.all() or not train.right.any():
         return {BY_LIFT: nothing, FORM_BY_LIFT: nothing}
-    _, read = read_role(as_texts(train, train_groups), as_texts(test, groups), _ROLE, settings)
+    _, read = read_role(DataSplit(as_texts(train, train_groups), as_texts(test, groups)), _ROLE, settings)
     # Labels are (wrong, right); without a pattern a choice leans to neither.
     toward = np.where(read.by_lift == 1, 1.0, -1.0)
     return {

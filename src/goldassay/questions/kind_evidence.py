@@ -21,6 +21,7 @@ from goldassay.questions.first_rows import MOST_ROWS, first_rows
 from goldassay.questions.item_rows import defects, items_to_read
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
+from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details import copies_in_training, copies_within
@@ -65,7 +66,7 @@ class ItemEvidence(Evidence):
         self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
 
     def _read(self, _: Evidence) -> PartialInputRuns:
-        seeds = range(self.settings.seed, self.settings.seed + self.settings.leakage.seeds)
+        seeds = range(self.settings.seed, self.settings.seed + n_trainings(self.settings.leakage.seeds))
         with self.steps.step("training quick probes") as progress:
             return choice_evidence(self.posed, seeds, self.settings, progress, lambda: self.untrained)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
 from goldassay.questions.leakage.network_evidence import of_trained_runs
-from goldassay.questions.leakage.probes import probe_evidence
+from goldassay.questions.leakage.probes import n_trainings, probe_evidence
 from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import conditions_of
 from goldassay.runs import read_runs
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.data.data_split import DataSplit
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
 
 
 def train_readers(
-    train: Dataset,
-    test: Dataset,
+    split: DataSplit,
     settings: Settings,
     directory: Path,
     progress: Progress,
@@ -42,10 +42,11 @@ def train_readers(
         InputError: The folder of a run was made with other settings.
         GoldassayError: A training failed.
     """
+    train, test = split.train, split.test
     if plan is None:
-        seeds = range(settings.seed, settings.seed + settings.leakage.seeds)
+        seeds = range(settings.seed, settings.seed + n_trainings(settings.leakage.seeds, split))
         conditions = conditions_of(train.text_columns)
-        return probe_evidence(train, test, conditions, seeds, directory, progress, embed=False, elsewhere=elsewhere)
+        return probe_evidence(split, conditions, seeds, directory, progress, embed=False, elsewhere=elsewhere)
     failures = plan.train(settings.training.workers, progress=progress).failures
     for name, reason in failures.select("name", "reason").rows()[:1]:
         raise GoldassayError(f"{name}: {reason}")
@@ -77,7 +78,7 @@ def plan_readers(
         settings.leakage.model,
         {each.name: each for each in (test, *elsewhere)},
         out=directory,
-        seeds=range(settings.seed, settings.seed + settings.leakage.seeds),
+        seeds=range(settings.seed, settings.seed + n_trainings(settings.leakage.seeds)),
         conditions=conditions_of(train.text_columns),
         **settings.training.of_network(),
     )

@@ -87,13 +87,13 @@ def train_probes(
     return _run(plan, n_jobs or cores(), progress)
 
 
-def describe_probe(train: Dataset, max_rows: int = MAX_ROWS, n_folds: int | None = None) -> str:
+def describe_probe(train: Dataset, max_rows: int = MAX_ROWS, *, by_folds: bool = False) -> str:
     """What the probes of `train_probes` are, and on what they are trained, in a clause for a report."""
     from goldassay.readers.quick_probe import QuickProbe
 
     what = QuickProbe().describe(len(train.text_columns) > 1)
-    if n_folds is not None:
-        return f"{what}, one for each of {n_folds} folds of the {len(train):,} rows, trained on the others"
+    if by_folds:
+        return f"{what}, one for each fold of the {len(train):,} rows, trained on the other folds"
     rows, most = f"the {len(train):,}", _most_rows(train, max_rows)
     if len(train) > most:
         rows = f"a fixed random {most:,} of the {len(train):,}"
@@ -142,8 +142,14 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
     labels = train.labels()
     told = [_told(test, plan.train.label_names) for test in plan.tests]
     parts = (train, *plan.tests[plan.folds is not None :])
+    # Where no probe sees two texts, nothing is made of pairs of them.
+    alone = all(len(roles) == 1 for roles in plan.roles.values())
+    seen = list(dict.fromkeys(plan.roles.values())) if alone else [train.text_columns]
     # Nothing needs the tokens once there are features.
-    texts = [tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})]
+    texts = {
+        roles: tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in roles})
+        for roles in seen
+    }
 
     stopped = threading.Event()
 
@@ -151,8 +157,8 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
         if stopped.is_set():
             raise CancelledError
 
-    def build() -> ProbeFeatures:
-        return build_features(texts.pop(), labels.size, checkpoint=checkpoint)
+    def build(roles: tuple[str, ...]) -> ProbeFeatures:
+        return build_features(texts.pop(roles), labels.size, checkpoint=checkpoint)
 
     def fit(features: Future[ProbeFeatures], condition: str, seed: int) -> NDArray[np.float32]:
         # Features are queued before all fits, so this never waits for work that has not begun.
@@ -160,10 +166,10 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
 
     pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
     try:
-        features = pool.submit(build)
+        features = {roles: pool.submit(build, roles) for roles in seen}
         fits = [
-            (condition, seed, pool.submit(fit, features, condition, seed))
-            for condition in plan.roles
+            (condition, seed, pool.submit(fit, features[roles if alone else seen[0]], condition, seed))
+            for condition, roles in plan.roles.items()
             for seed in plan.seeds
         ]
         for done, (condition, seed, future) in enumerate(fits, start=1):

@@ -59,6 +59,13 @@ class Folds:
         """The N rows that are read, ascending."""
         return np.flatnonzero(np.isin(self.codes, self.read))
 
+    def drawn(self, most: int, seed: int) -> NDArray[np.int64]:
+        """All rows that are read and, at random, at most so many of those that teach alone, ascending."""
+        alone = np.flatnonzero(~np.isin(self.codes, self.read))
+        if alone.size > most:
+            alone = np.random.default_rng(seed).choice(alone, most, replace=False)
+        return np.sort(np.concatenate([self.rows, alone]))
+
     def rounds(self) -> Iterator[Round]:
         """One fold that is read after the other."""
         place = np.cumsum(np.isin(self.codes, self.read)) - 1

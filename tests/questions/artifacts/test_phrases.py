@@ -33,8 +33,9 @@ def report() -> Report:
         rows.append({"premise": f"p {i}", "hypothesis": claim, "label": label})
     train = Dataset.from_frame(rows, name="train")
     mined = mine_dataset(train, Bounds(min_count=5, max_tokens=3, max_gap=1))
-    evidence = Evidence(train, settings=Settings(), steps=Steps(), split=False)
-    return report_of_mining(evidence, try_patterns(mined, train, None, Settings().artifacts, 0))
+    evidence = Evidence(train, settings=Settings(), steps=Steps(), same_texts=False)
+    search = try_patterns(mined, train, None, Settings().artifacts, 0)
+    return report_of_mining(evidence, evidence.measured([search.described]))
 
 
 def test_a_phrase_is_one_row_with_its_fragments_inside(report: Report) -> None:

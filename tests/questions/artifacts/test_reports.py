@@ -49,11 +49,13 @@ def sets() -> tuple[Dataset, Dataset]:
 
 
 def known(train: Dataset, test: Dataset | None = None) -> Evidence:
-    return Evidence(train, test, settings=Settings(), steps=Steps(), split=False)
+    return Evidence(train, test, settings=Settings(), steps=Steps(), same_texts=False)
 
 
 def report_of(mined: PatternTable, train: Dataset, test: Dataset | None = None) -> Report:
-    return report_of_mining(known(train, test), try_patterns(mined, train, test, Settings().artifacts, 0))
+    search = try_patterns(mined, train, test, Settings().artifacts, 0)
+    evidence = known(train, test)
+    return report_of_mining(evidence, evidence.measured([search.described]))
 
 
 def saved(folder: Path, name: str) -> Any:
@@ -88,7 +90,7 @@ class TestMining:
         train, test = sets
         evidence = known(train, test)
         result = mine(evidence, BOUNDS, "place")
-        report = report_of_mining(evidence, result.search, "place", result.by_value)
+        report = report_of_mining(evidence, result.searched, "place", result.by_value)
         paths = result.save(tmp_path, report)
         assert all(path.exists() for path in paths)
         assert PatternTable.read(tmp_path / "patterns.parquet").to_frame().equals(result.patterns.to_frame())

@@ -38,6 +38,12 @@ def example(rng, number):
     }
 
 
+BY_FOLDS = (
+    "verdicts", "figures", "data_notes", "effects", "difficulty", "coverage", "precision", "giveaway", "coverage_of",
+    "coverage_curve", "others", "sentences",
+)  # fmt: skip
+
+
 @pytest.fixture
 def rows():
     rng = random.Random(0)
@@ -51,13 +57,15 @@ def write(path, rows):
 
 def assert_same(path, out, bounds=Bounds(), columns=None, condition=None, test=None, **named):  # noqa: B008
     """The tables, the report and the figures of both ways are equal; gives the latter."""
-    evidence = Evidence(path, test, columns=columns, settings=Settings(), steps=Steps(), split=False)
+    evidence = Evidence(path, test, columns=columns, settings=Settings(), steps=Steps(), same_texts=False)
     whole = mine(evidence, bounds, condition)
-    report = report_of_mining(evidence, whole.search, condition, whole.by_value)
+    report = report_of_mining(evidence, whole.searched, condition, whole.by_value)
     paths = whole.save(out / "whole", report)
     streamed = mine_files([path], out / "streamed", bounds, "8GB", columns=columns, condition=condition, test=test)
     assert [p.name for p in paths] == [p.name for p in streamed.paths]
-    names = [sorted(p.name for p in (out / way).iterdir()) for way in ("streamed", "whole")]
+    # Without a test set what is drawn of folds is missing in one of both.
+    left_out = set() if test is not None else {"figures"}
+    names = [{p.name for p in (out / way).iterdir()} - left_out for way in ("streamed", "whole")]
     assert names[0] == names[1]
     reports = [json.loads((out / way / "report.json").read_text()) for way in ("streamed", "whole")]
     for report in reports:
@@ -65,6 +73,10 @@ def assert_same(path, out, bounds=Bounds(), columns=None, condition=None, test=N
         del report["digest"], report["digests"]
         # How the file was read is not decided block by block.
         report["inputs"][0]["decisions"] = None
+        # What passes by is not read again fold by fold.
+        for part in () if test is not None else (report, report["artifacts"]):
+            for name in BY_FOLDS:
+                part.pop(name, None)
     assert reports[0] == reports[1]
     assert json.dumps(streamed.to_dict()) == json.dumps(whole.to_dict())
     for file in (p.name for p in paths):
@@ -138,8 +150,13 @@ class TestSameAsInMemory:
     def test_the_training_part(self, tmp_path, rows):
         for number, row in enumerate(rows):
             row["split"] = "validation" if number < 700 else "Training"
-        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
-        assert figures["settings"]["n_sentences"] == 500
+        path = write(tmp_path / "train.jsonl", rows)
+        streamed = mine_files([path], tmp_path / "streamed", Bounds(), "8GB")
+        whole = mine(Evidence(path, settings=Settings(), steps=Steps(), same_texts=False))
+        assert streamed.patterns.settings["n_sentences"] == 500
+        assert streamed.patterns.read().to_frame().equals(whole.patterns.to_frame())
+        # In memory the other part is tried too.
+        assert (streamed.confirmation, whole.confirmation is None) == (None, False)
 
     def test_other_columns(self, tmp_path, rows):
         renamed = [{"a": row["premise"], "b": row["hypothesis"], "c": row["label"]} for row in rows]

@@ -74,7 +74,7 @@ def measure_artifacts(
 
     Note:
         Data are a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts. On
-        the test set the findings are tried; without it there is no verdict.
+        the test set the findings are tried; without it each row is read by patterns of other folds, as in an audit.
 
     Returns:
         The report. Its tables are `patterns` (all that are frequent enough), `findings` (those significant and telling

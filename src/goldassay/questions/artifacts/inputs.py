@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     import polars as pl
+    from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
+    from goldassay.questions.artifacts.training import DependentRows
 
 # From this many training rows on, the published cut of 50 examples is used as it stands.
 LARGE = 200_000
@@ -261,47 +265,83 @@ def how_to_cut(bounds: Bounds, length_unit: str) -> tuple[Tokenizer, Tokenizer |
     return ("whitespace", chosen, {_CUT_WITH: chosen}) if together else (chosen, None, {})
 
 
+@dataclass(frozen=True)
+class TextToMine:
+    """One text of a dataset, cut into tokens.
+
+    Attributes:
+        dataset: The rows.
+        bounds: How it is mined.
+        texts: As they are searched, (N,).
+        corpus: Their tokens.
+        tokenizer: What cut them.
+        about: What settings say of that.
+        together: Rows that do not count by themselves.
+    """
+
+    dataset: Dataset
+    bounds: Bounds
+    texts: list[str] | pl.Series
+    corpus: TokenizedCorpus
+    tokenizer: Tokenizer
+    about: Mapping[str, Any]
+    together: DependentRows
+
+    @classmethod
+    def of(cls, dataset: Dataset, bounds: Bounds, shared: SharedTexts | None = None) -> TextToMine:
+        """Cut one text of a dataset.
+
+        Args:
+            dataset: To mine.
+            bounds: How.
+            shared: Which rows share texts, where it is known already.
+
+        Raises:
+            InputError: The role or the tokenizer cannot be used, or there is only one class.
+        """
+        require_classes(dataset)
+        tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
+        texts = _texts(dataset, bounds.text, cut_with)
+        corpus = tokenize(texts, tokenizer)
+        found = SharedTexts.of(dataset, bounds.clusters) if shared is None else shared
+        together = found.dependent(mined_roles(dataset.text_columns, bounds.text), corpus)
+        about = {"text": bounds.text or dataset.text_columns[-1]} | about | {CLUSTERS: together.taken}
+        return cls(dataset, bounds, texts, corpus, tokenizer, about, together)
+
+    def mine(self, rows: NDArray[np.int64] | None = None, progress: Progress = silent) -> PatternTable:
+        """Mine all rows or some; the table's settings also say which text.
+
+        Args:
+            rows: Ascending; all if not given.
+            progress: Told while patterns are counted.
+
+        Raises:
+            InputError: A bound cannot be used.
+        """
+        codes, bounds = self.dataset.labels(), self.bounds
+        own = slice(None) if rows is None else rows
+        n = len(codes[own])
+        mined = mine_patterns(
+            self.corpus if rows is None else self.corpus.take(np.isin(np.arange(codes.size), rows)),
+            codes[own],
+            bounds.max_tokens,
+            bounds.max_gap,
+            least_count(n) if bounds.min_count is None else bounds.min_count,
+            self.tokenizer,
+            label_names=self.dataset.label_names,
+            clusters=[way[own] for way in self.together.ways],
+            progress=progress,
+        )
+        return replace(mined, settings=mined.settings | dict(self.about))
+
+
 def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> PatternTable:
     """Mine one text of a dataset; the table's settings also say which.
 
     Raises:
         InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
     """
-    return mine_corpus(dataset, bounds, progress)[0]
-
-
-def mine_corpus(
-    dataset: Dataset, bounds: Bounds, progress: Progress = silent, shared: SharedTexts | None = None
-) -> tuple[PatternTable, TokenizedCorpus]:
-    """Mine one text of a dataset as `mine_dataset` does, and return its tokens too.
-
-    Args:
-        dataset: To mine.
-        bounds: How.
-        progress: Told while patterns are counted.
-        shared: Which rows share texts, where it is known already.
-
-    Raises:
-        InputError: As there.
-    """
-    require_classes(dataset)
-    tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
-    corpus = tokenize(_texts(dataset, bounds.text, cut_with), tokenizer)
-    found = SharedTexts.of(dataset, bounds.clusters) if shared is None else shared
-    rows = found.dependent(mined_roles(dataset.text_columns, bounds.text), corpus)
-    mined = mine_patterns(
-        corpus,
-        dataset.labels(),
-        bounds.max_tokens,
-        bounds.max_gap,
-        least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
-        tokenizer,
-        label_names=dataset.label_names,
-        clusters=rows.ways,
-        progress=progress,
-    )
-    settings = mined.settings | {"text": bounds.text or dataset.text_columns[-1]} | about
-    return replace(mined, settings=settings | {CLUSTERS: rows.taken}), corpus
+    return TextToMine.of(dataset, bounds).mine(progress=progress)
 
 
 def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:

@@ -60,6 +60,7 @@ def _parts(found: ArtifactsResult) -> tuple[Part, ...]:
         _shown(_by_lift(found)),
         Part("artifacts_difficulty", _difficulty(found)),
         Part("artifacts_coverage", _coverage_curve(found)),
+        _shown(_others(found)),
         _shown(_by_value(found)),
     )
 
@@ -69,7 +70,7 @@ def _shown(table: Table) -> Part:
 
 
 def _notes(found: PatternsResult) -> tuple[str, ...]:
-    where, control = found.applies_to or "text", found.control
+    where = found.applies_to or "text"
     notes = [
         f"{count(found.n_mined)} patterns of the {where} were frequent enough to count"
         f" (at least {count(found.settings.min_count)} examples); {count(found.n_significant)} of them"
@@ -94,12 +95,6 @@ def _notes(found: PatternsResult) -> tuple[str, ...]:
             f" them gains {with_unit(gained.value, 'points')}"
             f" {bounds_in(gained.low, gained.high, 'points')} of accuracy over always naming the"
             " most frequent training label."
-        )
-    if control is not None:
-        notes.append(
-            f"As a control, the same search in the {control.applies_to} finds"
-            f" {count(control.n_significant)} significant patterns among {count(control.n_mined)},"
-            f" {count(control.n_selected)} of them above the threshold."
         )
     return tuple(notes)
 
@@ -195,6 +190,31 @@ def _coverage_curve(found: PatternsResult) -> Table:
     )
     rows = found.coverage_curve if found.n_significant else ()
     return table_of("coverage", "Coverage and precision by threshold", columns, rows, folded=True)
+
+
+def _others(found: PatternsResult) -> Table:
+    rows = tuple(
+        {
+            **vars(row),
+            "precision": None if row.precision is None else row.precision.value,
+            "gain": None if row.giveaway is None else row.giveaway.value,
+            "low": None if row.giveaway is None else row.giveaway.low,
+            "high": None if row.giveaway is None else row.giveaway.high,
+            "patterns": ", ".join(f"{each.pattern} ({each.label})" for each in row.strongest),
+        }
+        for row in found.others
+    )
+    columns = (
+        Column("applies_to", "text"),
+        Column("n_mined", "frequent", "count"),
+        Column("n_significant", "beyond chance", "count"),
+        Column("n_selected", "kept", "count"),
+        Column("coverage", "coverage", "percent"),
+        Column("precision", "precision", "percent"),
+        Column("gain", "accuracy gained", "difference", low="low", high="high"),
+        Column("patterns", "strongest", "data"),
+    )
+    return Table("other_texts", f"Patterns of the texts beside the {found.applies_to}", columns, rows)
 
 
 def _by_value(found: PatternsResult) -> Table:

@@ -24,8 +24,8 @@ from goldassay.questions.artifacts.reports import (
     strongest,
     write_report,
 )
-from goldassay.questions.artifacts.result import ControlCounts, PatternsResult
-from goldassay.questions.artifacts.search import answer, search_patterns
+from goldassay.questions.artifacts.result import PatternsResult
+from goldassay.questions.artifacts.search import answer
 from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.data_notes import data_notes
 from goldassay.questions.dropped_rows import left_out_doubts
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.result import ValueRow
-    from goldassay.questions.artifacts.search import Described, PatternSearch
+    from goldassay.questions.artifacts.search import Described, SearchedTexts
     from goldassay.report.report import Report
 
 
@@ -58,9 +58,9 @@ class _Artifacts:
     needs = ()
 
     def run(self, evidence: Evidence) -> Finding:
-        """Judge the patterns of the hypothesis of a pair, of the only text, otherwise of the last text column."""
-        described = evidence.patterns
-        finding = self.measure(evidence, described)
+        """Judge the patterns of all texts; shown are those of the text that decides, else of the last one."""
+        finding = self.measure(evidence, evidence.patterns)
+        described = evidence.patterns.texts[0]
         assignment = described.assignment
         assert assignment is not None
         difficulty = assignment.to_frame().with_columns(evidence.test.examples["example_id"])
@@ -68,7 +68,7 @@ class _Artifacts:
         assert isinstance(finding.result, PatternsResult)
         return replace(
             finding,
-            result=replace(finding.result, tokenizer_reason=_tokenizer_reason(evidence), control=_control(evidence)),
+            result=replace(finding.result, tokenizer_reason=_tokenizer_reason(evidence)),
             tables={
                 **finding.tables,
                 "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id")),
@@ -76,18 +76,18 @@ class _Artifacts:
                 "words": words,
             },
             examples={"difficulty": pl.Series(assignment.classes.tolist(), dtype=pl.String)},
-            first_rows=_first_rows(evidence, assignment, described.findings),
+            first_rows=_first_rows(evidence, assignment, described),
         )
 
-    def measure(self, evidence: Evidence, described: Described) -> Finding:
-        """Judge any search for patterns; without a test part what they give away is not measurable."""
-        limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
-        clusters = None if evidence.held_out is None else evidence.clusters
-        doubts = left_out_doubts(evidence.train, evidence.held_out)
-        finding = answer(described, evidence.train.text_columns, clusters, limits, seed, doubts)
-        if described.assignment is None or evidence.held_out is None:
+    def measure(self, evidence: Evidence, searched: SearchedTexts) -> Finding:
+        """Judge any search for patterns of some texts."""
+        described = searched.texts[0]
+        doubts = left_out_doubts(evidence.train, evidence.test)
+        limits = evidence.settings.verdicts.artifacts
+        finding = answer(searched, evidence.train.text_columns, evidence.clusters, limits, doubts)
+        if described.assignment is None:
             return finding
-        return replace(finding, rows=_rows(evidence.held_out, described.assignment, described.findings))
+        return replace(finding, rows=_rows(evidence.test, described.assignment, described.findings))
 
 
 CHECK = _Artifacts()
@@ -101,7 +101,8 @@ def _rows(test: Dataset, assignment: DifficultyAssignment, findings: pl.DataFram
     for position, kind, patterns in zip(
         assignment.rows.tolist(), assignment.classes.tolist(), assignment.pattern_ids, strict=True
     ):
-        if kind == "easy":
+        # Of folds a pattern may decide that all rows together do not show.
+        if kind == "easy" and patterns.size:
             ordered = sorted(patterns.tolist(), key=lambda at: (-low[at], at))
             found.append((test.name, ids[position], [names[at] for at in ordered], low[ordered[0]]))
     schema = pl.Schema(
@@ -111,16 +112,16 @@ def _rows(test: Dataset, assignment: DifficultyAssignment, findings: pl.DataFram
     return beside_data(rows.sort("share_low", descending=True, maintain_order=True), {test.name: test})
 
 
-def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, findings: pl.DataFrame) -> tuple[RowToRead, ...]:
+def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, described: Described) -> tuple[RowToRead, ...]:
     """Test rows of which every pattern names the label; one row a pattern, the surest pattern first."""
+    findings, role = described.findings, described.section.applies_to
     low = findings["wilson_low"].to_list()
     found: dict[int, int] = {}
     for position, (kind, ids) in enumerate(zip(assignment.classes.tolist(), assignment.pattern_ids, strict=True)):
-        if kind == "easy":
+        if kind == "easy" and ids.size:
             found.setdefault(max(ids.tolist(), key=lambda at: (low[at], -at)), position)
     surest = sorted(found, key=lambda at: (-low[at], at))[:MOST_ROWS]
     rows = {at: findings.row(at, named=True) for at in surest}
-    role = evidence.train.text_columns[-1]
     return rows_to_read(
         evidence.test,
         (
@@ -146,15 +147,6 @@ def _tokenizer_reason(evidence: Evidence) -> str | None:
     if evidence.settings.artifacts.tokenizer != "auto" or evidence.facts.length_unit != "characters":
         return None
     return "The texts have no spaces between words, so they are cut into characters."
-
-
-def _control(evidence: Evidence) -> ControlCounts | None:
-    """Patterns of the other text of a pair: in a sound construction it tells nothing."""
-    control = evidence.control_patterns
-    if control is None:
-        return None
-    role = evidence.train.text_columns[0]
-    return ControlCounts(role, control.n_mined, control.n_significant, control.n_selected)
 
 
 @dataclass(frozen=True)
@@ -199,51 +191,48 @@ def study_artifacts(
         InputError: As `measure_artifacts`.
     """
     evidence = Evidence(
-        train, test, columns=columns, file_format=file_format, settings=settings, steps=steps, split=False
+        train, test, columns=columns, file_format=file_format, settings=settings, steps=steps, same_texts=False
     )
     mined = mine(evidence, bounds, condition)
     with steps.step("writing the report"):
-        finding = CHECK.measure(evidence, mined.search.described)
-        report = report_of_mining(evidence, mined.search, condition, mined.by_value, finding, mined.tables())
+        report = report_of_mining(evidence, mined.searched, mined.condition, mined.by_value, mined.tables())
     return ArtifactStudy(evidence, mined, report)
 
 
 def report_of_mining(
     evidence: Evidence,
-    search: PatternSearch,
+    searched: SearchedTexts,
     condition: str | None = None,
-    by_value: Mapping[str, PatternTable] | None = None,
-    finding: Finding | None = None,
+    by_value: Mapping[str, PatternTable] = MappingProxyType({}),
     tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
 ) -> Report:
-    """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
+    """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on other rows.
 
     Args:
         evidence: What they were mined from and tried on.
-        search: The patterns, and what was measured of them.
+        searched: What was measured of each text.
         condition: The column that the rows were also parted by, or None.
         by_value: Patterns of each of its values.
-        finding: What the check found of them; None lets it be asked now.
         tables: That the report holds.
     """
-    keeping, test = evidence.settings.artifacts, evidence.held_out
+    keeping, train, test = evidence.settings.artifacts, evidence.train, evidence.test
     rows: list[ValueRow] = []
-    for value, table in (by_value or {}).items():
+    for value, table in by_value.items():
         rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
     return report_of_finding(
-        finding or CHECK.measure(evidence, search.described),
+        CHECK.measure(evidence, searched),
         {
-            "name": evidence.train.name,
-            "label_names": list(search.mined.label_names),
-            "text_columns": list(evidence.train.text_columns),
+            "name": train.name,
+            "label_names": list(searched.texts[0].section.prior),
+            "text_columns": list(train.text_columns),
         },
         evidence.inputs,
-        None if test is None else test.name,
+        None if test is train else test.name,
         evidence.steps,
         evidence.settings,
         condition,
         rows,
-        data_notes(evidence.train, test, None),
+        data_notes(train, test, None, evidence.decisions),
         tables,
     )
 
@@ -262,7 +251,7 @@ class MinedArtifacts:
         by_value: Of each of its values, in order; mined from the rows with it alone.
         skipped: Value to why it has no table.
         keeping: Beyond which q and share a pattern is a finding.
-        search: What the patterns, findings and their confirmation are of.
+        searched: Everything measured of each text.
     """
 
     patterns: PatternTable
@@ -272,7 +261,7 @@ class MinedArtifacts:
     by_value: dict[str, PatternTable]
     skipped: dict[str, str]
     keeping: ArtifactSettings
-    search: PatternSearch
+    searched: SearchedTexts
 
     def strongest(self, k: int = STRONGEST) -> pl.DataFrame:
         """Of each label the k unfolded findings that give most away: support x (probability - share of the label)."""
@@ -282,7 +271,7 @@ class MinedArtifacts:
         """The figures, and the strongest findings."""
         return {
             **figures_of(self.patterns, self.findings, self.confirmation),
-            "by_lift": [each.to_dict() for each in self.search.described.section.by_lift],
+            "by_lift": [each.to_dict() for each in self.searched.texts[0].section.by_lift],
             "condition": self.condition,
             "by_value": {
                 value: {
@@ -324,31 +313,32 @@ class MinedArtifacts:
 
 
 def mine(evidence: Evidence, bounds: Bounds = DEFAULT, condition: str | None = None) -> MinedArtifacts:
-    """Mine the training part, and each part of it that a metadata column names; see what holds on the test part.
+    """Mine the training part, and each part of it that a metadata column names; see what holds on rows that are read.
 
-    Of the settings the largest q and the threshold are used, as the audit uses them.
+    All texts are searched where the bounds name none; the patterns are those of the text that is shown. Of the settings
+    the largest q and the threshold are used, as the audit uses them.
 
     Raises:
         InputError: The column is not there or has too many values, the data cannot be mined, or the test part has other
             texts or labels.
     """
-    dataset, keeping = evidence.train, evidence.settings.artifacts
-    clusters = None if evidence.held_out is None else evidence.clusters.codes_if_any
+    dataset, keeping = evidence.whole, evidence.settings.artifacts
     parts = {} if condition is None else _parts(dataset, condition)
+    roles = dataset.text_columns if bounds.text is None else (bounds.text,)
     with evidence.steps.step("mining patterns") as progress:
-        search = search_patterns(
-            dataset, evidence.held_out, bounds, keeping, evidence.settings.seed, progress, clusters
-        )
-        by_value, skipped = _mined_by_value(parts, bounds)
+        found = [evidence.search(replace(bounds, text=role), progress) for role in roles]
+        searched = evidence.measured([each.described for each in found])
+        shown = next(each for each in found if each.described is searched.texts[0])
+        by_value, skipped = _mined_by_value(parts, replace(bounds, text=shown.described.section.applies_to))
     return MinedArtifacts(
-        search.mined,
-        search.described.findings,
-        search.described.confirmation,
+        shown.mined,
+        shown.described.findings,
+        shown.described.confirmation,
         condition,
         by_value,
         skipped,
         keeping,
-        search,
+        searched,
     )
 
 

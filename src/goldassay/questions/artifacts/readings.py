@@ -31,12 +31,13 @@ from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.artifacts.measures.clusters import label_correlation, near_sentences, sign_corpus
-from goldassay.questions.artifacts.measures.difficulty import guess_by_patterns
+from goldassay.questions.artifacts.measures.difficulty import guess_by_patterns, join_assignments
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.presence import label_without_pattern, lifted_patterns
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_rows
 from goldassay.stats.effects import ReaderPredictions
+from goldassay.stats.folds import Folds
 from goldassay.stats.intervals import wilson_bounds
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
+    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.presence import CoverageCount
     from goldassay.questions.artifacts.shortlist import TellingPatterns
     from goldassay.questions.artifacts.training import Searched, Training
@@ -168,21 +170,59 @@ def read_form_by_lift(
         min_count: Fewest training texts of a feature.
         q: Largest q of a feature that counts.
     """
-    of_known, of_asked = spelled_with(texts, test_texts, min_count)
-    corpus = tokenize((form_words(texts) + " " + of_known).to_list(), "whitespace")
-    with warnings.catch_warnings():
-        # Texts so few that no feature is frequent tell nothing.
-        warnings.simplefilter("ignore", UserWarning)
-        mined = mine_patterns(corpus, codes, 1, 0, min_count, "whitespace", label_names=label_names)
-    lifted = lifted_patterns([mined], q)
-    counts = np.bincount(codes, minlength=len(label_names))
-    empty = lifted.strongest_in(mined.tokenized(corpus))[0] < 0
-    left = np.bincount(codes[empty], minlength=len(label_names))
-    default = label_without_pattern(counts, left, int(counts.argmax()))
-    found, lifts = lifted.strongest_in(mined.tokenized((form_words(test_texts) + " " + of_asked).to_list()))
-    places = read_places(texts, codes, test_texts, len(label_names))
-    found = np.where(places.lifts > lifts, places.labels, found)
-    return np.where(found < 0, default, found)
+    together = pl.concat([texts, test_texts])
+    spelled = pl.concat(spelled_with(texts, test_texts, min_count))
+    known = np.concatenate([np.asarray(codes, np.int64), np.zeros(len(test_texts), np.int64)])
+    folds = Folds.of_parts(len(texts), len(test_texts))
+    return _read_form(together, spelled, known, folds, label_names, min_count, q, int(np.bincount(codes).argmax()))
+
+
+def read_form_of_folds(
+    texts: pl.Series, codes: NDArray[np.int64], folds: Folds, label_names: Sequence[str], *, min_count: int, q: float
+) -> NDArray[np.int64]:
+    """The same of each text that is read, (N,), by the texts that teach its fold.
+
+    Args:
+        texts: L texts as they are written.
+        codes: Of their labels, (L,).
+        folds: Which texts teach which.
+        label_names: K names.
+        min_count: Fewest texts of a feature that teach.
+        q: Largest q of a feature that counts.
+    """
+    # Which words are rare needs no label, so that all texts say it.
+    spelled = spelled_with(texts, texts.clear(), min_count)[0]
+    return _read_form(texts, spelled, codes, folds, label_names, min_count, q, int(np.bincount(codes).argmax()))
+
+
+def _read_form(
+    texts: pl.Series,
+    spelled: pl.Series,
+    codes: NDArray[np.int64],
+    folds: Folds,
+    label_names: Sequence[str],
+    min_count: int,
+    q: float,
+    constant: int,
+) -> NDArray[np.int64]:
+    """Read the form of texts, given their spelling and the label to name where nothing is told."""
+    corpus = tokenize((form_words(texts) + " " + spelled).to_list(), "whitespace")
+    said = np.empty(folds.rows.size, np.int64)
+    for each in folds.rounds():
+        own = codes[each.teaching]
+        known, asked = (corpus.take(np.isin(np.arange(codes.size), rows)) for rows in (each.teaching, each.reading))
+        with warnings.catch_warnings():
+            # Texts so few that no feature is frequent tell nothing.
+            warnings.simplefilter("ignore", UserWarning)
+            mined = mine_patterns(known, own, 1, 0, min_count, "whitespace", label_names=label_names)
+        lifted = lifted_patterns([mined], q)
+        empty = lifted.strongest_in(known)[0] < 0
+        counts, left = (np.bincount(some, minlength=len(label_names)) for some in (own, own[empty]))
+        found, lifts = lifted.strongest_in(asked)
+        places = read_places(texts[each.teaching], own, texts[each.reading], len(label_names))
+        found = np.where(places.lifts > lifts, places.labels, found)
+        said[each.places] = np.where(found < 0, label_without_pattern(counts, left, constant), found)
+    return said
 
 
 BY_SHARE, BY_LIFT, FORM_BY_LIFT = "patterns by share", "patterns by lift", "form by lift"
@@ -215,6 +255,7 @@ class PatternReadings:
         q: Largest q of a significant pattern.
         threshold: The share of its training examples that a pattern by share exceeds.
         seed: Of what is planted.
+        by_folds: Each test example is a training example of other folds.
     """
 
     part: str
@@ -236,6 +277,7 @@ class PatternReadings:
     q: float
     threshold: float
     seed: int
+    by_folds: bool = False
 
     @property
     def unheld(self) -> tuple[int, int] | None:
@@ -250,7 +292,7 @@ class PatternReadings:
         right = int((self.by_share == self.gold)[decided].sum())
         usual = float(np.bincount(self.gold, minlength=self.train_counts.size).max() / max(self.gold.size, 1))
         high = float(wilson_bounds(right, max(n, 1))[1])
-        return (n, right) if n and high < (usual + self.threshold) / 2 else None
+        return (n, right) if n and not self.by_folds and high < (usual + self.threshold) / 2 else None
 
     @property
     def readings(self) -> tuple[ReaderPredictions, ...]:
@@ -285,8 +327,8 @@ class PatternReadings:
         sets = self.assignment.label_sets.copy()
         sets[known, self.gold[known]] = True
         remaining = np.where(found, 1 - share, 1.0)
-        by_share, _ = guess_by_patterns(
-            replace(self.assignment, label_sets=sets), counts, np.round(self.left_open * remaining).astype(np.int64)
+        by_share = guess_by_patterns(
+            replace(self.assignment, label_sets=sets), constant, np.round(self.left_open * remaining).astype(np.int64)
         )
         lift = np.where(prior > 0, wilson_bounds(n, np.maximum(n, 1))[0] / np.where(prior > 0, prior, 1.0), 0.0)
         default = label_without_pattern(self.sampled, np.round(self.left * remaining).astype(np.int64), constant)
@@ -318,38 +360,70 @@ def read_by_patterns(
         seed: Of the sample of training sentences and of what is planted.
     """
     gold, names = encode_labels(test.labels, short.label_names, len(test.labels))
-    by_share, _ = guess_by_patterns(assignment, on_train.label_counts, on_train.left_open[0])
-    found, lifts = short.lifted.strongest_in(test.corpus)
-    corpus, codes = _sample(train, seed)
-    empty = (short.lifted.strongest_in(corpus)[0] < 0) & (codes >= 0)
-    sampled = np.bincount(codes[codes >= 0], minlength=len(names))
-    left = np.bincount(codes[empty], minlength=len(names))
-    default = label_without_pattern(sampled, left, int(on_train.label_counts.argmax()))
-    by_lift = np.where(found < 0, default, found)
+    words = read_words(short, assignment, on_train, train, test.corpus, int(on_train.label_counts.argmax()), seed)
     texts, written = train.written(FORM_ROWS, seed)
     tested, _ = test.written(len(gold), seed)
-    form = read_form_by_lift(
-        texts,
-        written,
-        tested,
-        names,
-        min_count=int(short.settings["min_count"]),
-        q=short.q,
+    min_count = int(short.settings["min_count"])
+    form = read_form_by_lift(texts, written, tested, names, min_count=min_count, q=short.q)
+    return _joint(
+        short, on_train, train, words, gold, tested, form, _effects_of_copies(texts, written, len(names)), seed
     )
+
+
+def read_by_folds(
+    short: TellingPatterns,
+    on_whole: CoverageCount,
+    whole: Searched,
+    folds: Folds,
+    parts: Sequence[WordReadings],
+    seed: int,
+) -> PatternReadings:
+    """What all readers name for each row that is read, given what patterns of words of each fold's teachers name.
+
+    Args:
+        short: Patterns of all rows.
+        on_whole: All rows, and those of them that these patterns leave open.
+        whole: All rows.
+        folds: Which rows teach which.
+        parts: Of each fold that is read.
+        seed: Of what is planted.
+    """
+    rows, names = folds.drawn(FORM_ROWS, seed), short.label_names
+    written, labels = whole.written(len(whole.texts), seed)
+    texts, codes = written[rows], labels[rows]
+    drawn = Folds(folds.codes[rows], folds.read)
+    form = read_form_of_folds(texts, codes, drawn, names, min_count=int(short.settings["min_count"]), q=short.q)
+    words = _in_place(parts, [each.places for each in folds.rounds()], short.selected)
+    copied = _effects_of_copies(texts, codes, len(names))
+    found = _joint(short, on_whole, whole, words, codes[drawn.rows], texts[drawn.rows], form, copied, seed)
+    return replace(found, by_folds=True)
+
+
+def _joint(
+    short: TellingPatterns,
+    on_train: CoverageCount,
+    train: Training,
+    words: WordReadings,
+    gold: NDArray[np.int64],
+    texts: pl.Series,
+    form: NDArray[np.int64],
+    copied: NDArray[np.float64],
+    seed: int,
+) -> PatternReadings:
     return PatternReadings(
         part=str(short.settings.get("text", train.text_columns[-1])),
-        texts=tested,
+        texts=texts,
         gold=gold,
         train_counts=on_train.label_counts,
-        by_share=by_share,
-        by_lift=by_lift,
+        by_share=words.by_share,
+        by_lift=words.by_lift,
         form=form,
-        lifts=lifts,
-        assignment=assignment,
+        lifts=words.lifts,
+        assignment=words.assignment,
         left_open=on_train.left_open[0],
-        sampled=sampled,
-        left=left,
-        copied=_effects_of_copies(texts, written, len(names)),
+        sampled=words.sampled,
+        left=words.left,
+        copied=copied,
         n_mined=short.n_mined,
         n_labels=int((on_train.label_counts > 0).sum()),
         min_count=int(short.settings["min_count"]),
@@ -357,6 +431,62 @@ def read_by_patterns(
         threshold=short.threshold,
         seed=seed,
     )
+
+
+@dataclass(frozen=True)
+class WordReadings:
+    """What patterns of words name; attributes as in `PatternReadings`, and the patterns by share that were used."""
+
+    by_share: NDArray[np.int64]
+    by_lift: NDArray[np.int64]
+    lifts: NDArray[np.float64]
+    assignment: DifficultyAssignment
+    patterns: PatternTable
+    sampled: NDArray[np.int64]
+    left: NDArray[np.int64]
+
+
+def read_words(
+    short: TellingPatterns,
+    assignment: DifficultyAssignment,
+    on_train: CoverageCount,
+    train: Training,
+    test: TokenizedCorpus,
+    constant: int,
+    seed: int,
+) -> WordReadings:
+    """Let patterns of words, by share and by lift, read test examples; see `read_by_patterns`.
+
+    Args:
+        short: As there.
+        assignment: As there.
+        on_train: As there.
+        train: As there.
+        test: The test examples.
+        constant: The label to name where nothing is told.
+        seed: As there.
+    """
+    by_share = guess_by_patterns(assignment, constant, on_train.left_open[0])
+    found, lifts = short.lifted.strongest_in(test)
+    corpus, codes = _sample(train, seed)
+    empty = (short.lifted.strongest_in(corpus)[0] < 0) & (codes >= 0)
+    n_labels = len(short.label_names)
+    sampled = np.bincount(codes[codes >= 0], minlength=n_labels)
+    left = np.bincount(codes[empty], minlength=n_labels)
+    default = label_without_pattern(sampled, left, constant)
+    by_lift = np.where(found < 0, default, found)
+    return WordReadings(by_share, by_lift, lifts, assignment, short.selected, sampled, left)
+
+
+def _in_place(parts: Sequence[WordReadings], places: Sequence[NDArray[np.int64]], shown: PatternTable) -> WordReadings:
+    """What was read of all folds, each row at its place; of the patterns that a row holds those that are shown."""
+    order = np.argsort(np.concatenate(places))
+    by_share, by_lift, lifts = (
+        np.concatenate([getattr(each, name) for each in parts])[order] for name in ("by_share", "by_lift", "lifts")
+    )
+    assignment = join_assignments([(each.assignment, each.patterns) for each in parts], places, shown)
+    sampled, left = (np.mean([getattr(each, name) for each in parts], axis=0) for name in ("sampled", "left"))
+    return WordReadings(by_share, by_lift, lifts, assignment, shown, sampled.astype(np.int64), left.astype(np.int64))
 
 
 def _effects_of_copies(texts: pl.Series, codes: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:

@@ -193,13 +193,28 @@ class CurvePoint(Result):
 
 
 @result
-class ControlCounts(Result):
-    """How many patterns another text has that should tell nothing."""
+class OtherText(Result):
+    """What is said of a text beside the one that is shown.
+
+    Attributes:
+        applies_to: The text.
+        n_mined: Patterns that are frequent enough.
+        n_significant: Those that go with a label beyond chance.
+        n_selected: Those of them above the threshold.
+        strongest: A few of each label, those that give most away.
+        coverage: Share of the test examples with a pattern; this and the next two are None without a test set.
+        precision: The share that is right where patterns name one label.
+        giveaway: Accuracy gained over always naming the most frequent training label.
+    """
 
     applies_to: str
     n_mined: int
     n_significant: int
     n_selected: int
+    strongest: tuple[PatternPoint, ...]
+    coverage: float | None
+    precision: Estimated | None
+    giveaway: Estimated | None
 
 
 @result
@@ -279,7 +294,7 @@ class PatternsResult(ArtifactsResult):
         coverage_of: "test", or "training" without a test set.
         coverage_curve: What they cover by threshold.
         tokenizer_reason: Why texts are cut in another way than is usual, in a sentence.
-        control: Patterns of the other text of a pair; None without one.
+        others: The other texts that were searched.
         coverage: Share of the test examples with a pattern; this and the next two are None without a test set.
         precision: The share that is right where patterns name one label.
         giveaway: Accuracy gained over always naming the most frequent training label.
@@ -307,7 +322,7 @@ class PatternsResult(ArtifactsResult):
     coverage_of: str
     coverage_curve: tuple[CurvePoint, ...]
     tokenizer_reason: str | None
-    control: ControlCounts | None
+    others: tuple[OtherText, ...] = ()
     coverage: float | None = left_out(default=None)
     precision: Estimated | None = left_out(default=None)
     giveaway: Estimated | None = figure(_GAIN, "low", "high", n="n_tested", at="value", default=None)

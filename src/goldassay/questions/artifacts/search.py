@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.finding import Finding
+from goldassay.core.progress import Progress, silent
 from goldassay.core.verdicts import not_measurable
-from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds, column_for, mine_corpus
+from goldassay.questions.artifacts.inputs import ALL_TEXTS, CLUSTERS, Bounds, TextToMine, column_for
 from goldassay.questions.artifacts.measures.clusters import Confirmation, confirm_patterns
 from goldassay.questions.artifacts.measures.difficulty import (
     DifficultyAssignment,
     Giveaway,
     assign_difficulty,
     giveaway_by_counts,
+    giveaway_of,
 )
 from goldassay.questions.artifacts.measures.presence import CoverageCount
-from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
+from goldassay.questions.artifacts.readings import PatternReadings, read_by_folds, read_by_patterns, read_words
 from goldassay.questions.artifacts.result import (
     ClassSize,
     CurvePoint,
     Estimated,
     LiftedPattern,
     MinedWith,
+    OtherText,
     PatternPoint,
     PatternsResult,
     StrongPattern,
@@ -51,30 +54,31 @@ from goldassay.questions.artifacts.training import Searched
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.row_details import patterns_of_rows, table_of_examples
+from goldassay.stats.verdicts import judge_effects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
     from goldassay.data import Dataset
-    from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.data.data_split import DataSplit
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.presence import LiftedPatterns
+    from goldassay.questions.artifacts.readings import WordReadings
     from goldassay.questions.artifacts.result import MarkedExample
     from goldassay.questions.artifacts.shortlist import Phrase
     from goldassay.questions.artifacts.training import SharedTexts, Training
     from goldassay.stats.clusters import Clusters
+    from goldassay.stats.effects import Effects
+    from goldassay.stats.folds import Folds
     from goldassay.stats.verdicts import Doubt
-
-Telling = TypeVar("Telling", bound=TellingPatterns)
 
 
 @dataclass(frozen=True)
 class PatternSearch:
-    """Patterns of one text of the training part, tried on the test part.
+    """Patterns of one text, tried on the rows that are read.
 
     Attributes:
         mined: All patterns that are frequent enough.
@@ -86,164 +90,242 @@ class PatternSearch:
 
 
 def search_patterns(
-    train: Dataset,
-    test: Dataset | None,
+    dataset: Dataset,
+    split: DataSplit | None,
     bounds: Bounds,
     keeping: ArtifactSettings,
     seed: int,
-    progress: Progress,
+    progress: Progress = silent,
+    shared: SharedTexts | None = None,
     clusters: NDArray[np.int64] | None = None,
 ) -> PatternSearch:
-    """Mine one text of the training part, and try the findings on the test part.
+    """Mine one text, and try what is found on rows that did not teach it.
 
     Args:
-        train: The training part.
-        test: The test part, with the same labels, if there is one.
+        dataset: What is mined and shown: the training part, or all rows where there was no test part.
+        split: Who teaches whom; None tries nothing.
         bounds: Of mining, and which text.
         keeping: Beyond which q and share a pattern is kept.
         seed: Of the examples shown.
         progress: Told while patterns are counted.
-        clusters: Codes of test examples that do not count by themselves, (N,).
+        shared: Which rows of the dataset share texts, where it is known already.
+        clusters: Codes of rows that are read and do not count by themselves, (N,).
 
     Raises:
         InputError: The patterns cannot be mined, or the test part has no such text.
     """
-    mined, corpus = mine_corpus(train, bounds, progress)
-    short = of_table(mined, keeping.q, keeping.threshold)
-    return PatternSearch(mined, _tried(short, train, test, seed, corpus, clusters))
+    text = TextToMine.of(dataset, bounds, shared)
+    mined = text.mine(progress=progress)
+    return PatternSearch(mined, _tried(of_table(mined, keeping.q, keeping.threshold), text, split, seed, clusters))
 
 
 def describe_search(
-    train: Dataset,
-    test: Dataset | None,
+    dataset: Dataset,
+    split: DataSplit | None,
     bounds: Bounds,
     keeping: ArtifactSettings,
     seed: int,
-    progress: Progress,
-    shared: SharedTexts,
+    progress: Progress = silent,
+    shared: SharedTexts | None = None,
     clusters: NDArray[np.int64] | None = None,
 ) -> Described:
     """What `search_patterns` describes, without the table of all patterns: of millions of rows the largest thing."""
-    mined, corpus = mine_corpus(train, bounds, progress, shared)
+    text = TextToMine.of(dataset, bounds, shared)
+    mined = text.mine(progress=progress)
     short = of_table(mined, keeping.q, keeping.threshold)
     del mined
-    return _tried(short, train, test, seed, corpus, clusters)
+    return _tried(short, text, split, seed, clusters)
+
+
+def _tried(
+    short: Shortlist, text: TextToMine, split: DataSplit | None, seed: int, clusters: NDArray[np.int64] | None
+) -> Described:
+    searched = _searched_text(text, short)
+    if split is None or split.whole is None:
+        tried = None if split is None else _searched(short, split.test)
+        return describe_patterns(short, searched, tried, seed, clusters)
+    return describe_patterns(short, searched, None, seed, clusters, read_folds(short, text, split.folds, seed))
+
+
+def _searched_text(text: TextToMine, short: TellingPatterns, rows: NDArray[np.int64] | None = None) -> Searched:
+    """The text's rows, or some of them, ascending."""
+    if rows is None:
+        return Searched(text.dataset, text.texts, short.selected, text.corpus)
+    texts = text.texts if isinstance(text.texts, pl.Series) else pl.Series(text.texts, dtype=pl.String)
+    corpus = text.corpus.take(np.isin(np.arange(len(texts)), rows))
+    return Searched(text.dataset.take(rows), texts[rows], short.selected, corpus)
 
 
 def try_patterns(
     mined: PatternTable, train: Dataset, test: Dataset | None, keeping: ArtifactSettings, seed: int
 ) -> PatternSearch:
-    """What `search_patterns` does with patterns that were mined already."""
-    return PatternSearch(mined, _tried(of_table(mined, keeping.q, keeping.threshold), train, test, seed, None))
+    """What `search_patterns` does with patterns that were mined already, and a test part if there is one."""
+    short = of_table(mined, keeping.q, keeping.threshold)
+    tried = None if test is None else _searched(short, test)
+    return PatternSearch(mined, describe_patterns(short, _searched(short, train), tried, seed))
 
 
-def _tried(
-    short: Shortlist,
-    train: Dataset,
-    test: Dataset | None,
-    seed: int,
-    corpus: TokenizedCorpus | None,
-    clusters: NDArray[np.int64] | None = None,
-) -> Described:
-    searched, tried = _searched(short, train, corpus), None if test is None else _searched(short, test)
-    return describe_patterns(short, searched, tried, seed, clusters)
+def _searched(short: TellingPatterns, dataset: Dataset) -> Searched:
+    return Searched(dataset, column_for(dataset, short.selected), short.selected)
 
 
-def _searched(short: TellingPatterns, dataset: Dataset, corpus: TokenizedCorpus | None = None) -> Searched:
-    return Searched(dataset, column_for(dataset, short.selected), short.selected, corpus)
+@dataclass(frozen=True)
+class ReadFolds:
+    """What patterns say of rows, each by those of the rows that teach its fold.
+
+    Attributes:
+        readings: What each way of guessing names.
+        curve: What patterns above each threshold cover, of all folds together.
+    """
+
+    readings: PatternReadings
+    curve: tuple[CurvePoint, ...]
+
+
+def read_folds(short: Shortlist, text: TextToMine, folds: Folds, seed: int) -> ReadFolds:
+    """Mine the teachers of each fold, and guess the labels of its rows by what is found.
+
+    Args:
+        short: Patterns of all rows, which are shown.
+        text: All rows.
+        folds: Which rows teach which.
+        seed: Of the samples of sentences, and of what is planted.
+    """
+    q, threshold, thresholds = short.q, short.threshold, short.thresholds
+    constant = int(np.bincount(text.dataset.labels()).argmax())
+    parts: list[WordReadings] = []
+    covered, decided, easy = np.zeros((3, len(thresholds)), np.int64)
+    for each in folds.rounds():
+        with warnings.catch_warnings():
+            # That nothing was frequent enough is a finding: no example is then covered.
+            warnings.simplefilter("ignore", UserWarning)
+            mined = text.mine(each.teaching)
+        own = telling_of_table(mined, q, threshold)
+        for_curve = mined.significant(q).select(thresholds[0]).to_count()
+        del mined
+        known, asked = (_searched_text(text, own, rows) for rows in (each.teaching, each.reading))
+        assignment = assign_difficulty(asked.corpus, asked.labels, own.selected)
+        on_train = count_coverage(own.selected, (-1.0,), known)
+        parts.append(read_words(own, assignment, on_train, known, asked.corpus, constant, seed))
+        counted = count_coverage(for_curve, thresholds, asked)
+        covered, decided, easy = covered + counted.covered, decided + counted.decided, easy + counted.easy
+    whole = _searched_text(text, short)
+    on_whole = count_coverage(short.selected, (-1.0,), whole)
+    readings = read_by_folds(short, on_whole, whole, folds, parts, seed)
+    return ReadFolds(readings, _points(thresholds, folds.rows.size, covered, decided, easy))
+
+
+def read_role(
+    split: DataSplit, role: str, settings: Settings, shared: SharedTexts | None = None
+) -> tuple[Shortlist, PatternReadings]:
+    """Mine one text and guess the labels of the rows that are read by its patterns, which are not described."""
+    keeping, dataset = settings.artifacts, split.train if split.whole is None else split.whole
+    bounds = Bounds(
+        keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, settings.data.clusters
+    )
+    text = TextToMine.of(dataset, bounds, shared)
+    with warnings.catch_warnings():
+        # That nothing was frequent enough is a finding: no example is then covered.
+        warnings.simplefilter("ignore", UserWarning)
+        short = of_table(text.mine(), keeping.q, keeping.threshold)
+    if split.whole is not None:
+        return short, read_folds(short, text, split.folds, settings.seed).readings
+    searched, held_out = _searched_text(text, short), _searched(short, split.test)
+    assignment = assign_difficulty(held_out.corpus, held_out.labels, short.selected)
+    on_train = count_coverage(short.selected, (-1.0,), searched)
+    return short, read_by_patterns(short, assignment, on_train, searched, held_out, settings.seed)
 
 
 def answer(
-    described: Described,
+    searched: SearchedTexts,
     text_columns: Sequence[str],
     grouping: Clusters | None,
     limits: ArtifactLimits,
-    seed: int,
     doubts: Sequence[Doubt] = (),
 ) -> Finding:
     """The finding on mined patterns, wherever they and what they were mined from are.
 
     Args:
-        described: Everything measured of them.
+        searched: Everything measured of each text.
         text_columns: Roles of the texts of the training part.
         grouping: Clusters of the examples that they were tried on, if there are any.
         limits: When to say caution or unsound.
-        seed: Of the draws behind the intervals.
         doubts: Why nothing can be called sound, besides clusters.
     """
-    tables = {"patterns": described.findings}
-    if described.given is None or described.readings is None:
+    (shown, *rest), effects = searched.texts, searched.effects
+    tables, section = {"patterns": shown.findings}, replace(shown.section, others=tuple(map(_other, rest)))
+    if effects is None or shown.given is None:
         verdict = not_measurable(
             "The patterns were tried on no other data, so that nothing is known of what they give away there.",
             "Name an evaluation set with --test FILE.",
         )
-        return Finding("artifacts", verdict, tables=tables, result=described.section)
-    clusters = None if grouping is None else grouping.codes_if_any
-    effects = measure_patterns(described.readings, clusters, limits, seed)
+        return Finding("artifacts", verdict, tables=tables, result=section)
     verdict = judge_artifacts(
         effects,
-        described.readings,
-        described.given,
-        clusters=clusters,
+        [each.readings for each in searched.texts if each.readings is not None],
+        shown.given,
+        clusters=None if grouping is None else grouping.codes_if_any,
         doubts=[*cluster_doubts(grouping), *doubts],
-        n_selected=described.section.n_selected,
-        threshold=described.section.settings.threshold,
-        is_part=len(text_columns) > 1 and described.section.applies_to != "all",
+        n_selected=section.n_selected,
+        threshold=section.settings.threshold,
+        is_part=len(text_columns) > 1 and section.applies_to != ALL_TEXTS,
         limits=limits,
     )
-    return Finding("artifacts", verdict, tables=tables, result=replace(described.section, effects=effects))
+    return Finding("artifacts", verdict, tables=tables, result=replace(section, effects=effects))
+
+
+def _other(text: Described) -> OtherText:
+    section = text.section
+    heads = [(label, each) for label, found in section.strongest.items() for each in found[:OTHERS_PER_LABEL]]
+    return OtherText(
+        applies_to=section.applies_to,
+        n_mined=section.n_mined,
+        n_significant=section.n_significant,
+        n_selected=section.n_selected,
+        strongest=tuple(PatternPoint(each.pattern, each.support, each.probability, label) for label, each in heads),
+        coverage=section.coverage,
+        precision=section.precision,
+        giveaway=section.giveaway,
+    )
 
 
 @dataclass(frozen=True)
-class Control:
-    """Patterns of a text that should tell nothing: how many there are, and what guessing by them names."""
+class SearchedTexts:
+    """What was measured of the texts that were searched.
 
-    n_mined: int
-    n_significant: int
-    n_selected: int
-    readings: PatternReadings
+    Attributes:
+        texts: Of each, the one that is shown first.
+        effects: What guessing by the patterns of all gains; None where they were tried on nothing.
+    """
 
+    texts: tuple[Described, ...]
+    effects: Effects | None
 
-def read_control(train: Dataset, test: Dataset, role: str, settings: Settings, shared: SharedTexts) -> Control:
-    """Mine one text of the training part and guess the test labels by its patterns, which are not described."""
-    telling, readings = _read(train, test, role, settings, telling_of_table, shared)
-    return Control(telling.n_mined, telling.n_significant, len(telling.selected), readings)
+    @classmethod
+    def of(cls, texts: Sequence[Described], clusters: NDArray[np.int64] | None, settings: Settings) -> SearchedTexts:
+        """Measure them together; shown is the text that an effect decides by for caution or unsound, else the last.
 
-
-def read_role(train: Dataset, test: Dataset, role: str, settings: Settings) -> tuple[Shortlist, PatternReadings]:
-    """As `read_control`, with the patterns that a report needs."""
-    return _read(train, test, role, settings, of_table)
-
-
-def _read(
-    train: Dataset,
-    test: Dataset,
-    role: str,
-    settings: Settings,
-    choose: Callable[[PatternTable, float, float], Telling],
-    shared: SharedTexts | None = None,
-) -> tuple[Telling, PatternReadings]:
-    keeping = settings.artifacts
-    bounds = Bounds(
-        keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, settings.data.clusters
-    )
-    with warnings.catch_warnings():
-        # That nothing was frequent enough is a finding: no example is then covered.
-        warnings.simplefilter("ignore", UserWarning)
-        mined, corpus = mine_corpus(train, bounds, shared=shared)
-    chosen = choose(mined, keeping.q, keeping.threshold)
-    # The largest thing here.
-    del mined
-    searched, held_out = _searched(chosen, train, corpus), _searched(chosen, test)
-    assignment = assign_difficulty(held_out.corpus, held_out.labels, chosen.selected)
-    on_train = count_coverage(chosen.selected, (-1.0,), searched)
-    return chosen, read_by_patterns(chosen, assignment, on_train, searched, held_out, settings.seed)
+        Args:
+            texts: What was measured of each, in the order of the dataset's texts.
+            clusters: Codes of rows that were read and do not count by themselves, (N,).
+            settings: Limits and seed.
+        """
+        readings = [each.readings for each in texts if each.readings is not None]
+        if not readings:
+            return cls((texts[-1], *texts[:-1]), None)
+        effects = measure_patterns(readings, clusters, settings.verdicts.artifacts, settings.seed)
+        judged = judge_effects(effects)
+        part = judged.decisive.part if judged.decisive is not None and judged.word in ("caution", "unsound") else None
+        first = next((each for each in texts if each.section.applies_to == part), texts[-1])
+        return cls((first, *(each for each in texts if each is not first)), effects)
 
 
 # What is shown; the tables hold everything.
 STRONGEST_PER_LABEL = 12
 VARIANTS_PER_PATTERN = 8
 BY_LIFT_PER_LABEL = 6
+# Of a text beside the one that is shown.
+OTHERS_PER_LABEL = 3
 
 
 @dataclass(frozen=True)
@@ -281,6 +363,7 @@ def describe_patterns(
     test: Searched | None,
     seed: int,
     clusters: NDArray[np.int64] | None = None,
+    by_folds: ReadFolds | None = None,
 ) -> Described:
     """Fold what is significant and telling, show examples of it, and see what it does on a test set if there is one.
 
@@ -290,6 +373,7 @@ def describe_patterns(
         test: What they are tried on; without it the curve is of the training set itself.
         seed: Of the examples shown.
         clusters: Codes from 0 of test examples that do not count by themselves, (N,).
+        by_folds: What patterns of other folds say of training examples, where there is no test set.
     """
     selected = short.selected
     findings = short.findings()
@@ -305,6 +389,10 @@ def describe_patterns(
             on_train = count_coverage(selected, (-1.0,), train)
             given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0], clusters)
             readings = read_by_patterns(short, assignment, on_train, train, test, seed)
+    elif by_folds is not None:
+        readings = by_folds.readings
+        assignment, constant = readings.assignment, int(readings.train_counts.argmax())
+        given = giveaway_of(assignment, readings.gold, readings.by_share, constant, clusters)
     ranked = ranked_by_gain(findings, shares(selected))
     chosen = find_phrases(ranked, findings, selected, train, STRONGEST_PER_LABEL)
     heads = [phrase.head["at"] for phrases in chosen.values() for phrase in phrases]
@@ -333,10 +421,9 @@ def describe_patterns(
         strongest=_strongest(findings, chosen, samples),
         by_lift=strongest_by_lift(short.lifted, findings["pattern"]),
         scatter=tuple(PatternPoint(**row) for row in short.scatter),
-        coverage_of="training" if test is None else "test",
-        coverage_curve=_curve(short, test or train),
+        coverage_of="training" if test is None and by_folds is None else "test",
+        coverage_curve=_curve(short, test or train) if by_folds is None else by_folds.curve,
         tokenizer_reason=None,
-        control=None,
     )
     if assignment is not None and given is not None:
         n = len(assignment)
@@ -423,10 +510,22 @@ def _curve(short: Shortlist, searched: Training) -> tuple[CurvePoint, ...]:
     """Coverage and precision at a row of thresholds."""
     counted = count_coverage(short.for_curve, short.thresholds, searched)
     n = int(counted.label_counts.sum())
-    rows = zip(short.thresholds, counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist(), strict=True)
+    return _points(short.thresholds, n, counted.covered, counted.decided, counted.easy)
+
+
+def _points(
+    thresholds: Sequence[float],
+    n: int,
+    covered: NDArray[np.int64],
+    decided: NDArray[np.int64],
+    easy: NDArray[np.int64],
+) -> tuple[CurvePoint, ...]:
+    """What patterns cover of n sentences at each threshold, and how often they are right where they name one label."""
     return tuple(
-        CurvePoint(t, covered / n if n else None, easy / decided if decided else None)
-        for t, covered, decided, easy in rows
+        CurvePoint(threshold, held / n if n else None, right / named if named else None)
+        for threshold, held, named, right in zip(
+            thresholds, covered.tolist(), decided.tolist(), easy.tolist(), strict=True
+        )
     )
 
 

@@ -45,7 +45,7 @@ from goldassay.questions.artifacts.reports import (
     strongest,
     write_report,
 )
-from goldassay.questions.artifacts.search import answer, describe_patterns
+from goldassay.questions.artifacts.search import SearchedTexts, answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
 from goldassay.questions.dropped_rows import doubts_of_dropped, left_out_doubts
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.streaming import PatternFile
     from goldassay.questions.artifacts.result import ValueRow
+    from goldassay.questions.artifacts.search import Described
     from goldassay.report.report import Report
 
 # Bytes that a finding takes while findings are folded and looked for in a test set.
@@ -161,17 +162,28 @@ def mine_files(
     roles = None if columns is None else parse_columns(columns)
     with written_together(out) as folder, scratch_beside(folder / "patterns") as scratch:
         with steps.step("reading the data") as progress:
-            corpus = _read(paths, file_format, roles, condition, bounds, scratch, progress)
-        values = [] if condition is None else _values(corpus, condition)
-        with steps.step("mining patterns") as progress:
-            patterns = corpus.mined(corpus.resolved.labels, folder / "patterns.parquet", bounds, bound, progress)
-        with steps.step("judging patterns"):
-            short = _shortlist(patterns, settings.artifacts, bound)
-            train = corpus.searched()
-            held_out = None if test is None else _held_out(short, test, file_format, columns)
-            clusters = None if held_out is None else example_clusters(held_out.dataset, settings.data.clusters)
-            together = None if clusters is None else clusters.codes_if_any
-            described = describe_patterns(short, train, held_out, settings.seed, together)
+            corpora = [_read(paths, file_format, roles, condition, bounds, scratch, progress)]
+            # Nothing is judged without a test set: then the other texts are left alone.
+            others = () if test is None or bounds.text is not None else corpora[0].resolved.text_columns[:-1]
+            for role in others:
+                own = replace(bounds, text=role)
+                corpora.append(_read(paths, file_format, roles, condition, own, scratch, progress))
+        values = [] if condition is None else _values(corpora[0], condition)
+        found = [
+            _search(corpus, scratch / f"text_{number}.parquet", bound, test, file_format, columns, settings, steps)
+            for number, corpus in enumerate(corpora)
+        ]
+        held_out = found[0].held_out
+        clusters = None if held_out is None else example_clusters(held_out.dataset, settings.data.clusters)
+        together = None if clusters is None else clusters.codes_if_any
+        searched = SearchedTexts.of([each.described for each in (*found[1:], found[0])], together, settings)
+        corpus, patterns, described = next(
+            (corpus, each.patterns, each.described)
+            for corpus, each in zip(corpora, found, strict=True)
+            if each.described is searched.texts[0]
+        )
+        patterns = replace(patterns, path=Path(shutil.move(patterns.path, folder / "patterns.parquet")))
+        train = corpus.searched()
         with steps.step("writing the tables"):
             _write_csv((part.to_frame() for part in patterns.parts()), folder / "patterns.csv")
             write_tables({"findings": described.findings}, folder)
@@ -181,7 +193,7 @@ def mine_files(
         rows_by_value: list[ValueRow] = []
         if condition is not None:
             with steps.step(f"mining by {condition}") as progress:
-                tables = _mined_by_value(corpus, values, bounds, bound, scratch, skipped, progress)
+                tables = _mined_by_value(corpus, values, bound, scratch, skipped, progress)
             for value, table in tables.items():
                 findings = _shortlist(table, settings.artifacts, bound).findings()
                 by_value[value] = _summary(table, findings)
@@ -192,6 +204,7 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
+            label_names = list(described.section.prior)
             doubts = [
                 *doubts_of_dropped(
                     train.name, corpus.resolved.n_read, corpus.resolved.dropped, corpus.resolved.label_counts()
@@ -200,11 +213,11 @@ def mine_files(
             ]
             about = {
                 "name": train.name,
-                "label_names": list(short.label_names),
+                "label_names": label_names,
                 "text_columns": list(train.text_columns),
             }
             report = report_of_finding(
-                answer(described, train.text_columns, clusters, settings.verdicts.artifacts, settings.seed, doubts),
+                answer(searched, train.text_columns, clusters, settings.verdicts.artifacts, doubts),
                 about,
                 [corpus.about_input(), *([] if tried is None else [describe_input("test", tried)])],
                 None if tried is None else tried.name,
@@ -234,9 +247,10 @@ def mine_files(
 
 @dataclass(frozen=True)
 class _Corpus:
-    """A training set on disk, what its codes mean, and what settings say of how it was read."""
+    """A training set on disk, what its codes mean, how it is mined, and what settings say of how it was read."""
 
     spool: Spool
+    bounds: Bounds
     resolved: Resolved
     blocks: LabelledBlocks
     about: dict[str, Any]
@@ -273,9 +287,10 @@ class _Corpus:
         }
 
     def mined(
-        self, labels: NDArray[np.int32], out: Path, bounds: Bounds, bound: MemoryBound, progress: Progress = silent
+        self, labels: NDArray[np.int32], out: Path, bound: MemoryBound, progress: Progress = silent
     ) -> PatternFile:
         """Mine the rows whose code has a label."""
+        bounds = self.bounds
         n_rows = int(self.resolved.n_rows[labels >= 0].sum())
         min_count = least_count(n_rows) if bounds.min_count is None else bounds.min_count
         sizes = (bounds.max_tokens, bounds.max_gap, min_count)
@@ -320,7 +335,7 @@ def _read(
         _require_classes(resolved.labels, resolved, paths[0])
         if bounds.tokenizer != AUTO or resolved.length_unit == unit:
             about = {"text": bounds.text or resolved.text_columns[-1]} | about
-            return _Corpus(spool, resolved, blocks, about, paths, file_format, values)
+            return _Corpus(spool, bounds, resolved, blocks, about, paths, file_format, values)
         unit = resolved.length_unit
         shutil.rmtree(folder)
 
@@ -360,7 +375,6 @@ def _values(corpus: _Corpus, condition: str) -> list[str]:
 def _mined_by_value(
     corpus: _Corpus,
     values: list[str],
-    bounds: Bounds,
     bound: MemoryBound,
     scratch: Path,
     skipped: dict[str, str],
@@ -376,7 +390,7 @@ def _mined_by_value(
             skipped[value] = f"all its {int(resolved.n_rows[codes].sum()):,} rows have one label"
             continue
         unit = corpus.blocks.length_unit(codes.tolist())
-        if bounds.tokenizer == AUTO and unit != resolved.length_unit:
+        if corpus.bounds.tokenizer == AUTO and unit != resolved.length_unit:
             raise InputError(
                 f"the rows with {value!r} are in another kind of script than the rest",
                 mend=f"name one tokenizer for all with {option('tokenizer')}, or leave out {option('memory')}",
@@ -384,9 +398,41 @@ def _mined_by_value(
         with warnings.catch_warnings():
             # A rare value has no frequent pattern: its empty table says so.
             warnings.simplefilter("ignore", UserWarning)
-            tables[value] = corpus.mined(labels, scratch / f"{number}.parquet", bounds, bound)
+            tables[value] = corpus.mined(labels, scratch / f"{number}.parquet", bound)
         progress(number + 1, len(values))
     return tables
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """Patterns of one text, what was measured of them, and what they were tried on."""
+
+    patterns: PatternFile
+    described: Described
+    held_out: Searched | None
+
+
+def _search(
+    corpus: _Corpus,
+    out: Path,
+    bound: MemoryBound,
+    test: str | os.PathLike[str] | None,
+    file_format: str,
+    columns: str | None,
+    settings: Settings,
+    steps: Steps,
+) -> _Searched:
+    """Mine one text, and try what is found on the test set if there is one."""
+    with steps.step("mining patterns") as progress:
+        patterns = corpus.mined(corpus.resolved.labels, out, bound, progress)
+    with steps.step("judging patterns"):
+        short = _shortlist(patterns, settings.artifacts, bound)
+        held_out = None if test is None else _held_out(short, test, file_format, columns)
+        clusters = None if held_out is None else example_clusters(held_out.dataset, settings.data.clusters)
+        codes = None if clusters is None else clusters.codes_if_any
+        return _Searched(
+            patterns, describe_patterns(short, corpus.searched(), held_out, settings.seed, codes), held_out
+        )
 
 
 def _shortlist(patterns: PatternFile, keeping: ArtifactSettings, bound: MemoryBound) -> Shortlist:

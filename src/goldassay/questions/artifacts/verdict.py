@@ -35,15 +35,15 @@ QUANTITY = "what guessing by pattern gains on the test set (accuracy and balance
 
 
 def measure_patterns(
-    readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
+    readings: Sequence[PatternReadings], clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
 ) -> Effects:
     """What each way of guessing by pattern of words or of form gains, with intervals over clusters of test rows."""
     return measure_effects(
-        readings.readings,
-        readings.gold,
-        readings.train_counts.size,
+        [reading for each in readings for reading in each.readings],
+        readings[0].gold,
+        readings[0].train_counts.size,
         skill_limits(limits.caution, limits.unsound),
-        train_counts=readings.train_counts,
+        train_counts=readings[0].train_counts,
         clusters=clusters,
         seed=seed,
     )
@@ -51,7 +51,7 @@ def measure_patterns(
 
 def judge_artifacts(
     effects: Effects,
-    readings: PatternReadings,
+    readings: Sequence[PatternReadings],
     given: Giveaway,
     *,
     clusters: NDArray[np.int64] | None,
@@ -65,52 +65,31 @@ def judge_artifacts(
 
     Args:
         effects: Those of `measure_patterns`.
-        readings: What they are effects of.
-        given: Precision, coverage and accuracy gained by share.
+        readings: What they are effects of, of each text.
+        given: Precision, coverage and accuracy gained by share, of the text that is shown.
         clusters: Of the test rows.
         doubts: Why nothing can be called sound, whatever the effects.
         n_selected: Patterns kept.
         threshold: The share that a kept pattern's label exceeds.
-        is_part: The text searched is a part of the input, so that it should not tell the label at all. Where it is
-            the whole input a telling word may be the task itself, and the verdict is at most caution.
+        is_part: A text that was searched is a part of the input, so that it should not tell the label at all. Where it
+            is the whole input a telling word may be the task itself, and the verdict is at most caution.
         limits: When to say caution or unsound.
     """
-    if readings.n_mined == 0:
+    first = readings[0]
+    if not any(each.n_mined for each in readings):
         return not_measurable(
-            f"No pattern occurs in as many as {readings.min_count} training examples: the training part is too small "
+            f"No pattern occurs in as many as {first.min_count} training examples: the training part is too small "
             "to search.",
             "Audit with more training examples.",
         )
     found = [
         *doubts,
-        *scarce_doubts(readings.gold, readings.train_counts),
-        *unheld_doubts(readings.part, readings.unheld, readings.threshold),
+        *scarce_doubts(first.gold, first.train_counts),
+        *(doubt for each in readings for doubt in unheld_doubts(each.part, each.unheld, each.threshold)),
     ]
     judged = judge_effects(effects, found)
     if judged.word == "sound":
-        doubt = control_doubt(
-            readings.part,
-            limits.unsound,
-            readings.planted(planted_share(limits.unsound)),
-            readings.gold,
-            skill_limits(limits.caution, limits.unsound),
-            train_counts=readings.train_counts,
-            clusters=clusters,
-            n_words=WORDS_FOR_PATTERNS,
-            seed=readings.seed,
-        )
-        judged = judge_effects(effects, [] if doubt is None else [doubt])
-    if judged.word == "sound":
-        own = within_doubts(
-            {readings.part: readings.texts},
-            readings.gold,
-            readings.train_counts.size,
-            clusters,
-            (limits.caution, limits.unsound),
-            read_patterns(readings.min_count, readings.q),
-            readings.seed,
-        )
-        judged = judge_effects(effects, own)
+        judged = judge_effects(effects, [doubt for each in readings for doubt in _own_doubts(each, clusters, limits)])
     word = judged.word
     evidence = describe_judged(judged, effects)
     if n_selected:
@@ -139,3 +118,29 @@ def judge_artifacts(
     rule += "" if is_part else " For a single text at most caution."
     headline = None if judged.decisive is None else headline_of(judged.decisive)
     return Verdict(word, evidence, headline, next_step, rule, judged.bound)
+
+
+def _own_doubts(readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits) -> list[Doubt]:
+    """Why one text cannot be called sound: planted words are not found, or the test rows tell of themselves."""
+    doubt = control_doubt(
+        readings.part,
+        limits.unsound,
+        readings.planted(planted_share(limits.unsound)),
+        readings.gold,
+        skill_limits(limits.caution, limits.unsound),
+        train_counts=readings.train_counts,
+        clusters=clusters,
+        n_words=WORDS_FOR_PATTERNS,
+        seed=readings.seed,
+    )
+    if doubt is not None or readings.by_folds:
+        return [] if doubt is None else [doubt]
+    return within_doubts(
+        {readings.part: readings.texts},
+        readings.gold,
+        readings.train_counts.size,
+        clusters,
+        (limits.caution, limits.unsound),
+        read_patterns(readings.min_count, readings.q),
+        readings.seed,
+    )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.data_split import DataSplit
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.clusters import ClusterScore, Convention, Divergence
     from goldassay.questions.leakage.partial_input import LeakageChoice
@@ -315,9 +315,9 @@ class Artifacts:
     readings: PatternReadings
 
 
-def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
+def find_artifacts(split: DataSplit, role: str, settings: Settings) -> Artifacts:
     """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
-    short, readings = read_role(train, test, role, settings)
+    short, readings = read_role(split, role, settings)
     standing = short.findings().select(STANDING).to_series().to_numpy()
     return Artifacts(short.selected.take(np.flatnonzero(standing)), readings.assignment.classes, readings)
 

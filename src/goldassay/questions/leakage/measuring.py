@@ -126,10 +126,10 @@ def measure(
         agreements = _agreements(evidence, seed, undefined)
         relevance, relevance_examples = measure_relevance(evidence, undefined)
     artifacts: dict[str, Artifacts] = {}
-    if classes is None and evidence.train is not None and evidence.test is not None:
+    if classes is None and (split := evidence.split) is not None:
         with steps.step("mining patterns"):
-            for role in evidence.test.text_columns:
-                artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
+            for role in split.test.text_columns:
+                artifacts[role] = find_artifacts(split, role, settings)
         patterns = [each.readings for each in artifacts.values()]
     verdict, effects, readings = judge(evidence, report, patterns, further, settings, steps)
     found: list[RoleClusters] = []

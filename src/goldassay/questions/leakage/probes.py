@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
+from goldassay.data.data_split import DataSplit
 from goldassay.data.kinds import PREFERENCES
 from goldassay.questions.leakage.item_loading import Posed
 from goldassay.questions.leakage.measures.peco import peco
@@ -99,9 +101,13 @@ def _has_words(shown: Mapping[str, Sequence[str]]) -> bool:
     return any(text for column in shown.values() for text in column)
 
 
+def n_trainings(seeds: int | None, split: DataSplit | None = None) -> int:
+    """How many runs of each condition: as many as asked for, else 5, or of folds 1, which has a probe for each fold."""
+    return seeds or (5 if split is None or split.fold_codes is None else 1)
+
+
 def probe_evidence(
-    train: Dataset,
-    test: Dataset,
+    split: DataSplit,
     conditions: Sequence[str],
     seeds: Sequence[int],
     directory: Path,
@@ -113,10 +119,9 @@ def probe_evidence(
     """Train the quick probes of every condition and seed, keep their runs, and embed each sentence by its words.
 
     Args:
-        train: To train on.
-        test: To measure on.
+        split: What to train on and to measure.
         conditions: Of `check_conditions`.
-        seeds: One probe each.
+        seeds: One probe each, or one for each fold.
         directory: Where runs are written as they are made.
         progress: Told after each probe.
         embed: Embed each sentence, too, for clusters.
@@ -125,9 +130,9 @@ def probe_evidence(
     Raises:
         InputError: The data do not fit each other.
     """
-    whole = conditions[0]
+    whole, train, test = conditions[0], split.train, split.test
     written: dict[tuple[str, str], list[Path]] = {}
-    for run in _trained(train, test, conditions, seeds, progress, elsewhere):
+    for run in _trained(split, conditions, seeds, progress, elsewhere):
         if run.dataset == test.name or run.condition == whole:
             written.setdefault((run.dataset, run.condition), []).extend(write_runs(run, directory))
     runs = {name: read_runs(written[test.name, name], condition=name) for name in conditions}
@@ -150,7 +155,8 @@ def probe_evidence(
         vectors_are=DESCRIPTION,
         test=test,
         train=train,
-        about=f"The quick probe is {describe_probe(train)}.",
+        fold_codes=split.fold_codes,
+        about=f"The quick probe is {describe_probe(train, by_folds=split.fold_codes is not None)}.",
         remarks=(CALIBRATION,),
         elsewhere={each.name: read_runs(written[each.name, whole]) for each in elsewhere},
     )
@@ -173,7 +179,7 @@ def measure_split(
 ) -> Split:
     """What one more split of the same data scores: accuracy of each condition, and PECO of each role."""
     accuracies: dict[str, list[float]] = {name: [] for name in conditions}
-    for run in _trained(train, test, conditions, seeds, silent):
+    for run in _trained(DataSplit(train, test), conditions, seeds, silent):
         accuracies[run.condition].append(float(run.scores.mean()))
     gold, scores = test.labels(), {}
     for role in train.text_columns:
@@ -191,15 +197,14 @@ def measure_split(
 
 
 def _trained(
-    train: Dataset,
-    test: Dataset,
+    split: DataSplit,
     conditions: Sequence[str],
     seeds: Sequence[int],
     progress: Progress,
     elsewhere: Sequence[Dataset] = (),
 ) -> Iterator[Runs]:
     """The runs of all conditions: those that leave texts out together, of those that change texts one by one."""
-    known = conditions_of(train.text_columns)
+    known, folds = conditions_of(split.train.text_columns), split.fold_codes
     plain = [name for name in conditions if name in known]
     changed = [name for name in conditions if name not in known]
     total = len(seeds) * len(conditions)
@@ -209,11 +214,13 @@ def _trained(
 
     if plain:
         yield from train_probes(
-            train, test, conditions=plain, seeds=seeds, progress=from_here(0), extra_tests=elsewhere
-        )
+            split.train, split.test, conditions=plain, seeds=seeds, progress=from_here(0), extra_tests=elsewhere,
+            folds=folds,
+        )  # fmt: skip
     for at, condition in enumerate(changed, start=len(plain)):
-        parts = [_changed(part, condition) for part in (train, test)]
-        for run in train_probes(*parts, conditions=known[:1], seeds=seeds, progress=from_here(at * len(seeds))):
+        own = split.changed(partial(_changed, condition=condition))
+        told = from_here(at * len(seeds))
+        for run in train_probes(own.train, own.test, conditions=known[:1], seeds=seeds, progress=told, folds=folds):
             yield replace(run, condition=condition)
 
 

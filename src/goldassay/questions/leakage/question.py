@@ -34,7 +34,13 @@ from goldassay.questions.leakage.partial_input import (
     LeakageChoice,
     readings_of,
 )
-from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
+from goldassay.questions.leakage.probes import (
+    check_conditions,
+    measure_split,
+    n_trainings,
+    probe_evidence,
+    with_words,
+)
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
@@ -102,11 +108,14 @@ def study_leakage(
         InputError: As `measure_leakage`.
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters, split_by=split_by)
+    # Where a network is trained, a part is set apart for it.
+    reading = settings.leakage.model_copy(update={"model": model})
+    settings = settings.model_copy(update={"leakage": reading})
     choice = choice or LeakageChoice()
     _check(choice, seeds)
-    n_seeds = settings.leakage.seeds if seeds is None else seeds
     started = time.time()
-    readers = Readers(given, model, tuple(conditions), n_seeds, choice, out, quiet)
+    asked = settings.leakage.seeds if seeds is None else seeds
+    readers = Readers(given, model, tuple(conditions), asked, choice, out, quiet)
     report = _report(readers, (train, test, columns), label_names, settings, Steps(quiet, called))
     return report if out is None else replace(report, runs=files_since(Path(out) / "runs", started))
 
@@ -115,7 +124,7 @@ def _report(
     readers: Readers, sources: Sources, label_names: Sequence[str] | None, settings: Settings, steps: Steps
 ) -> Report:
     train, test, columns = sources
-    choice, n_seeds = readers.choice, readers.n_seeds
+    choice = readers.choice
     evidence = Evidence(
         train,
         test,
@@ -151,7 +160,7 @@ def _report(
         "leakage": finding.result,
         "settings": {
             "seed": settings.seed,
-            **({} if found.source == GIVEN else {"seeds": n_seeds}),
+            **({} if found.source == GIVEN else {"seeds": len(finding.result.seeds)}),
             **(_clustering(choice) if finding.result.peco else {}),
             **({"artifacts": settings.artifacts.model_dump(mode="json")} if mined else {}),
             "verdicts": settings.verdicts.leakage.model_dump(mode="json"),
@@ -193,8 +202,9 @@ class _Leakage:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge what readers of a part of the input get right; sentences are not clustered, which takes minutes."""
-        choice, classes = LeakageChoice(cluster=False, map=False), evidence.patterns.classes
-        finding = self.measure(evidence, choice, classes, _pattern_readings(evidence), _given_readings(evidence))
+        choice, texts = LeakageChoice(cluster=False, map=False), evidence.patterns.texts
+        patterns = [each.readings for each in texts if each.readings is not None]
+        finding = self.measure(evidence, choice, texts[0].classes, patterns, _given_readings(evidence))
         tables = dict(finding.tables)
         examples = tables.pop("examples").select(pl.exclude(*_SHARED, *evidence.test.text_columns))
         return replace(
@@ -282,12 +292,6 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
     )
 
 
-def _pattern_readings(evidence: Evidence) -> list[PatternReadings]:
-    """What guessing by patterns of each text names for the test examples."""
-    control, own = evidence.control_patterns, evidence.patterns.readings
-    return [*([] if control is None else [control.readings]), *([] if own is None else [own])]
-
-
 def _given_readings(evidence: Evidence) -> list[ReaderPredictions]:
     """What runs of models of a part of the input name for the test examples, where they answer all of these."""
     readers = evidence.readers
@@ -328,7 +332,7 @@ class Readers:
         given: Where their predictions lie; nothing is trained then.
         model: The network to train; None for the quick probes.
         conditions: What they are shown; none for all.
-        n_seeds: Trainings a condition.
+        n_seeds: Trainings a condition; None for as many as is usual.
         choice: How clusters are made, and how often the data are split anew.
         out: Where runs are kept as they are made.
         quiet: Show no progress of networks.
@@ -337,7 +341,7 @@ class Readers:
     given: GivenEvidence | None
     model: str | None
     conditions: tuple[str, ...]
-    n_seeds: int
+    n_seeds: int | None
     choice: LeakageChoice
     out: str | os.PathLike[str] | None
     quiet: bool
@@ -370,7 +374,7 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Partia
         )
     if (posed := _items(evidence, asked, sources)) is not None:
         with steps.step("training quick probes") as progress:
-            numbers = range(settings.seed, settings.seed + asked.n_seeds)
+            numbers = range(settings.seed, settings.seed + n_trainings(asked.n_seeds))
             return choice_evidence(posed, numbers, settings, progress)
     text_columns = evidence.train.text_columns
     check_cluster_columns(settings.data.clusters, evidence.test)
@@ -382,7 +386,7 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Partia
         shown = network_conditions(tuple(shown) if asked.conditions else (), text_columns)
     found = _trained(evidence, asked, shown)
     found = replace(found, remarks=(*found.remarks, *left_out))
-    if test is None and "were set apart" in " ".join(evidence.decisions):
+    if evidence.split.apart is not None:
         found = _with_splits(found, evidence, asked, shown, sources)
     return found
 
@@ -402,16 +406,17 @@ def _items(evidence: Evidence, asked: Readers, sources: Sources) -> Posed | None
 
 
 def _trained(evidence: Evidence, asked: Readers, shown: Sequence[str]) -> PartialInputRuns:
-    train, test, settings = evidence.train, evidence.test, evidence.settings
-    numbers = range(settings.seed, settings.seed + asked.n_seeds)
+    split, settings = evidence.split, evidence.settings
+    numbers = range(settings.seed, settings.seed + n_trainings(asked.n_seeds, split))
     with evidence_directory(asked.out) as directory:
         if asked.model is not None:
             with evidence.steps.step(f"training {asked.model}"):
                 return train_evidence(
-                    train, test, shown, asked.model, numbers, directory, settings.training, quiet=asked.quiet
-                )
+                    split.train, split.test, shown, asked.model, numbers, directory, settings.training,
+                    quiet=asked.quiet,
+                )  # fmt: skip
         with evidence.steps.step("training quick probes") as progress:
-            return probe_evidence(train, test, shown, numbers, directory, progress)
+            return probe_evidence(split, shown, numbers, directory, progress)
 
 
 def _with_splits(
@@ -429,7 +434,7 @@ def _with_splits(
     with evidence.steps.step("splitting anew") as progress:
         for at in range(1 if found.source == PROBES else 0, choice.n_splits):
             moved = settings.model_copy(update={"seed": settings.seed + at})
-            train, test, _ = load_inputs(
+            parted = load_inputs(
                 sources[0],
                 None,
                 columns=sources[2],
@@ -437,8 +442,7 @@ def _with_splits(
                 file_format="auto",
                 settings=moved,
             )
-            assert test is not None
             seeds = range(settings.seed, settings.seed + 2)
-            rows.append(measure_split(train, test, names, seeds, choice.k, moved.seed))
+            rows.append(measure_split(parted.train, parted.test, names, seeds, choice.k, moved.seed))
             progress(at, choice.n_splits - 1)
     return replace(found, splits=tuple(rows))

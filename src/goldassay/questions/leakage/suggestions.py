@@ -14,6 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps, silent
 from goldassay.core.results import Result
+from goldassay.data.data_split import DataSplit
 from goldassay.data.reading import open_source
 from goldassay.data.row_values import normalized_text
 from goldassay.questions.artifacts.inputs import load
@@ -84,7 +85,7 @@ def study_rewrites(
         found = suggest_rows(training, evaluation, condition, shares=dropped, seed=settings.seed, progress=progress)
     role = roles_of(found.condition, training.text_columns)[0]
     with steps.step("mining patterns"):
-        patterns = find_artifacts(training, training, role, settings).patterns
+        patterns = find_artifacts(DataSplit(training, training), role, settings).patterns
         table = found.table.with_columns(_reasons(found.table, role, patterns))
     result = SuggestedRewrites(
         SuggestedRows(

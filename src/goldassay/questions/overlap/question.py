@@ -259,7 +259,9 @@ class _Overlap:
         texts = [pl.col(role).cast(pl.String).fill_null("") for role in evidence.train.text_columns]
         rows = evidence.train.examples.select(pl.concat_str(texts, separator="\n")).to_series()
         say = partial(_describe_labels, train=evidence.train, test=evidence.test)
-        return search_for(items, (rows,), evidence.corpus, evidence.settings, evidence.steps, say)
+        # Without a test part the rows that are looked for are those that teach.
+        training = () if evidence.test is evidence.train else (rows,)
+        return search_for(items, training, evidence.corpus, evidence.settings, evidence.steps, say)
 
 
 def _describe_labels(places: pl.DataFrame, train: Dataset, test: Dataset) -> list[str]:

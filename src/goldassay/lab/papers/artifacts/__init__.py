@@ -198,9 +198,9 @@ def has_released(_work: Workplace) -> bool:
 
 def _report(each: CorpusEvidence, work: Workplace) -> Report:
     settings = Settings(seed=work.seed)
-    evidence = Evidence(each.train, each.test, settings=settings, steps=work.steps, split=False)
+    evidence = Evidence(each.train, each.test, settings=settings, steps=work.steps, same_texts=False)
     search = try_patterns(each.patterns, each.train, each.test, settings.artifacts, settings.seed)
-    return report_of_mining(evidence, search)
+    return report_of_mining(evidence, evidence.measured([search.described]))
 
 
 def measure(work: Workplace) -> Findings:

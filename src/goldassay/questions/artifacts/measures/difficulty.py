@@ -281,10 +281,25 @@ def giveaway_by_counts(
 
     Source: Liang and Zeger 1986 (sums over clusters).
     """
+    constant = int(train_counts.argmax())
+    return giveaway_of(assignment, labels, guess_by_patterns(assignment, constant, left_open), constant, clusters)
+
+
+def giveaway_of(
+    assignment: DifficultyAssignment,
+    labels: Sequence[Any] | NDArray[Any],
+    guess: NDArray[np.int64],
+    constant: int,
+    clusters: NDArray[np.int64] | None = None,
+) -> Giveaway:
+    """As `giveaway`, of what the guesser says of each example, (N,), and the constant that it is compared with.
+
+    Raises:
+        InputError: As there.
+    """
     codes, single, named = _decided(assignment, labels)
-    guess, m = guess_by_patterns(assignment, train_counts, left_open)
     N, n_decided = codes.size, int(single.sum())
-    x = (guess == codes).astype(np.float64) - (m == codes)
+    x = (guess == codes).astype(np.float64) - (constant == codes)
     if x.any():
         value = float(x.mean())
         half, method = _half_width(x, clusters)
@@ -312,21 +327,60 @@ def _half_width(x: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> t
 
 
 def guess_by_patterns(
-    assignment: DifficultyAssignment, train_counts: NDArray[np.int64], left_open: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], int]:
-    """What the guesser of `giveaway` says of each test example, (N,), and m, the constant that it is compared with.
+    assignment: DifficultyAssignment, constant: int, left_open: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """What the guesser of `giveaway` says of each test example, (N,).
 
     Args:
         assignment: Of the test set.
-        train_counts: Training examples of each label, (K,).
-        left_open: Those for which the patterns name none or several, (K,).
+        constant: The most frequent label, m, with which it is compared.
+        left_open: Training examples for which the patterns name none or several, (K,).
     """
-    m = int(train_counts.argmax())
     r = int(left_open.argmax())
-    if (left_open[r] - left_open[m]) ** 2 <= 3.84 * (left_open[r] + left_open[m]):
-        r = m
+    if (left_open[r] - left_open[constant]) ** 2 <= 3.84 * (left_open[r] + left_open[constant]):
+        r = constant
     single = assignment.label_sets.sum(axis=1) == 1
-    return np.where(single, assignment.label_sets.argmax(axis=1), r), m
+    return np.where(single, assignment.label_sets.argmax(axis=1), r)
+
+
+def join_assignments(
+    parts: Sequence[tuple[DifficultyAssignment, PatternTable]],
+    places: Sequence[NDArray[np.int64]],
+    shown: PatternTable,
+) -> DifficultyAssignment:
+    """Classes of all rows by patterns of several tables; of the patterns that each holds those that are shown.
+
+    Args:
+        parts: Of some rows each, with the patterns that decided.
+        places: Of the rows of each part among all.
+        shown: The table that `pattern_rows` is to count in; what it lacks is left out of these.
+    """
+    row_of = {key: row for row, key in enumerate(_keys(shown))}
+    order = np.argsort(np.concatenate(places))
+    at, rows = [], []
+    for (assignment, patterns), own in zip(parts, places, strict=True):
+        row = np.array([row_of.get(key, -1) for key in _keys(patterns)], np.int64)[assignment.pattern_rows]
+        at.append(own[np.repeat(np.arange(len(assignment)), np.diff(assignment.pattern_offsets))][row >= 0])
+        rows.append(row[row >= 0])
+    every, held = np.concatenate(at), np.concatenate(rows)
+    sorted_ = np.lexsort((held, every))
+    first = parts[0][0]
+    return DifficultyAssignment(
+        classes=np.concatenate([each.classes for each, _ in parts])[order],
+        label_sets=np.concatenate([each.label_sets for each, _ in parts])[order],
+        pattern_rows=held[sorted_],
+        pattern_offsets=np.searchsorted(every[sorted_], np.arange(order.size + 1)),
+        rows=np.arange(order.size),
+        label_names=first.label_names,
+        threshold=first.threshold,
+    )
+
+
+def _keys(patterns: PatternTable) -> list[tuple[Any, ...]]:
+    """Each pattern as its tokens and gaps, with its label."""
+    frame = patterns.to_frame()
+    columns = (map(tuple, frame[name].to_list()) for name in ("tokens", "gaps"))
+    return list(zip(*columns, frame["label"].to_list(), strict=True))
 
 
 def _decided(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,7 +245,7 @@ class PatternTree:
 
     def numbers_of(self, words: Iterable[str]) -> NDArray[np.int32]:
         """The number of each token here, -1 where no pattern has it."""
-        return np.fromiter((self.vocabulary.get(word, -1) for word in words), np.int32)
+        return np.fromiter(map(self.vocabulary.get, words, repeat(-1)), np.int32)
 
     def _found(
         self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]
