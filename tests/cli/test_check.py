@@ -87,7 +87,7 @@ def test_limits_and_settings_that_are_not_the_default_are_named(
     for quiet in ((), ("-q",)):
         found = goldassay("check", "loosened", "--json", "check.json", *quiet)
         assert found.status == 0
-        assert found.out.splitlines()[0] == f"note     artifacts: {said}"
+        assert found.out.splitlines()[0] == f"note         artifacts: {said}"
         assert json.loads((tmp_path / "check.json").read_text())["notes"] == [f"artifacts: {said}"]
 
 
@@ -306,4 +306,4 @@ def test_the_hook_runs_on_the_files_that_it_matches(
     assert program == COMMAND.name
     done = subprocess.run([COMMAND, *words, *matched], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith("broken   max_easy_share" if status else "1 rule of goldassay.toml kept")
+    assert done.stdout.startswith("broken       max_easy_share" if status else "1 rule of goldassay.toml kept")

@@ -55,7 +55,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("line", "key", "said"),
     [
-        ("check before", "outcomes", "broken   max_easy_share"),
+        ("check before", "outcomes", "broken       max_easy_share"),
         ("diff before after", "measures", "Artifacts     unsound → sound"),
         ("instability runs.csv", "verdicts", "goldassay-instability/report.html"),
         ("split train.jsonl -o parts", "splits", "parts"),

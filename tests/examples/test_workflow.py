@@ -168,7 +168,7 @@ def test_a_pull_request_that_breaks_the_policy_fails_and_says_why(runner: Runner
     # The data of main are flawed already: they stay so.
     runner.run()
     assert runner.failed == "Gate"
-    assert "broken   max_easy_share" in runner.said
+    assert "broken       max_easy_share" in runner.said
     assert "Both reports say the same" in runner.comment
     assert "failures=" in (runner.folder / "junit.xml").read_text()
 

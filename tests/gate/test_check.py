@@ -29,9 +29,11 @@ from tests.stated import in_order, says, states
 from tests.typed import filled, findings_of
 
 
-def verdict(word: str, value: float | None = 0.1, evidence: str = "e") -> dict[str, Any]:
+def verdict(word: str, value: float | None = 0.1, evidence: str = "e", at_most: float | None = None) -> dict[str, Any]:
     headline = None if value is None else {"label": "l", "value": value, "low": value, "high": value, "unit": "points"}
-    return {"verdict": word, "evidence": evidence, "headline": headline, "next_step": "n", "rule": "r"}
+    return {
+        "verdict": word, "evidence": evidence, "headline": headline, "next_step": "n", "rule": "r", "at_most": at_most,
+    }  # fmt: skip
 
 
 def condition(name: str, improvement: float | None, reach: float = 0.02) -> Condition:
@@ -167,6 +169,7 @@ def checked(report: StoredReport | list[StoredReport], **policy: Any) -> Check:
 RULES: dict[str, Measure | None] = {
     **{measure.rule.name: measure for measure in declared() if measure.rule is not None},
     **{f"worst_{question}_verdict": None for question in judged_questions()},
+    **{f"max_{question}": None for question in judged_questions()},
     "worst_verdict": None,
 }
 # The figure that decides each rule, in the report that has it.
@@ -178,7 +181,6 @@ FIGURES = {
     "min_effective_size": (RUNS, 300.0),
     "max_score_sd": (RUNS, 0.02),
     "max_configuration_sd": (SENSITIVITY, 0.04),
-    "max_overlap": (OVERLAP, 0.02),
     "min_runs": (RUNS, 3),
     "max_generalization_gap": (SHIFT, 0.07),
     "max_false_alarm_rate": (DETECTION, 0.6),
@@ -201,7 +203,8 @@ def test_both_sides_of_a_limit(name: str) -> None:
 def test_every_rule_is_tried() -> None:
     words = {"worst_verdict", *(f"worst_{question}_verdict" for question in judged_questions())}
     assert words >= {f"worst_{question}_verdict" for question in ("artifacts", "leakage", "instability", "shift")}
-    assert set(RULES) == words | FIGURES.keys()
+    bounds = {f"max_{question}" for question in judged_questions()}
+    assert set(RULES) == words | bounds | FIGURES.keys()
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -262,7 +265,7 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
     measure = RULES[name]
     if measure is None or not measure.bounded:
         with pytest.raises(InputError, match=in_order(f"policy.{name}:", "by = 'high'", "interval")):
-            read_policy({name: {"limit": "sound" if measure is None else 1, "by": "high"}})
+            read_policy({name: {"limit": "sound" if name.startswith("worst") else 1, "by": "high"}})
         return
     ends = {"sd_low": 0.01, "sd_high": 0.04, "effective_size_low": 0.5, "effective_size_high": 2.0}
     runs = stored("runs", instability={"source": "runs", "results": [{**result("a", 3, 1.0, 0.02), **ends}]})
@@ -373,7 +376,7 @@ class TestVerdicts:
         assert not checked(AUDIT, worst_artifacts_verdict="sound").passed
 
     def test_not_measurable(self) -> None:
-        """One question demanded by name must be answered; of all, one that was measured and cannot be told must not."""
+        """A question that is demanded must be answered; what is worse than allowed is said first."""
         (outcome,) = checked(AUDIT, worst_shift_verdict="unsound").outcomes
         assert outcome.line == says("worst_shift_verdict:", "not in the report")
         assert outcome.status != "kept"
@@ -382,8 +385,42 @@ class TestVerdicts:
         both = stored("both", verdicts={"artifacts": verdict("unsound"), "leakage": verdict("unresolved")})
         (outcome,) = checked(both, worst_verdict="caution").outcomes
         assert outcome.line == says("worst_verdict:", "unsound (artifacts)", "at most caution")
-        none = stored("none", verdicts={"shift": verdict("unresolved", None)})
-        assert not checked(none, worst_verdict="unsound").passed
+
+    @pytest.mark.parametrize("word", ["unresolved", "not measurable"])
+    @pytest.mark.parametrize("value", [0.1, None])
+    def test_what_is_inconclusive_fails_unless_the_policy_lets_it_pass(self, word: str, value: float | None) -> None:
+        report = stored("open", verdicts={"shift": verdict(word, value), "leakage": verdict("caution")})
+        for rule in ("worst_verdict", "worst_shift_verdict"):
+            failing = checked(report, **{rule: "unsound"})
+            assert [outcome.status for outcome in failing.outcomes] == ["inconclusive"]
+            assert not failing.passed
+            assert states(failing.outcomes[0].line, rule, word)
+            assert checked(report, unresolved="fail", **{rule: "unsound"}).passed is False
+            passing = checked(report, unresolved="pass", **{rule: "unsound"})
+            assert [outcome.status for outcome in passing.outcomes] == ["inconclusive"]
+            assert passing.passed
+        # Nothing that is broken passes with it, and the caution beside it breaks first.
+        assert not checked(report, unresolved="pass", worst_verdict="sound").passed
+
+    def test_the_bound_of_a_question_is_limited(self) -> None:
+        bounded = stored("b", verdicts={"leakage": verdict("unresolved", at_most=0.081)})
+        (kept,) = checked(bounded, max_leakage=0.081).outcomes
+        assert (kept.status, kept.value) == ("kept", 0.081)
+        (broken,) = checked(bounded, max_leakage=0.08).outcomes
+        assert broken.line == says("max_leakage:", "8.1\N{NO-BREAK SPACE}%", "8.0\N{NO-BREAK SPACE}%")
+        assert not checked(bounded, unresolved="pass", max_leakage=0.08).passed
+        points = stored("p", verdicts={"instability": verdict("sound", at_most=0.004)})
+        assert "0.5 points" in checked(points, max_instability=0.005).outcomes[0].line
+
+    @pytest.mark.parametrize("word", ["sound", "unresolved", "not measurable"])
+    def test_where_nothing_bounds_a_flaw_the_rule_is_broken(self, word: str) -> None:
+        unbounded = stored("u", verdicts={"leakage": verdict(word)})
+        for more in ({}, {"unresolved": "pass"}):
+            check = checked(unbounded, max_leakage=1, **more)
+            assert [outcome.status for outcome in check.outcomes] == ["broken"]
+            assert not check.passed
+            assert word in check.outcomes[0].line
+        assert checked(unbounded, max_leakage={"limit": 1, "optional": True}).passed
 
 
 def test_several_reports_are_judged_together() -> None:

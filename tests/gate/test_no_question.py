@@ -41,17 +41,18 @@ def test_no_key_of_a_question(file: Path) -> None:
 @pytest.fixture
 def toy() -> Iterator[Measure]:
     """A question that nothing else knows."""
-    kept = dict(module._DECLARED), list(module._JUDGED)
+    kept = dict(module._DECLARED), dict(module._JUDGED)
     declare_verdict("toy")
     yield declare(
         Measure(
-            "toy.share", "toy share", "share", "lower", rule=Rule("max_toy", "share of toys", "at most"),
+            "toy.share", "toy share", "share", "lower", rule=Rule("max_toy_share", "share of toys", "at most"),
             pairing=Pairing("toy"),
         )
     )  # fmt: skip
     module._DECLARED.clear()
     module._DECLARED.update(kept[0])
-    module._JUDGED[:] = kept[1]
+    module._JUDGED.clear()
+    module._JUDGED.update(kept[1])
 
 
 def report(measure: Measure, value: float, word: str) -> StoredReport:
@@ -61,10 +62,10 @@ def report(measure: Measure, value: float, word: str) -> StoredReport:
 
 
 def test_a_new_question_is_judged(toy: Measure) -> None:
-    policy = {"max_toy": {"limit": 0.3, "by": "high"}, "toy.share": {"min": 0.1}, "worst_toy_verdict": "sound"}
+    policy = {"max_toy_share": {"limit": 0.3, "by": "high"}, "toy.share": {"min": 0.1}, "worst_toy_verdict": "sound"}
     check = check_reports([report(toy, 0.25, "caution")], read_policy(policy))
     assert [outcome.line.replace("\N{NO-BREAK SPACE}", " ") for outcome in check.outcomes] == [
-        says("max_toy:", "25.0 % [15.0, 35.0]", "at most 30.0 %", "upper end"),
+        says("max_toy_share:", "25.0 % [15.0, 35.0]", "at most 30.0 %", "upper end"),
         says("toy.share:", "25.0 % [15.0, 35.0]", "at least 10.0 %"),
         says("worst_toy_verdict:", "caution", "at most sound"),
     ]

@@ -54,5 +54,6 @@ def test_nothing_is_demanded() -> None:
 def test_the_guide_names_every_rule() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
     rules = {measure.rule.name for measure in declared() if measure.rule is not None}
-    for rule in rules | {f"worst_{question}_verdict" for question in judged_questions()} | {"worst_verdict"}:
+    of_questions = [(f"worst_{question}_verdict", f"max_{question}") for question in judged_questions()]
+    for rule in {*rules, "worst_verdict", "unresolved", *(name for names in of_questions for name in names)}:
         assert f"# {rule} = " in guide

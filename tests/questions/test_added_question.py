@@ -39,13 +39,14 @@ def rows(n: int, start: int) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
     # Other tests go through all that is declared.
-    measures, judged = dict(figures._DECLARED), list(figures._JUDGED)
+    measures, judged = dict(figures._DECLARED), dict(figures._JUDGED)
     site = tmp_path_factory.mktemp("added") / "site"
     with installed(site, "goldassay.questions", brevity="brevity_question:BREVITY"):
         yield goldassay.audit(rows(120, 0), rows(60, 200))
     figures._DECLARED.clear()
     figures._DECLARED.update(measures)
-    figures._JUDGED[:] = judged
+    figures._JUDGED.clear()
+    figures._JUDGED.update(judged)
 
 
 def test_it_appears_in_every_output(report: Report, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def _look_lines(found: Look) -> list[str]:
 
 
 def show_check(found: Check, output: Output) -> None:
-    """Print the rules that are broken or skipped, and exit with 1 where one is broken."""
+    """Print the rules that are not kept, and exit with 1 where one is broken, or inconclusive and not let pass."""
     inputs = [Path(report["path"]) for report in found.reports]
     if (junit := output.given.get("junit")) is not None:
         from goldassay.gate.check import to_junit
@@ -117,14 +117,12 @@ def show_check(found: Check, output: Output) -> None:
         text = json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
         write_json(output.json, text.encode("utf-8", "backslashreplace").decode("utf-8"), inputs=inputs)
     for outcome in found.outcomes:
-        if outcome.status == "broken":
-            typer.echo(f"broken   {one_line(outcome.line)}")
-        elif outcome.status == "skipped" and not output.quiet:
-            typer.echo(f"skipped  {one_line(outcome.line)}")
+        if outcome.status in ("broken", "inconclusive") or (outcome.status == "skipped" and not output.quiet):
+            typer.echo(f"{outcome.status:<12} {one_line(outcome.line)}")
     # Whoever loosens a limit makes a verdict pass: no gate may be quiet about that.
     for note in found.notes:
-        typer.echo(f"note     {one_line(note)}")
-    if found.broken:
+        typer.echo(f"{'note':<12} {one_line(note)}")
+    if not found.passed:
         raise typer.Exit(1)
     kept = sum(outcome.status == "kept" for outcome in found.outcomes)
     output.show([f"{kept} rule{'' if kept == 1 else 's'} of {one_line(found.policy)} kept, none broken"])

@@ -237,7 +237,8 @@ def _number(value: Any) -> float:
 
 
 _DECLARED: dict[str, Measure] = {}
-_JUDGED: list[str] = []
+# Questions with a verdict, and the unit of what they bound.
+_JUDGED: dict[str, Unit] = {}
 
 
 def declare(measure: Measure) -> Measure:
@@ -256,10 +257,14 @@ def declare(measure: Measure) -> Measure:
     return measure
 
 
-def declare_verdict(question: str) -> None:
-    """Make the verdict on a question known to policies, as "worst_QUESTION_verdict"."""
-    if question not in _JUDGED:
-        _JUDGED.append(question)
+def declare_verdict(question: str, unit: Unit = "share") -> None:
+    """Make the verdict on a question known to policies, as "worst_QUESTION_verdict", and its bound as "max_QUESTION".
+
+    Args:
+        question: Its key.
+        unit: Of its bound, `at_most`.
+    """
+    _JUDGED.setdefault(question, unit)
 
 
 def order_declared(questions: Sequence[str]) -> None:
@@ -268,7 +273,8 @@ def order_declared(questions: Sequence[str]) -> None:
     def place(question: str) -> int:
         return questions.index(question) if question in questions else len(questions)
 
-    _JUDGED.sort(key=place)
+    for question in sorted(_JUDGED, key=place):
+        _JUDGED[question] = _JUDGED.pop(question)
     for id_ in sorted(_DECLARED, key=lambda id_: place(_DECLARED[id_].question)):
         _DECLARED[id_] = _DECLARED.pop(id_)
 
@@ -281,6 +287,11 @@ def declared() -> tuple[Measure, ...]:
 def judged_questions() -> tuple[str, ...]:
     """The questions whose verdict a policy may limit, in the order of declaration."""
     return tuple(_JUDGED)
+
+
+def unit_of_bound(question: str) -> Unit:
+    """The unit of what the verdict on a question bounds."""
+    return _JUDGED[question]
 
 
 def measure_of(id_: str) -> Measure | None:

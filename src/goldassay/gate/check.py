@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goldassay.gate.policy import Demand
     from goldassay.gate.reading import StoredReport
 
-Status = Literal["kept", "broken", "skipped"]
+Status = Literal["kept", "broken", "inconclusive", "skipped"]
 
 SCHEMA = "goldassay.check"
 
@@ -36,7 +36,8 @@ class Outcome(Result):
 
     Attributes:
         rule: Its name in `[policy]`.
-        status: kept, broken, or skipped where the measure is lacking and the rule optional.
+        status: kept; broken; inconclusive where a verdict shows neither a flaw nor its absence; or skipped where the
+            measure is lacking and the rule optional.
         line: The same as a sentence.
         measure: What is measured, in words.
         direction: "at most" or "at least".
@@ -75,23 +76,30 @@ class Check(Result):
         reports: Which reports were judged.
         outcomes: One a rule, in the order of the rules.
         policy: Name of the file that holds the policy; "" where no file does.
+        unresolved: Whether inconclusive rules "fail" or "pass".
         notes: Verdicts that rest on limits or settings that are not the default, a sentence each.
     """
 
     reports: tuple[dict[str, Any], ...]
     outcomes: tuple[Outcome, ...]
     policy: str = ""
+    unresolved: Literal["fail", "pass"] = "fail"
     notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
-        """Whether no rule is broken."""
-        return not self.broken
+        """Whether no rule is broken, and none inconclusive unless the policy lets these pass."""
+        return not self.broken and not self.failing_unresolved
 
     @property
     def broken(self) -> tuple[Outcome, ...]:
         """The rules that are broken."""
         return tuple(outcome for outcome in self.outcomes if outcome.status == "broken")
+
+    @property
+    def failing_unresolved(self) -> tuple[Outcome, ...]:
+        """The rules that are inconclusive, where the policy does not let these pass."""
+        return tuple(each for each in self.outcomes if each.status == "inconclusive" and self.unresolved == "fail")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, with the schema's name and the verdict first."""
@@ -126,6 +134,7 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], fil
         reports=tuple(report.describe().to_dict() for report in reports),
         outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
         policy=file,
+        unresolved="pass" if any(demand.passes_unresolved for demand in policy) else "fail",
         notes=tuple(
             f"{question}{_place(str(report.path), reports)}: {verdict.limits}"
             for report in reports
@@ -152,7 +161,7 @@ def _judge(demand: Demand, reports: Sequence[StoredReport]) -> Outcome:
 
 def _held(demand: Demand, report: StoredReport) -> list[_Held]:
     """What the demand is about in one report."""
-    if demand.unit == "verdict":
+    if demand.questions:
         return _verdicts(demand, report)
     return [
         _Held(
@@ -168,11 +177,14 @@ def _verdicts(demand: Demand, report: StoredReport) -> list[_Held]:
     held = []
     for question in demand.questions:
         verdict = report.verdicts.get(question)
-        if verdict is None or (demand.spares_unmeasured and verdict.headline is None):
+        if verdict is None:
             continue
-        word = verdict.verdict
-        of = (question,) if demand.spares_unmeasured else ()
-        held.append(_Held(word, _rank(word), of=of, report=str(report.path)))
+        of = (question,) if len(demand.questions) > 1 else ()
+        if not demand.of_bound:
+            held.append(_Held(verdict.verdict, _rank(verdict.verdict), of=of, report=str(report.path)))
+            continue
+        bound = math.nan if verdict.at_most is None else verdict.at_most
+        held.append(_Held(bound, bound, of=of, reason=f"the verdict is {verdict.verdict}", report=str(report.path)))
     return held
 
 
@@ -186,7 +198,7 @@ def _rank(value: float | str) -> float:
 def _lacking(demand: Demand, undefined: Sequence[_Held], reports: Sequence[StoredReport]) -> Outcome:
     if undefined:
         first = undefined[0]
-        what = f"is {first.value}" if demand.unit == "verdict" else "is not defined"
+        what = f"is {first.value}" if isinstance(first.value, str) else "is not defined"
         if isinstance(first.value, float) and not math.isnan(first.value):
             what = f"has no interval, and by = {demand.by!r} asks for one"
         why = first.reason
@@ -197,14 +209,15 @@ def _lacking(demand: Demand, undefined: Sequence[_Held], reports: Sequence[Store
         why = next((said for each in reports if (said := _why_lacking(demand, each))), "")
     of = f" ({', '.join(first.of)})" if first.of else ""
     line = f"{demand.name}: {demand.sentence} {what}{of}{_place(first.report, reports)}" + (f": {why}" if why else "")
-    return _outcome(demand, "skipped" if demand.optional else "broken", line, first, undefined, undefined)
+    status: Status = "skipped" if demand.optional else "inconclusive" if isinstance(first.value, str) else "broken"
+    return _outcome(demand, status, line, first, undefined, undefined)
 
 
 def _why_lacking(demand: Demand, report: StoredReport) -> str:
     """What the report itself says about a figure that it lacks; empty where it says nothing."""
     if demand.rule is not None and any(demand.limits(figure) for figure in report.figures):
         return f"what it has is of {' or '.join(demand.rule.without.values())}, which does not count"
-    for question in dict.fromkeys(measure.question for measure in demand.measures):
+    for question in dict.fromkeys((*demand.questions, *(measure.question for measure in demand.measures))):
         verdict = report.stated.get(question)
         # Without a headline nothing was measured, and the evidence says why.
         if verdict is not None and verdict.headline is None:
@@ -252,17 +265,17 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def to_junit(check: Check) -> str:
-    """The check as the usual JUnit XML: a broken rule is a failure, an optional one without a measure is skipped.
+    """The check as the usual JUnit XML: what fails is a failure, what passes without being kept is skipped.
 
     The time stamp is that of the last report, left out where no report has one; no durations are given: the same
     reports always make the same file.
     """
-    status = [outcome.status for outcome in check.outcomes]
+    failures = (*check.broken, *check.failing_unresolved)
     counts = {
-        "tests": str(len(status)),
-        "failures": str(status.count("broken")),
+        "tests": str(len(check.outcomes)),
+        "failures": str(len(failures)),
         "errors": "0",
-        "skipped": str(status.count("skipped")),
+        "skipped": str(sum(each.status != "kept" for each in check.outcomes) - len(failures)),
         "time": "0",
     }
     root = ET.Element("testsuites", {"name": "goldassay check", **counts})
@@ -286,9 +299,9 @@ def to_junit(check: Check) -> str:
         if outcome.report:
             case.set("file", _clean(outcome.report))
         line = _clean(outcome.line)
-        if outcome.status == "broken":
+        if outcome in failures:
             ET.SubElement(case, "failure", {"message": line, "type": "PolicyViolation"}).text = line
-        elif outcome.status == "skipped":
+        elif outcome.status != "kept":
             ET.SubElement(case, "skipped", {"message": line})
         else:
             ET.SubElement(case, "system-out").text = line

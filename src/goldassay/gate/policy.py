@@ -1,7 +1,8 @@
 """What a policy demands: its rules and ids of figures, checked against the measures that are declared.
 
 A policy is the table `[policy]` of goldassay.toml. Its keys are names of rules, which a question declares with its
-measures, the verdicts on questions, or ids of figures.
+measures, the verdicts on questions and their bounds, or ids of figures. `unresolved` says whether a verdict that shows
+neither a flaw nor its absence passes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, create_model, model_validator
 
 from goldassay.core.errors import InputError
-from goldassay.core.figures import Direction, Figure, Measure, Rule, declared, judged_questions
+from goldassay.core.figures import Direction, Figure, Measure, Rule, declared, judged_questions, unit_of_bound
 from goldassay.core.settings import Settings, StrictSection, validated
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Demand:
         measures: What is limited; none where verdicts are.
         questions: Whose verdicts are limited.
         rule: Says which figures do not count; None where an id of a figure is limited.
-        spares_unmeasured: A verdict is passed over where nothing was measured.
+        of_bound: The bounds of verdicts, `at_most`, are limited, not their words.
+        passes_unresolved: A verdict that shows neither a flaw nor its absence passes.
     """
 
     name: str
@@ -53,7 +55,8 @@ class Demand:
     measures: tuple[Measure, ...] = ()
     questions: tuple[str, ...] = ()
     rule: Rule | None = None
-    spares_unmeasured: bool = False
+    of_bound: bool = False
+    passes_unresolved: bool = False
 
     def limits(self, figure: Figure) -> bool:
         """Whether a figure is one of those that are limited."""
@@ -147,7 +150,10 @@ def read_policy(table: Any, file: str | os.PathLike[str] | None = None) -> tuple
     known = tuple((each.id, each.unit, each.bounded, each.rule and each.rule.name) for each in declared())
     kind: Any = _settings_model(known, judged_questions())
     checked = validated(kind, {"policy": content}, file=file).policy
-    return tuple(demand for name in content for demand in _demands(name, getattr(checked, name)))
+    passes = checked.unresolved == "pass"
+    return tuple(
+        demand for name in content if name != "unresolved" for demand in _demands(name, getattr(checked, name), passes)
+    )
 
 
 def require_demands(demands: Sequence[Demand], file: str | os.PathLike[str] | None = None) -> tuple[Demand, ...]:
@@ -192,6 +198,9 @@ def _policy_model() -> type[BaseModel]:
         fields[rule] = _field(_RuleLimit, {"limit": _RULE_LIMITS[measures[0].unit]}, measures[0].bounded)
     for name in _verdict_rules():
         fields[name] = _field(_RuleLimit, {"limit": _RULE_LIMITS["verdict"]}, bounded=False)
+    for name in _bound_rules():
+        fields[name] = _field(_RuleLimit, {"limit": _RULE_LIMITS["share"]}, bounded=False)
+    fields["unresolved"] = (Literal["fail", "pass"], "fail")
     for measure in declared():
         limit = _FIGURE_LIMITS[measure.unit] | None
         fields[measure.id] = _field(_FigureLimit, {"max": limit, "min": limit}, measure.bounded, default=None)
@@ -221,7 +230,12 @@ def _verdict_rules() -> dict[str, tuple[str, ...]]:
     }
 
 
-def _demands(name: str, limit: Any) -> list[Demand]:
+def _bound_rules() -> dict[str, str]:
+    """The question whose bound each rule limits, by its name."""
+    return {f"max_{question}": question for question in judged_questions()}
+
+
+def _demands(name: str, limit: Any, passes_unresolved: bool) -> list[Demand]:
     shared = {"name": name, "by": limit.by, "optional": limit.optional}
     if name in (rules := _rules()):
         measures = rules[name]
@@ -234,12 +248,18 @@ def _demands(name: str, limit: Any) -> list[Demand]:
             )
         ]  # fmt: skip
     if name in (verdicts := _verdict_rules()):
-        of_all = name == "worst_verdict"
-        sentence = "verdict" if of_all else f"verdict on {verdicts[name][0]}"
+        sentence = "verdict" if name == "worst_verdict" else f"verdict on {verdicts[name][0]}"
         return [
             Demand(
                 sentence=sentence, direction="at most", unit="verdict", limit=limit.limit, questions=verdicts[name],
-                spares_unmeasured=of_all, **shared,
+                passes_unresolved=passes_unresolved, **shared,
+            )
+        ]  # fmt: skip
+    if (question := _bound_rules().get(name)) is not None:
+        return [
+            Demand(
+                sentence=f"flaw that {question} leaves possible", direction="at most", limit=limit.limit,
+                unit=unit_of_bound(question), questions=(question,), of_bound=True, **shared,
             )
         ]  # fmt: skip
     measure = next(each for each in declared() if each.id == name)

@@ -11,7 +11,7 @@ from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import FamiliesOpen
 from goldassay.questions.policy_rules import MIN_RUNS, NO_QUICK_PROBES
 
-declare_verdict("instability")
+declare_verdict("instability", "points")
 
 
 @result

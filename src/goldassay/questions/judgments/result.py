@@ -13,7 +13,7 @@ from goldassay.stats.effects import Effects
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-declare_verdict("judgments")
+declare_verdict("judgments", "points")
 
 _POSITION = declare(
     Measure("judgments.position", "what the first seat adds to the win rate", "points", "lower", least=-1, most=1)

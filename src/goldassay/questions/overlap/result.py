@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, left_out, result, role
+from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figure, left_out, result, role
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -174,10 +174,7 @@ class OverlapResult(Result):
 
     corpus: str = role("corpus")
     share: float = figure(
-        Measure(
-            "overlap.found", "items found with their answers", "share", "lower",
-            rule=Rule("max_overlap", "items that stand in the corpus with their answers", "at most"),
-        ),
+        Measure("overlap.found", "items found with their answers", "share", "lower"),
         "low", "high", n="n_searched", reason="reason",
     )  # fmt: skip
     low: float | None

@@ -10,7 +10,7 @@ from goldassay.core.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-declare_verdict("sensitivity")
+declare_verdict("sensitivity", "points")
 
 _ORDER = declare(
     Measure("sensitivity.order_changes", "pairs of models whose order changes", "share", "lower", least=0, most=1)
