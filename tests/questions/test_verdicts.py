@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.settings import InstabilityLimits, LeakageLimits
 from goldassay.leakage import ConditionAccuracy
+from goldassay.questions.effect_sentences import describe_judged
 from goldassay.questions.instability.result import RunScores
 from goldassay.questions.instability.verdict import (
     Spread,
@@ -238,6 +239,26 @@ def test_sound_is_worded_as_what_was_shown() -> None:
     assert verdict.verdict == "sound"
     assert verdict.evidence.startswith("No reader tried here gains 12.0\N{NO-BREAK SPACE}% or more")
     assert "patterns by share" in verdict.evidence
+
+
+def test_sound_says_the_limit_of_each_kind() -> None:
+    found = effects(effect(-0.02, 0.02))
+    limits = [kind("one word", 0.04), kind("form", 0.056), kind("two words", 0.081, counts=False)]
+    limits.append(kind("many words", 0.3, counts=False))
+    said = describe_judged(judge_effects(found, (), limits), found).replace("\N{NO-BREAK SPACE}", " ")
+    for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %", "cannot see: many words"):
+        assert part in said
+    assert "negligible" not in said
+    small = describe_judged(judge_effects(found, (), [kind("one word", 0.029)]), found)
+    assert "negligible" in small
+
+
+def test_unresolved_says_between_which_bounds() -> None:
+    found = effects(effect(-0.02, 0.15))
+    said = describe_judged(judge_effects(found), found).replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith("Unresolved between 0.0 % and 15.0 %")
+    found = effects(effect(0.02, 0.15))
+    assert "between 2.0" in describe_judged(judge_effects(found), found)
 
 
 def test_one_run_is_never_worth_more_than_two() -> None:

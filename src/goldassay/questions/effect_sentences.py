@@ -72,6 +72,8 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
     said = describe_effect(effect)
     if judged.word == "sound":
         left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
+        if any(each.counts for each in judged.limits):
+            return f"{describe_limits(judged, effect.caution, effect.unsound)}{left_out}"
         parts = len({(each.part, each.reader) for each in effects.effects})
         readers = "No reader tried here" if parts > 1 else "The reader tried here does not gain"
         return (
@@ -81,9 +83,23 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
             else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}.{left_out}"
         )
     if judged.word == "unresolved":
-        return f"Largest upper end: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
+        between = f"Unresolved between {percent(max(0.0, judged.low))} and {percent(judged.at_most)}"
+        return f"{between}: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
     limit = effect.unsound if judged.word == "unsound" else effect.caution
     return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
+
+
+def describe_limits(judged: Judged, caution: float, unsound: float) -> str:
+    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen."""
+    counted = " or ".join(each.kind for each in judged.limits if each.counts)
+    negligible = ", which is negligible" if judged.at_most < caution else ""
+    others = [each for each in judged.limits if not each.counts]
+    seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < unsound)
+    unseen = ", ".join(each.kind for each in others if each.limit >= unsound)
+    return (
+        f"Cues of the kinds {counted} give away the label of at most {percent(judged.at_most)} of the rows{negligible}"
+        f"{seen}.{f' These readers cannot see: {unseen}.' if unseen else ''}"
+    )
 
 
 def control_doubt(
