@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
@@ -140,3 +141,28 @@ def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.M
     choice = LeakageChoice(cluster=False, map=False)
     report = study_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))
     assert json.loads(report.to_json())["verdicts"]["leakage"]["evidence"] == "The check said so."
+
+
+@pytest.mark.parametrize("given", ["folds", "test"])
+def test_an_audit_and_a_command_alone_say_the_same_of_artifacts(given: str) -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(60)]
+    data = [
+        {
+            "premise": " ".join(rng.choice(words, 8)),
+            "hypothesis": " ".join([*rng.choice(words, 6), *(["never"] if label == "no" and at % 2 else [])]),
+            "label": label,
+        }
+        for at, label in enumerate(rng.choice(["yes", "no"], 700))
+    ]
+    parts = (data, None) if given == "folds" else (data[:500], data[500:])
+    audited = goldassay.audit(*parts).to_dict()
+    alone = goldassay.measure_artifacts(*parts).to_dict()
+    assert alone["verdicts"]["artifacts"] == {
+        key: value for key, value in audited["verdicts"]["artifacts"].items() if key in alone["verdicts"]["artifacts"]
+    }
+    for name in ("effects", "n_selected", "strongest", "difficulty", "coverage", "giveaway", "others"):
+        assert alone["artifacts"][name] == audited["artifacts"][name]
+    leakage = goldassay.measure_leakage(*parts, conditions=["hypothesis_only", "premise_only"]).to_dict()
+    found = {each["condition"]: each["accuracy"] for each in leakage["leakage"]["conditions"]}
+    assert found == {each["condition"]: each["accuracy"] for each in audited["leakage"]["conditions"]}

@@ -131,7 +131,7 @@ def measure(
             for role in split.test.text_columns:
                 artifacts[role] = find_artifacts(split, role, settings)
         patterns = [each.readings for each in artifacts.values()]
-    verdict, effects, readings = judge(evidence, report, patterns, further, settings, steps)
+    verdict, effects, readings = judge(evidence, report, patterns, further, settings, steps, information)
     found: list[RoleClusters] = []
     for role, vectors in _vectors(evidence, choice, undefined).items():
         with steps.step(f"clustering the {role} sentences") as progress:

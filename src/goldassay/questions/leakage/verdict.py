@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.partial_input import PartialInputRuns
+    from goldassay.questions.leakage.result import Information
     from goldassay.stats.effects import Effect, Effects, Measure, ReaderPredictions
     from goldassay.stats.effects import Limits as EffectLimits
 
@@ -67,6 +68,7 @@ def judge(
     further: Sequence[ReaderPredictions],
     settings: Settings,
     steps: Steps,
+    information: Sequence[Information] = (),
 ) -> tuple[Verdict, Effects | None, list[ReaderPredictions]]:
     """Judge what all readers of all parts gain.
 
@@ -77,6 +79,7 @@ def judge(
         further: What other readers of these parts name.
         settings: Limits and seed.
         steps: Progress.
+        information: Bits that each condition tells, where probabilities are known.
 
     Returns:
         The verdict, the effects that it follows from (None where no part was read), and what the readers name.
@@ -84,18 +87,7 @@ def judge(
     parts, limits, seed, codes = part_rows(report), settings.verdicts.leakage, settings.seed, evidence.clusters
     of_patterns = [reading for each in patterns for reading in each.readings]
     if not parts:
-        return (
-            not_measurable(
-                "Each example is a single text: it has no premise and hypothesis of which one could be left out."
-                if TEXT in evidence.conditions
-                else "There are no predictions of a model that sees only a part of the input.",
-                "Give the predictions of a part, or a training set to train on."
-                if TEXT not in evidence.conditions
-                else "Nothing to do for this question; look at the artifacts.",
-            ),
-            None,
-            of_patterns,
-        )
+        return _without_predictions(evidence, information), None, of_patterns
     readings = readings_of(evidence, codes)
     shown = {each.part for each in readings}
     readings += [each for each in of_patterns if each.part in shown]
@@ -147,8 +139,28 @@ def judge(
         n_shared=_shared_rows(evidence),
         limits=limits,
         subject=_subject(evidence),
+        by_folds=evidence.fold_codes is not None,
     )
     return verdict, effects, readings
+
+
+def _without_predictions(evidence: PartialInputRuns, information: Sequence[Information]) -> Verdict:
+    """What is said where no reader names a label from a part of the input."""
+    if TEXT in evidence.conditions:
+        return not_measurable(
+            "Each example is a single text: it has no premise and hypothesis of which one could be left out.",
+            "Nothing to do for this question; look at the artifacts.",
+        )
+    told = [each for each in information if is_part(each.condition) and each.h_yb > 0]
+    why = "There are no predictions of a model that sees only a part of the input."
+    if told:
+        most = max(told, key=lambda each: each.information / each.h_yb)
+        why = (
+            f"The {part_name(most.condition)} tells {percent(most.information / most.h_yb)} of the label's information "
+            f"({most.information:.3f} of {most.h_yb:.3f} bits). The labels that the model named are not at hand, and "
+            "what a part gains is judged by these."
+        )
+    return not_measurable(why, "Give the predictions of a part, or a training set to train on.")
 
 
 def _subject(evidence: PartialInputRuns) -> str:
@@ -364,6 +376,7 @@ def judge_leakage(
     n_shared: int,
     limits: LeakageLimits,
     subject: str = "A quick probe",
+    by_folds: bool = False,
 ) -> Verdict:
     """Judge how much of the label a part of the input tells.
 
@@ -378,10 +391,11 @@ def judge_leakage(
         n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
         subject: What was trained.
+        by_folds: Every fold has a reader of its own.
     """
     judged = judge_effects(effects, doubts)
     part = part_name(best.condition)
-    seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}"
+    seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}" + ", one probe a fold" * by_folds
     evidence = (
         f"{describe_judged(judged, effects)} {subject} that sees only the {part} is right in "
         f"{percent(best.accuracy)} of "
@@ -391,7 +405,7 @@ def judge_leakage(
     )
     if n_shared >= SHARED_WORTH_NAMING * n_test:
         evidence += f" {n_shared:,} of the test rows also occur in the training part and can be memorized."
-    if best.n_runs == 1 and judged.word in ("unsound", "caution"):
+    if best.n_runs == 1 and not by_folds and judged.word in ("unsound", "caution"):
         evidence += " One run: another seed may move it further."
     worst = part if judged.decisive is None else judged.decisive.part
     next_step = {
