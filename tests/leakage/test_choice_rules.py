@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, chisquare, norm
 
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.readers.choice_rules import chance_of, measure_rules, pick_all
+from goldassay.readers.choice_rules import chance_of, measure_positions, measure_rules, pick_all
 from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects
 
 
@@ -222,6 +223,9 @@ def test_skill_over_chance_is_that_of_the_rule_and_bounded_by_where_it_applies()
     for effect, reading in zip(found.effects, readings, strict=True):
         assert effect.measure == "accuracy skill"
         assert effect.value == pytest.approx(by_rule[effect.reader].effect)
+        assert effect.measurable == (by_rule[effect.reader].n_items >= 10)
+        if not effect.measurable:
+            continue
         assert effect.low <= effect.value <= effect.high
         assert reading.applies is not None
         assert effect.high <= reading.applies.mean() + 1e-12
@@ -243,3 +247,81 @@ def test_the_interval_over_chance_covers(skill: float) -> None:
         )  # fmt: skip
         above += found.effects[0].high >= skill
     assert above >= 94
+
+
+def keyed(keys: np.ndarray, n_choices: int = 5) -> ChoiceItems:
+    """Items whose right choices stand at these places."""
+    return items_of([(f"q{at}", [f"c{k}" for k in range(n_choices)], [int(key)]) for at, key in enumerate(keys)])
+
+
+def test_places_are_tested_together_as_pearson_does() -> None:
+    """AQuA's keys stand at its five places 132, 124, 89, 103 and 60 times."""
+    counts = (132, 124, 89, 103, 60)
+    found = measure_positions(keyed(np.repeat(np.arange(5), counts)))
+    assert found is not None
+    expected = chisquare(counts)
+    assert (found.chi_square, found.p, found.df) == pytest.approx((expected.statistic, expected.pvalue, 4))
+    assert found.p == pytest.approx(1.4e-6, rel=0.01)
+    assert (found.position, found.share, found.n_items) == (1, pytest.approx(132 / 508), 508)
+    assert found.skill == pytest.approx((132 / 508 - 0.2) / 0.8)
+    assert found.to_move == pytest.approx((132 + 124 + 103 - 3 * 101.6) / 508)
+
+
+def test_items_of_several_sizes_and_right_choices_differ_from_chance_as_drawn_ones_do() -> None:
+    """Against right choices drawn anew in every item, 4,000 times."""
+    rng = np.random.default_rng(0)
+    shapes = [(int(rng.integers(2, 6)), int(rng.integers(1, 3))) for _ in range(60)]
+
+    def drawn(draw: np.random.Generator) -> ChoiceItems:
+        return items_of(
+            [
+                ("q", [f"c{k}" for k in range(size)], sorted(draw.choice(size, min(right, size - 1), replace=False)))
+                for size, right in shapes
+            ]
+        )
+
+    kept = [measure_positions(drawn(np.random.default_rng(seed))) for seed in range(300)]
+    p = np.array([each.p for each in kept if each is not None])
+    assert p.size == 300
+    for level in (0.05, 0.2, 0.5):
+        assert (p < level).mean() == pytest.approx(level, abs=3.5 * np.sqrt(level * (1 - level) / 300))
+
+
+@pytest.mark.parametrize("alike", [0.0, 1.0])
+def test_items_of_a_passage_are_not_counted_as_independent(alike: float) -> None:
+    """Where passages have all keys at one place, the test is that of passages; else as many items more tell more."""
+    rng = np.random.default_rng(1)
+    of_passage = rng.integers(0, 4, 60)
+    keys = np.where(rng.random(600) < alike, np.repeat(of_passage, 10), rng.integers(0, 4, 600))
+    items, clusters = keyed(keys, 4), np.repeat(np.arange(60), 10)
+    plain, clustered = measure_positions(items), measure_positions(items, clusters)
+    passages = measure_positions(keyed(of_passage, 4))
+    assert plain is not None
+    assert clustered is not None
+    assert passages is not None
+    if alike:
+        assert plain.p < 1e-4 < clustered.p
+        assert clustered.p == pytest.approx(passages.p, abs=0.1)
+    else:
+        assert clustered.p == pytest.approx(plain.p, abs=0.25)
+
+
+def test_the_test_of_places_keeps_its_level() -> None:
+    """At 5 % of 400 sets of 150 items, in passages of 5 whose keys are alike by .2."""
+    found, items = 0, keyed(np.zeros(150, np.int64), 4)
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        own, shared = rng.integers(0, 4, 150), np.repeat(rng.integers(0, 4, 30), 5)
+        keys = np.where(rng.random(150) < 0.45, shared, own)
+        drawn = replace(items, right=items.places == keys[items.item_of])
+        each = measure_positions(drawn, np.repeat(np.arange(30), 5))
+        assert each is not None
+        found += each.p < 0.05
+    # Above 32 of 400 is rarer than one of 200 at a true level of 5 %.
+    assert found <= 32
+
+
+def test_places_that_every_passage_has_as_often_are_even() -> None:
+    found = measure_positions(keyed(np.tile(np.arange(4), 30), 4), np.repeat(np.arange(30), 4))
+    assert found is not None
+    assert (found.chi_square, found.p, found.to_move) == (pytest.approx(0, abs=1e-9), 1, pytest.approx(0, abs=1e-9))

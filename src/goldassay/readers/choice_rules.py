@@ -25,7 +25,8 @@ import polars as pl
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.kernels.hashing import STEP, absorbed
-from goldassay.readers.rule_effects import RuleEffect
+from goldassay.readers.rule_effects import KeyPositions, RuleEffect
+from goldassay.stats.clusters import dense_codes
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
@@ -337,6 +338,55 @@ def _drawn_p(
         return float(much)
     little = (1 + np.count_nonzero(drawn <= hit + 1e-9)) / (1 + DRAWS)
     return float(min(1.0, 2 * min(much, little)))
+
+
+def measure_positions(items: ChoiceItems, clusters: NDArray[np.integer] | None = None) -> KeyPositions | None:
+    """Test all places of right choices together; None where places mean nothing.
+
+    With o the sum over items of [right at place k] - chance, and V its covariance under chance, o' V^-1 o is chi-square
+    (of equal numbers of choices Pearson's). Where items depend on each other, it is divided by the mean design effect
+    and its spread over directions, and compared with F of G - 1 clusters. Simulated at p < .001: .0 to .09 % of sets.
+
+    Args:
+        items: N of them.
+        clusters: Codes of items that do not vary independently, (N,).
+
+    Source: Pearson 1900; Rao and Scott 1984 and Thomas and Rao 1987 for clusters.
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    most = int(items.sizes.max())
+    if not items.ordered:
+        return None
+    chance, size = chance_of(items), items.sizes
+    excess = np.zeros((len(items), most))
+    excess[items.item_of, items.places] = items.right - chance[items.item_of]
+    observed = excess.sum(axis=0)
+    spread = chance * (1 - chance) * size / np.maximum(size - 1, 1)
+    covariance = np.zeros((most, most))
+    for n_choices in np.unique(size).tolist():
+        block = np.eye(n_choices) - 1 / n_choices
+        covariance[:n_choices, :n_choices] += float(spread[size == n_choices].sum()) * block
+    inverse = np.linalg.pinv(covariance, hermitian=True)
+    chi_square, df = float(observed @ inverse @ observed), float(np.linalg.matrix_rank(covariance, hermitian=True))
+    codes = dense_codes(clusters, len(items))
+    sizes = np.bincount(codes)
+    if sizes.size == len(items):
+        p = float(chdtrc(df, chi_square))
+    else:
+        sums = np.stack([np.bincount(codes, each) for each in excess.T], axis=1)
+        sums -= sizes[:, np.newaxis] * observed / len(items)
+        design = inverse @ (sums.T @ sums) * sizes.size / max(sizes.size - 1, 1)
+        mean = float(np.trace(design)) / df
+        # Where every cluster has each place as often, nothing is uneven, and nothing varies.
+        unequal = float(np.trace(design @ design)) / (df * mean**2) if mean > 0 else 1.0
+        chi_square, df = (chi_square / (mean * unequal) if mean > 0 else 0.0), df / unequal
+        p = float(fdtrc(df, df * max(sizes.size - 1, 1), chi_square / df))
+    best = int(observed.argmax())
+    at_best = items.right & (items.places == best)
+    gained = float(observed[best] / (1 - chance).sum())
+    to_move = float(observed[observed > 0].sum() / items.n_right.sum())
+    return KeyPositions(best + 1, float(at_best.sum() / len(items)), gained, to_move, chi_square, df, p, len(items))
 
 
 def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from goldassay.core.numbers import percent
 from goldassay.core.results import Result
 
 
@@ -30,6 +31,40 @@ class RuleEffect(Result):
     z: float
     p: float
     p_adjusted: float
+
+
+@dataclass(frozen=True)
+class KeyPositions(Result):
+    """Whether right choices stand at all places as often as chance has it, all places tested together.
+
+    Attributes:
+        position: The place that gains most, from 1.
+        share: Share of the items whose right choice stands there.
+        skill: What naming it gains over all items.
+        to_move: Share of right choices that would have to move for every place to hold its part.
+        chi_square: Of all places together; of clusters, corrected for what their items share.
+        df: Its degrees of freedom, likewise.
+        p: How often chance gives as much.
+        n_items: N.
+    """
+
+    position: int
+    share: float
+    skill: float
+    to_move: float
+    chi_square: float
+    df: float
+    p: float
+    n_items: int
+
+    @property
+    def sentence(self) -> str:
+        """What all places together show."""
+        return (
+            f"Place {self.position} holds the right one in {percent(self.share)} of the items; all places together "
+            f"differ from chance by p = {self.p:.1g} (chi-square {self.chi_square:.1f}, {self.df:.1f} degrees of "
+            "freedom)."
+        )
 
 
 @dataclass(frozen=True)

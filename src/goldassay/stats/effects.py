@@ -271,7 +271,9 @@ def measure_effects(
     skills = [plan for plan in plans if plan.leading is not None and plan.measure != INFORMATION]
     places = [plan.leading for plan in skills if plan.leading is not None and found.errors[plan.leading] > 0]
     together = found.quantile([at for at in places if math.isfinite(found.quantile(at))])
-    tail = (1 - LEVEL) / 2 / max(1, sum(plan.is_little for plan in skills))
+    # Rules that pick alike are one effect under two names.
+    little = {(plan.measure, plan.value, plan.reading.right(y).tobytes()) for plan in skills if plan.is_little}
+    tail = (1 - LEVEL) / 2 / max(1, len(little))
     effects = tuple(plan.effect(found, together, tail, effective, limits[plan.measure]) for plan in plans)
     return Effects(effects, y.size, int(codes.max()) + 1, effective, together, contenders, tuple(skipped))
 

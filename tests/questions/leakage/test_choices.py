@@ -20,6 +20,7 @@ from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInpu
 from goldassay.questions.leakage.probes import by_item, choice_hits, masked
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.leakage.verdict import judge_choices, limits_of
+from goldassay.readers.rule_effects import KeyPositions
 from goldassay.runs import Runs
 from goldassay.stats.effects import ReaderPredictions, measure_effects
 from tests.stated import in_order, says, states
@@ -152,6 +153,51 @@ def test_what_only_a_trained_reader_finds_is_a_caution_at_most() -> None:
     assert word(0.5, 0.6) == "unsound"
     assert word(0.09, 0.0) == "caution"
     assert word(0.0, 0.0) == "sound"
+
+
+@pytest.mark.parametrize(
+    ("p", "skill", "word"), [(5e-4, 0.05, "caution"), (5e-3, 0.05, "sound"), (5e-4, 0.02, "sound")]
+)
+def test_places_that_differ_together_are_a_caution(p: float, skill: float, word: str) -> None:
+    chance, limits = np.full(2000, 0.25), Settings().verdicts.leakage
+    right = np.where(np.arange(2000) % 4 == 0, 1.0, 0.0)
+    right[:100] = 1 - right[:100]
+    rules = (ReaderPredictions("choices", "rule: position 2", None, correct=right[None], chance=chance),)
+    evidence = PartialInputRuns(
+        "made", "quick_probe", "probes", tuple("ABCD"), np.zeros(2000, np.int64), np.arange(2000).astype(str), {}, {},
+        chance=chance, rules=rules, positions=KeyPositions(2, 0.29, skill, 0.1, 30.0, 3.0, p, 2000),
+    )  # fmt: skip
+    effects = measure_effects(rules, np.zeros(2000, np.int64), 4, limits_of(limits))
+    assert effects.effects[0].low < limits.caution
+    verdict = judge_choices(effects, (), evidence, limits)
+    assert verdict.verdict == word
+    if word == "caution":
+        assert verdict.headline is not None
+        assert "position 2" in verdict.headline.label
+        assert states(verdict.evidence, "Place 2", "chi-square 30.0")
+
+
+def test_a_reader_that_has_learned_the_last_place_is_not_the_culprit(tmp_path: Path) -> None:
+    """Its items are alike but for their key, so that the best that a reader of the question learns is the place."""
+    keys = np.random.default_rng(0).permutation(np.repeat(np.arange(4), (109, 122, 150, 270)))
+    made = [
+        {
+            "question": f"Which is it, {WORDS[at % 3]}?",
+            "choices": [f"{WORDS[at % 37]} {k}" for k in "pqrs"],
+            "answer": "ABCD"[key],
+        }
+        for at, key in enumerate(keys.tolist())
+    ]
+    report = study_leakage(write(tmp_path / "keys.jsonl", made), seeds=2, clusters="none")
+    effects = {(row["part"], row["reader"]): row for row in report.to_dict()["leakage"]["effects"]["effects"]}
+    of_question = effects["question", "quick probe"]
+    assert of_question["value"] < 0.01
+    assert of_question["reason"] or of_question["low"] < 0
+    assert report.verdicts["leakage"]["verdict"] == "unsound"
+    assert "position 4" in report.verdicts["leakage"]["headline"]["label"]
+    assert report.to_dict()["leakage"]["positions"]["position"] == 4
+    (figure,) = (row for row in report.to_dict()["figures"] if row["id"] == "leakage.keys_to_move")
+    assert figure["value"] == pytest.approx((270 - 651 / 4) / 651)
 
 
 def test_few_items_are_not_sound_and_say_why() -> None:

@@ -41,7 +41,7 @@ from goldassay.questions.leakage.partial_input import (
 )
 from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.result import RULE
-from goldassay.readers.choice_rules import chance_of
+from goldassay.readers.choice_rules import chance_of, measure_positions
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
 from goldassay.readers.naive_bayes import telling_evidence
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
@@ -184,6 +184,7 @@ def choice_evidence(
         chance=chance,
         kind=test.kind,
         rules=of_rules,
+        positions=measure_positions(test, codes),
         planted=planted,
         telling=lambda: telling_choices(posed.train, test, folds, untrained() if untrained else None),
         tables={

@@ -44,6 +44,7 @@ from goldassay.questions.leakage.result import (
     Difficulty,
     Information,
     MeasuredLeakage,
+    Positions,
     Relevance,
     SubjectRule,
 )
@@ -173,6 +174,7 @@ def measure(
         effects=effects,
         rules=_records(evidence, RULES, RuleEffect) or (),
         undefined=undefined,
+        positions=None if evidence.positions is None else Positions(**vars(evidence.positions)),
         **_subjects(evidence),
         kind=None if evidence.kind is None else evidence.kind.name,
         preference_like_length=_records(evidence, LIKE_LENGTH, LikeLength),

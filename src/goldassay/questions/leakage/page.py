@@ -193,7 +193,8 @@ def _rules(found: MeasuredLeakage) -> Table:
         Column("p_adjusted", "p (Holm)", "decimal", 4),
     )
     caption = "What rules without training get right, of the items where they pick some choices and not all"
-    return table_of("choice_rules", caption, columns, found.rules, file="choice_rules")
+    note = "" if found.positions is None else found.positions.sentence
+    return table_of("choice_rules", caption, columns, found.rules, file="choice_rules", note=note)
 
 
 def _subjects(found: MeasuredLeakage) -> Table:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.data.kinds import ItemKind
     from goldassay.questions.leakage.result import Split
+    from goldassay.readers.rule_effects import KeyPositions
     from goldassay.runs import Runs
     from goldassay.runs.sidecar import Relevances
     from goldassay.stats.clusters import Clusters
@@ -117,6 +118,7 @@ class PartialInputRuns:
         chance: What guessing gets of each example, (N,), where it differs: of items with choices.
         kind: Of the items, where these are no labelled texts.
         rules: What rules without parameters pick, likewise.
+        positions: Whether right choices stand at all places as often, where places mean something.
         planted: What the readers answer in copies with words planted in a share of the items, by share and seed, and
             which items are copied: of many a part, then all.
         telling: What words of choices pick that lean to right ones by themselves.
@@ -150,6 +152,7 @@ class PartialInputRuns:
     chance: NDArray[np.float64] | None = None
     kind: ItemKind | None = None
     rules: tuple[ReaderPredictions, ...] = ()
+    positions: KeyPositions | None = None
     planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[ReaderPredictions]]]] | None = None
     telling: Callable[[], list[ReaderPredictions]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -232,7 +235,8 @@ def readings_of(evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> 
         for condition, runs in evidence.conditions.items()
         if is_part(condition)
     ]
-    return [*found, *evidence.rules]
+    # Of equal ends the first decides: a rule needs no training.
+    return [*evidence.rules, *found]
 
 
 def whole_readings(evidence: PartialInputRuns) -> list[ReaderPredictions]:

@@ -35,7 +35,7 @@ from goldassay.questions.leakage.cluster_result import (
 from goldassay.questions.leakage.measures.agreement import AgreementBounds, AgreementOverRuns
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, ConditionAccuracy
 from goldassay.questions.policy_rules import MIN_RUNS
-from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
+from goldassay.readers.rule_effects import KeyPositions, LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.effects import Effects
 from goldassay.stats.subsets import SubsetAccuracy
 
@@ -72,6 +72,12 @@ _RUNS = declare(
 _INFORMATION = declare(Measure("leakage.information", "usable information", "bits", "lower", only=_PARTS))
 _AGREEMENT = declare(Measure("leakage.agreement", "decided like the whole", "share", "lower", only=_PARTS))
 _ALL_ROWS = declare(Measure("leakage.improvement_all_rows", "accuracy above majority, all rows", "points", "lower"))
+_TO_MOVE = declare(
+    Measure(
+        "leakage.keys_to_move", "right choices that lean to some places", "share", "lower", least=0, most=1,
+        bounded=False, compared=False,
+    )
+)  # fmt: skip
 _WHOLE = "accuracy of the whole input"
 ONLY_RIGHT = "only right and wrong are known, not what was chosen: it has bounds"
 
@@ -231,6 +237,13 @@ class SubjectRule(Result):
     q: float
 
 
+@result
+class Positions(KeyPositions):
+    """Whether right choices stand at all places as often; see `KeyPositions`."""
+
+    to_move: float = figure(_TO_MOVE, n="n_items")
+
+
 def _figures_of_all(effects: Effects | None) -> Iterator[Figure]:
     yield from () if effects is None else _OF_EFFECTS(effects)
 
@@ -266,6 +279,7 @@ class MeasuredLeakage(LeakageResult):
         splits: Where the test part was split off: what further splits score.
         effects: What each reader gains; None where no part was read.
         rules: Of items with choices: what rules without training pick.
+        positions: Whether right choices stand at all places as often, where places mean something.
         n_subjects: Of items with subjects: how many there are.
         n_subjects_found: In how many a rule hits beyond chance.
         subjects: Rules that hit beyond chance in some subject.
@@ -302,6 +316,7 @@ class MeasuredLeakage(LeakageResult):
     effects: Effects | None = figures_by(_figures_of_all)
     rules: tuple[RuleEffect, ...]
     undefined: Mapping[str, str]
+    positions: Positions | None = left_out(default=None)
     n_subjects: int | None = left_out(default=None)
     n_subjects_found: int | None = left_out(default=None)
     subjects: tuple[SubjectRule, ...] | None = left_out(default=None)

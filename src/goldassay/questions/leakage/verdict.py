@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 SHARED_WORTH_NAMING = 0.01
 # Draws for readers of which only the ordinary upper ends count.
 TELLING_DRAWS = 500
+# Places of right choices are called uneven below this p of all of them together, where one gains the limit of caution.
+UNEVEN = 0.001
+# Rules that name a place, of choices and of preferences.
+_OF_PLACES = tuple(f"{RULE}{name}" for name in ("position ", "first", "second"))
 QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill, share of the label's information)"
 
 
@@ -441,8 +445,13 @@ def judge_choices(
         of_rules = judge_effects(replace(effects, effects=tuple(each for each in effects.effects if is_rule(each))))
         flaw = of_rules if of_rules.word == "unsound" else replace(judged, word="caution")
         judged = replace(flaw, at_most=judged.at_most)
-    decisive = judged.decisive
+    places = evidence.positions
+    uneven = places is not None and places.p < UNEVEN and places.skill >= limits.caution
     said = " ".join(doubt.why for doubt in judged.doubts)
+    if places is not None and uneven and judged.word not in ("caution", "unsound"):
+        judged = replace(judged, word="caution", decisive=_of_place(effects), doubts=())
+        said = places.sentence
+    decisive = judged.decisive
     if decisive is not None:
         said = f"{_describe(decisive, evidence)} {_compare_with_limit(judged, decisive)}{said}".strip()
     kind = evidence.kind or CHOICES
@@ -453,11 +462,19 @@ def judge_choices(
         "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
         "items.",
     }.get(judged.word, judged.mend)
+    if decisive is not None and judged.word in ("caution", "unsound") and decisive.reader.startswith(_OF_PLACES):
+        next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
     headline = None
     if decisive is not None:
         label = f"accuracy skill, {decisive.part if is_reader(decisive) else decisive.reader}"
         headline = Headline(label, decisive.value, decisive.low, decisive.high, "share")
     return Verdict(judged.word, said, headline, next_step, _rule(limits, kind), judged.bound)
+
+
+def _of_place(effects: Effects) -> Effect | None:
+    """The effect of naming the place that gains most."""
+    named = [each for each in effects.effects if each.reader.startswith(_OF_PLACES)]
+    return max(named, key=lambda each: each.value, default=None)
 
 
 def is_rule(effect: Effect) -> bool:
@@ -498,6 +515,8 @@ def _compare_with_limit(judged: Judged, effect: Effect) -> str:
     if judged.word in INCONCLUSIVE:
         return ""
     limit = effect.unsound if judged.word == "unsound" else effect.caution
+    if effect.low < limit:
+        return ""
     only = "" if is_rule(effect) or effect.low < effect.unsound else " What only a trained reader finds is a caution."
     return f"The limit for {judged.word} is {percent(limit)}.{only}"
 
@@ -507,8 +526,9 @@ def _rule(limits: LeakageLimits, kind: ItemKind) -> str:
         f"By what rules without training and readers of the {kind.part} or the {kind.question} alone gain over "
         "guessing: unsound "
         f"if the lower end of some rule is at least {percent(limits.unsound)} of what guessing leaves to be gained, "
-        f"caution if that of some rule or reader is at least {percent(limits.caution)}. Lower ends are simultaneous "
-        f"over all effects. Sound if every upper end lies below the limit for unsound, the readers find "
+        f"caution if that of some rule or reader is at least {percent(limits.caution)}, or a place gains as much and "
+        f"all places together differ from chance by p < {UNEVEN:g}. Lower ends are simultaneous over all "
+        f"effects. Sound if every upper end lies below the limit for unsound, the readers find "
         f"{WORDS_FOR_READERS} words planted in {TIMES_LIMIT} times that share of the items, and there are at least "
         f"{LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )
