@@ -183,7 +183,9 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert rows[0]["value"] > 0.9
     assert any("joined by one space" in note for note in document["shift"]["notes"])
-    assert any("texts of own stand in the training data too" in note for note in document["shift"]["notes"])
+    assert (rows[0]["n"], rows[0]["n_known"]) == (36, 4)
+    assert rows[0]["value_with_known"] is not None
+    assert states(document["shift"]["sentences"], "4 of the 40 texts of own", "training data")
     # Into the same folder with other sets: nothing of the first command is in the report.
     again = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "third=other.jsonl"]
     again += ["--model", "quick_probe", "--seeds", "1", "--draws", "50", "-q"]

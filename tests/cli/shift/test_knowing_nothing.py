@@ -190,6 +190,43 @@ def test_a_set_that_is_all_training_data_is_refused(refused: Callable[..., str],
     )
 
 
+def test_own_texts_of_the_training_file_are_left_out_too(goldassay: Command, tmp_path: Path) -> None:
+    """A model that knows half of its own test set by heart, and is as good elsewhere as on the rest."""
+    rng = np.random.default_rng(0)
+    rows = {name: [sentence(i, name) for i in range(600)] for name in ("train", "own", "other")}
+    for i in range(110):
+        rows["own"][i] |= {"text": rows["train"][i]["text"], "label": rows["train"][i]["label"]}
+    for name, each in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in each))
+        gold = np.array([row["label"] for row in each])
+        right = (rng.random(600) < 0.8) | ((np.arange(600) < 110) & (name == "own"))
+        write(tmp_path, name, label=gold, prediction=np.where(right, gold, np.where(gold == "y", "n", "y")))
+    texts = ("--test", "own=own.jsonl", "--test", "other=other.jsonl")
+    done = goldassay("shift", "generalization", *SIDES, *texts, "--trained-on", "train.jsonl")
+    assert done.status == 0, done.err
+    document, verdict = told(tmp_path)
+    own, other = document["shift"]["generalization"]
+    frame = pl.read_csv(tmp_path / "own.csv")
+    right = (frame["label"] == frame["prediction"]).to_numpy()
+    assert (own["n"], own["n_known"], own["known_share"]) == (490, 110, pytest.approx(110 / 600))
+    assert (own["value"], own["value_with_known"]) == pytest.approx((right[110:].mean(), right.mean()))
+    assert (other["n_known"], other["known_share"]) == (0, 0)
+    assert (other["gap"], other["gap_with_known"]) == pytest.approx(
+        (right[110:].mean() - other["value"], right.mean() - other["value"])
+    )
+    assert states(verdict["evidence"], "110 of the 600 texts of own", "left out; with them")
+    figures = {row["id"]: row for row in document["figures"] if row["of"].get("test") == "own"}
+    assert figures["shift.known_share"]["value"] == own["known_share"]
+    assert figures["shift.score_with_known"]["value"] == own["value_with_known"]
+    for row in rows["own"]:
+        row["text"] = rows["train"][int(row["example_id"].removeprefix("own"))]["text"]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows["own"]))
+    assert goldassay("shift", "generalization", *SIDES, *texts, "--trained-on", "train.jsonl").status == 0
+    verdict = told(tmp_path)[1]
+    assert verdict["verdict"] == "unresolved"
+    assert states(verdict["evidence"], "All texts of own", "training data")
+
+
 def test_what_is_trained_here_is_compared_with_its_training_file(goldassay: Command, tmp_path: Path) -> None:
     write_known(tmp_path, 186)
     tests = ("--test", "own=own.jsonl", "--test", "other=other.jsonl", "--model", "quick_probe", "--seeds", "2")

@@ -10,7 +10,8 @@ import pytest
 
 from goldassay.core.settings import ShiftLimits
 from goldassay.questions.shift.overlaps import near_copies
-from goldassay.questions.shift.result import DetectionRow, GapRow
+from goldassay.questions.shift.page import describe_generalization
+from goldassay.questions.shift.result import DetectionRow, DomainRow, GapRow
 from goldassay.questions.shift.verdict import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
 from tests.stated import Fact, says, states
@@ -163,3 +164,33 @@ def test_limits_tell_nothing_at_a_recall_where_chance_is_not_above_them(recall: 
 
 def test_nothing_is_judged_without_rows() -> None:
     assert judge_detection([], ShiftLimits()).verdict == "not measurable"
+
+
+@pytest.mark.parametrize(("auroc", "low", "tells"), [(0.147, 0.1, False), (0.55, 0.49, False), (0.7, 0.6, True)])
+def test_words_tell_sets_apart_where_they_surely_do_better_than_chance(auroc: float, low: float, tells: bool) -> None:
+    row = filled(
+        DomainRow,
+        {"in_distribution": "near", "dataset": "far", "auroc": auroc, "low": low, "high": 2 * auroc - low, "words": ()},
+    )
+    (said,) = describe_generalization([], [], [row], ShiftLimits())
+    assert said.startswith("Words tell far from near") is tells
+    assert said.startswith("Words do not tell far from near") is not tells
+
+
+@pytest.mark.parametrize(("model", "name"), [("bert", "bert"), ("quick_probe", "the quick probe")])
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.4), (0.03, 0.05), (-0.01, 0.01)])
+def test_what_is_said_of_a_score_names_its_model(model: str, name: str, low: float, high: float) -> None:
+    assert f"of {name} " in judge_gaps(gap(model, low, high), ShiftLimits()).next_step
+
+
+def test_an_own_set_that_was_trained_on_decides_nothing() -> None:
+    known = gap("a", 0.5, 0.6, own_n_known=0, own_known_share=1.0)
+    verdict = judge_gaps(known, ShiftLimits())
+    assert verdict.verdict == "unresolved"
+    assert states(verdict.evidence, "texts of ID", "training data")
+    part = gap("a", -0.01, 0.01, own_n_known=300, own_known_share=0.25, gap_with_known=0.1, gap_with_known_low=0.05,
+               gap_with_known_high=0.15, n_known=0, known_share=0.0)  # fmt: skip
+    verdict = judge_gaps(part, ShiftLimits())
+    assert verdict.verdict == "unresolved"
+    assert states(verdict.evidence, "300 of the 1,200 texts of ID")
+    assert states(verdict.evidence, "More than a fifth of the texts of ID")

@@ -114,7 +114,11 @@ def measure(
             progress=progress,
         )
         gaps, caveats = measure_all(groups, sizes=asked.sizes, untrained=asked.untrained)
-        affected = [group for group in complete if any(known.get((group.model, each.dataset)) for each in group.others)]
+        affected = [
+            group
+            for group in complete
+            if any(known.get((group.model, each.dataset)) for each in (group.own, *group.others))
+        ]
         in_all = measure_all(affected, sizes={})[0] if affected else []
         gaps = with_near(with_known(gaps, in_all, known), overlaps)
         errors = find_confident_errors(groups, datasets)

@@ -138,7 +138,10 @@ def describe_overlaps(rows: Sequence[OverlapRow]) -> list[str]:
 def without_known(
     groups: Sequence[Group], texts: Mapping[str, Dataset], training: Dataset | None
 ) -> tuple[list[Group], dict[tuple[str, str], int]]:
-    """The groups without those texts of other sets that stand in the training data.
+    """The groups without those texts that stand in the training data, of the own set and of the others.
+
+    A model that knows its own test set by heart shows a loss that is none. An own set of which nothing would be left
+    stays whole, and its share says so.
 
     Args:
         groups: One a model, all trained on the same data.
@@ -146,31 +149,31 @@ def without_known(
         training: The training data; None where it is not at hand.
 
     Returns:
-        The groups, and {(model, other set): how many texts were left out} of the sets that could be looked up.
+        The groups, and {(model, set): how many texts stand there} of the sets that could be looked up.
 
     Raises:
-        InputError: All texts of a set are.
+        InputError: All texts of another set do.
     """
     if training is None or not training.text_columns:
         return list(groups), {}
     known = training.joined_texts()
     kept, counts = [], {}
     for group in groups:
-        others: list[Answers] = []
-        for each in group.others:
-            own = texts_of(each, texts.get(each.dataset))
-            if own is None:
-                others.append(each)
+        sets: list[Answers] = []
+        for each in (group.own, *group.others):
+            found = texts_of(each, texts.get(each.dataset))
+            if found is None:
+                sets.append(each)
                 continue
-            shared = shared_texts(known, own)
-            if shared.all():
+            shared = shared_texts(known, found)
+            if each is not group.own and shared.all():
                 raise InputError(
                     f"every text of {each.dataset} stands in the training data", file=each.file,
                     mend="give texts that the model has not seen",
                 )  # fmt: skip
             counts[group.model, each.dataset] = int(shared.sum())
-            others.append(each.take(~shared) if shared.any() else each)
-        kept.append(replace(group, others=tuple(others)))
+            sets.append(each.take(~shared) if shared.any() and (~shared).sum() > 1 else each)
+        kept.append(replace(group, own=sets[0], others=tuple(sets[1:])))
     return kept, counts
 
 
@@ -182,15 +185,18 @@ def with_known(
     Args:
         rows: As measured without these texts.
         all_rows: As measured with them, of those models and sets that have any.
-        counts: {(model, other set): how many texts are in the training data}.
+        counts: {(model, set): how many texts are in the training data}.
     """
     found = {(row.model, row.test, row.metric): row for row in all_rows}
+    of_own = {row.model: counts.get((row.model, row.test), 0) for row in rows if row.own}
+    whole = {key: row.n for key, row in found.items()}
     extended = []
     for row in rows:
         known = counts.get((row.model, row.test))
         if known is not None:
-            row = replace(row, n_known=known, known_share=known / (row.n + known))
-        if known and (same := found.get((row.model, row.test, row.metric))) is not None:
+            n = whole.get((row.model, row.test, row.metric), row.n)
+            row = replace(row, n_known=n - row.n if n > row.n else 0, known_share=known / n)
+        if (known or of_own[row.model]) and (same := found.get((row.model, row.test, row.metric))) is not None:
             row = replace(
                 row,
                 value_with_known=same.value,
@@ -205,9 +211,12 @@ def with_known(
 
 
 def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, str], int]) -> list[str]:
-    """Which other sets were not compared with the training data, in a sentence."""
+    """Which sets were not compared with the training data, in a sentence."""
     names = dict.fromkeys(
-        each.dataset for group in groups for each in group.others if (group.model, each.dataset) not in counts
+        each.dataset
+        for group in groups
+        for each in (group.own, *group.others)
+        if (group.model, each.dataset) not in counts
     )
     if not names:
         return []

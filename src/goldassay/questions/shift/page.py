@@ -21,7 +21,7 @@ from goldassay.questions.shift.result import (
     MarkingWord,
     ShiftResult,
 )
-from goldassay.questions.shift.verdict import describe_left_out, doubt_of_skill, judged_gap
+from goldassay.questions.shift.verdict import called, describe_left_out, doubt_of_skill, judged_gap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +32,8 @@ _MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2
 _MOST_ERRORS, _FEWEST_ERRORS = 20, 3
 # Of a text in a table, in characters.
 _LONGEST = 280
+# AUROC of a score that knows nothing.
+_CHANCE = 0.5
 _MOST_WORDS, _MOST_GAPS, _MOST_EXCESSES = 6, 4, 4
 # On its own distribution a model has no gap.
 _NO_GAP: Mapping[str, None] = dict.fromkeys((
@@ -136,11 +138,12 @@ def _known(gaps: Sequence[GapRow]) -> Table:
         ),
         Column("gap_with_known", "gap with them", "difference", low="gap_with_known_low", high="gap_with_known_high"),
     )
-    rows = [row for row in gaps if row.n_known]
+    rows = [row for row in gaps if row.n_known or row.gap_with_known is not None]
     caption = "Texts that stand in the training data are left out of the gap; both gaps, in points"
 
     def more(row: GapRow) -> Mapping[str, Any]:
-        return {"n_all": row.n_all, "metric": row.metric_name}
+        no_gap = {**_NO_GAP, "gap_with_known": None} if row.own else {}
+        return {"n_all": row.n_all, "metric": row.metric_name, **no_gap}
 
     return table_of("known_texts", caption, columns, rows, more, file="generalization")
 
@@ -268,9 +271,11 @@ def _words(domain: DomainRow, place: int, folded: bool) -> Table:
         Column("share_out", f"texts of {other}", "percent"),
         Column("z", "z", "decimal", 1),
     )
+    with_auroc = f"AUROC {decimal(domain.auroc, 3)} {bounds(domain.low, domain.high, 3, 1)}"
     caption = (
-        f"Words that tell {other} from {own}: together they do so with an AUROC of "
-        f"{decimal(domain.auroc, 3)} {bounds(domain.low, domain.high, 3, 1)}"
+        f"Words that tell {other} from {own}, together with an {with_auroc}"
+        if domain.low > _CHANCE
+        else f"Words that are commoner in {other} or in {own}; together they do not tell the two apart ({with_auroc})"
     )
 
     def more(word: MarkingWord) -> Mapping[str, Any]:
@@ -293,7 +298,9 @@ def describe_generalization(
     first = {row.model: row.metric for row in reversed(gaps)}
     rows = [row for row in gaps if row.metric == first[row.model]]
     unlearned = [f"{row.model}: {doubt.why}" for row in rows if row.own and (doubt := doubt_of_skill(row)) is not None]
-    known = [f"{row.model}: {describe_left_out(row)}" for row in rows if not row.own and row.n_known]
+    own_of = {row.model: row for row in rows if row.own}
+    left_out = [(row.model, describe_left_out(own_of[row.model], row)) for row in rows if not row.own]
+    known = [f"{model}: {said}" for model, said in left_out if said]
     undefined = [f"{row.model} on {row.test}: {row.reason}." for row in gaps if not row.own and number(row.gap) is None]
     said = dict.fromkeys([*_describe_gaps(rows, judged_gap(gaps, limits)), *undefined])
     return [*unlearned, *known, *said, *describe_overconfidence(calibration), *map(_describe_domain, domains)]
@@ -341,10 +348,10 @@ def _describe_domain(row: DomainRow) -> str:
         for side, name in (("out", row.dataset), ("in", row.in_distribution))
         if words[side]
     )
-    return (
-        f"Words tell {row.dataset} from {row.in_distribution} with an AUROC of {decimal(row.auroc, 3)} "
-        f"{bounds(row.low, row.high, 3, 1)}{f': {marking}' if marking else ''}."
-    )
+    with_auroc = f"AUROC {decimal(row.auroc, 3)} {bounds(row.low, row.high, 3, 1)}"
+    if not row.low > _CHANCE:
+        return f"Words do not tell {row.dataset} from {row.in_distribution}: {with_auroc}, not surely above .5."
+    return f"Words tell {row.dataset} from {row.in_distribution}: {with_auroc}{f'; {marking}' if marking else ''}."
 
 
 def describe_detection(rows: Sequence[DetectionRow]) -> list[str]:
@@ -430,10 +437,12 @@ def _meanings(found: ShiftResult) -> Mapping[str, str]:
             "caution": "To flag texts from elsewhere by confidence, some of the model's own are flagged too.",
             "unsound": "To flag texts from elsewhere by confidence, most of the model's own are flagged too.",
         }
+    models = {row.model for row in found.generalization} if isinstance(found, GeneralizationResult) else set()
+    score = f"the score of {called(models.pop())}" if len(models) == 1 else "the score"
     return {
-        "sound": "On the other distributions tried here the score loses less than the limit.",
-        "caution": "The score loses a part of what it is worth on another distribution.",
-        "unsound": "The score loses much of what it is worth on another distribution.",
+        "sound": f"On the other distributions tried here {score} loses less than the limit.",
+        "caution": f"On another distribution {score} loses a part of what it is worth.",
+        "unsound": f"On another distribution {score} loses much of what it is worth.",
     }
 
 

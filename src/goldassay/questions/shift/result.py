@@ -75,9 +75,9 @@ class GapRow(Result):
         level: Of the intervals.
         interval_method: How they were made.
         n_known: How many texts are in the training data and were left out; None where that is not known.
-        known_share: Their share of all texts of the set.
-        value_with_known: The metric with these texts; None where there are none.
-        gap_with_known: The gap with them.
+        known_share: Which share of all texts of the set is in the training data.
+        value_with_known: The metric with these texts; None where neither this nor the own set has any.
+        gap_with_known: The gap with those of both sets.
         near_share: Share of the texts that are near copies of own ones; None where that is not known.
     """
 
@@ -142,6 +142,11 @@ class GapRow(Result):
         yield _FLOOR.figure(self.floor, n=n, reason="the right labels are not at hand", metric=metric)
         yield _EXCESS.figure(self.excess, self.excess_low, self.excess_high, n=n, reason=why, metric=metric)
         yield _CLUSTERS.figure(self.effective_clusters, n=n, metric=metric)
+        if self.known_share is not None:
+            yield _KNOWN.figure(self.known_share, n=self.n_all, metric=metric)
+        if self.value_with_known is not None:
+            ends = self.value_with_known_low, self.value_with_known_high
+            yield _SCORE_WITH_KNOWN.figure(self.value_with_known, *ends, n=self.n_all, reason=why, metric=metric)
         if self.own:
             return
         for measure, value, low, high in (
@@ -151,14 +156,9 @@ class GapRow(Result):
             (_EXCESS_LOSS, self.excess_loss, self.excess_loss_low, self.excess_loss_high),
         ):
             yield measure.figure(value, low, high, n=n, reason=why, metric=metric)
-        if self.known_share is not None:
-            yield _KNOWN.figure(self.known_share, n=self.n_all, metric=metric)
-        for measure, known, known_low, known_high in (
-            (_SCORE_WITH_KNOWN, self.value_with_known, self.value_with_known_low, self.value_with_known_high),
-            (_GAP_WITH_KNOWN, self.gap_with_known, self.gap_with_known_low, self.gap_with_known_high),
-        ):
-            if self.gap_with_known is not None:
-                yield measure.figure(known, known_low, known_high, n=self.n_all, reason=why, metric=metric)
+        if self.gap_with_known is not None:
+            ends = self.gap_with_known_low, self.gap_with_known_high
+            yield _GAP_WITH_KNOWN.figure(self.gap_with_known, *ends, n=self.n_all, reason=why, metric=metric)
 
 
 @result

@@ -28,7 +28,6 @@ from goldassay.questions.networks import network_trainer
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.questions.shift.groups import TRAINING
-from goldassay.questions.shift.measures.generalization import shared_texts
 from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
@@ -99,11 +98,7 @@ def report_trained(
         raise InputError("two sets have the same name", mend=f"name them with {option('test', 'NAME=FILE')}")
     folder, started = out / "runs", time.time()
     own = dict(in_distribution) or {"": sets[0].name}
-    # Of other sets the report says it with both gaps.
-    notes = [
-        *_joined_notes(training, [*sets, *foreign]),
-        *_known_notes(training, [each for each in sets if each.name in own.values()]),
-    ]
+    notes = _joined_notes(training, [*sets, *foreign])
     with steps.step("training") as progress:
         for done, model in enumerate(models, 1):
             if is_quick(model, training):
@@ -140,17 +135,6 @@ def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
     if len(training.text_columns) > 1 or not joined:
         return []
     return [f"The texts of {', '.join(joined)} were joined by one space, since the models take a single text."]
-
-
-def _known_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
-    """How many texts of the own set stand in the training data, and could be known by heart."""
-    known = training.joined_texts()
-    counts = {each.name: (int(shared_texts(known, each.joined_texts()).sum()), len(each)) for each in sets}
-    return [
-        f"{shared:,} of the {total:,} texts of {name} stand in the training data too and can be known by heart."
-        for name, (shared, total) in counts.items()
-        if shared
-    ]
 
 
 def _train_network(

@@ -13,6 +13,7 @@ from goldassay.core.verdicts import (
     severity,
     unresolved,
 )
+from goldassay.questions.policy_rules import NO_QUICK_PROBES
 from goldassay.questions.shift.result import SCORE_NAMES
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval
@@ -72,13 +73,14 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     )
     if worst.n_runs == 1 and worst.trained:
         evidence += " One run: another seed may move it further."
-    if worst.n_known:
-        evidence += f" {describe_left_out(worst)}"
+    if left_out := describe_left_out(own, worst):
+        evidence += f" {left_out}"
     evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "unresolved")
     next_step = {
-        "sound": "Report both scores side by side, as here.",
-        "caution": "Report the score on the other distribution beside every score on this one.",
-        "unsound": "Do not present the score as one on the task: it holds for texts like those of the benchmark.",
+        "sound": f"Report both scores of {called(worst.model)} side by side, as here.",
+        "caution": f"Report the score of {called(worst.model)} on the other distribution beside every one on this.",
+        "unsound": f"Do not present the score of {called(worst.model)} as one on the task: it holds for texts like "
+        "those of the benchmark.",
         "unresolved": doubts[0].mend if doubts else "",
     }[word]
     label = f"lost of what {metric} has above its floor, from {own.test} to {worst.test}"
@@ -117,6 +119,14 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
     """The word for one model and set, and why it is not sound where no lower end decides."""
     if (unlearned := doubt_of_skill(own)) is not None:
         return "unresolved", (unlearned,)
+    if own.known_share and not own.n_known:
+        return "unresolved", (
+            Doubt(
+                f"All texts of {own.test} but one at most stand in the training data: a model that knows them by heart "
+                "shows a loss that is none.",
+                "Give an own set that was not trained on.",
+            ),
+        )
     if math.isnan(row.loss_low):
         why = row.reason or "too few examples or runs vary"
         return "unresolved", (
@@ -146,13 +156,14 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
                 "Declare what knows nothing scores with --floor, such as --floor 0.",
             )
         )
-    if (row.known_share or 0.0) > _MOST_KNOWN:
-        doubts.append(
-            Doubt(
-                f"More than a fifth of the texts of {row.test} stand in the training data.",
-                "Give a set that was not trained on.",
-            )
+    doubts += [
+        Doubt(
+            f"More than a fifth of the texts of {each.test} stand in the training data.",
+            "Give a set that was not trained on.",
         )
+        for each in (own, row)
+        if (each.known_share or 0.0) > _MOST_KNOWN
+    ]
     if (row.near_share or 0.0) > _MOST_KNOWN:
         doubts.append(
             Doubt(
@@ -226,16 +237,26 @@ def _easier_to_guess(own: GapRow, row: GapRow) -> Doubt:
     )
 
 
-def describe_left_out(row: GapRow) -> str:
-    """How many texts of a set stand in the training data, and both gaps."""
-    one = row.n_known == 1
+def describe_left_out(own: GapRow, row: GapRow) -> str:
+    """How many texts of the own set and of another stand in the training data, and both gaps; "" for none."""
+    known = [each for each in (own, row) if each.n_known]
+    if not known:
+        return ""
+    sets = " and ".join(
+        f"{count(each.n_known)} of the {count(each.n_all)} texts of {each.test} ({percent(each.known_share)})"
+        for each in known
+    )
+    one = sum(each.n_known or 0 for each in known) == 1
     return (
-        f"{count(row.n_known)} of the {count(row.n_all)} texts of {row.test} "
-        f"({percent(row.known_share)}) {'stands' if one else 'stand'} in the training data and "
-        f"{'was' if one else 'were'} left out; with {'it' if one else 'them'} the gap is "
-        f"{signed_points(row.gap_with_known, 1)} points "
+        f"{sets} {'stands' if one else 'stand'} in the training data and {'was' if one else 'were'} left out; with "
+        f"{'it' if one else 'them'} the gap is {signed_points(row.gap_with_known, 1)} points "
         f"{bounds(row.gap_with_known_low, row.gap_with_known_high)}."
     )
+
+
+def called(model: str) -> str:
+    """What a sentence calls a model: the probe that is trained here is nobody's model."""
+    return "the quick probe" if model == NO_QUICK_PROBES["model"] else model
 
 
 def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdict:
