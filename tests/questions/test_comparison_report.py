@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from statsmodels.stats.power import TTestPower
 
 from goldassay.cli.lines import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
@@ -17,7 +18,7 @@ from goldassay.data import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
-from goldassay.questions.comparison.sentences import describe_comparison, judge_comparison
+from goldassay.questions.comparison.sentences import describe_comparison, judge_comparison, settle
 from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
@@ -317,3 +318,20 @@ def test_what_would_settle_the_top_of_several_models_is_said() -> None:
     (line,) = (each for each in _overview(compared) if each.startswith("settle it"))
     assert "is found four times out of five with" in line
     assert judge_comparison(compared)["next_step"] in line
+
+
+def test_one_run_each_says_how_many_examples_its_difference_takes() -> None:
+    _, compared = written_up(models(0.5, 0.52, n_runs=1))
+    pair = compared.pairs[0]
+    found, needed = pair.comparison, pair.plan.examples_needed
+    assert needed is not None
+    power = TTestPower().power(abs(found.difference) / (found.var_examples * found.n_examples) ** 0.5, needed, 0.05)
+    assert power == pytest.approx(0.8, abs=2e-3)
+    assert f"{needed:,} examples" in settle(pair)
+    assert "5 runs of each model" in settle(pair)
+    same = Runs.from_arrays(scores=np.ones((1, 100)), model="a", dataset="d")
+    other = Runs.from_arrays(scores=np.ones((1, 100)), model="b", dataset="d")
+    plan = compare_sides([same, other]).pairs[0].plan
+    # Runs that never differ are no proof that such a difference would be seen: one of d needs d of the examples.
+    assert plan.examples_needed is None
+    assert plan.detectable_difference == pytest.approx(2.83**2 / (100 + 2.83**2), rel=0.01)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from goldassay.questions.instability.measures.power import (
     Noise,
     detectable_errors,
+    examples_needed,
     found_with,
     runs_needed,
     smallest_difference,
@@ -34,7 +35,8 @@ class Plan:
             noise of examples hides it whatever the number of runs, a model has one run, or the difference is 0.
         seeds_needed_low: The same from the lower end of the deviation's interval.
         seeds_needed_high: From its upper end.
-        examples_needed: Examples to find it with as many runs; None where the noise of runs hides it, or as above.
+        examples_needed: Examples to find it with as many runs; None where the noise of runs hides it, or the difference
+            is 0. Of models with one run: to find a difference between such runs.
         together_runs: Where neither alone will do: runs of each to take with `together_examples`; None elsewhere.
         together_examples: Examples to take with these.
         smallest_difference: What the smaller number of runs at hand could have shown on these examples alone, as if
@@ -59,12 +61,14 @@ def plan_comparison(found: Comparison, sds: Sequence[float]) -> Plan:
         found: The comparison.
         sds: Standard deviations of both models over runs; NaN for one run.
     """
-    detectable = 0.0
-    if found.var_total > 0:
-        detectable = math.sqrt(found.var_total) * detectable_errors(found.degrees_of_freedom, POWER, ALPHA)
+    errors = detectable_errors(found.degrees_of_freedom, POWER, ALPHA)
+    detectable = math.sqrt(found.var_total) * errors
+    if found.counts:
+        # Runs that differ by d differ on at least so many examples, whose noise is d (1-d)/N or more.
+        detectable = max(detectable, errors**2 / (found.n_examples + errors**2))
     pooled = math.sqrt(sum(sd**2 for sd in sds) / len(sds))
     if math.isnan(pooled):
-        return Plan(None, None, None, None, None, None, math.nan, detectable)
+        return Plan(None, None, None, _examples_of_one_run(found), None, None, math.nan, detectable)
     fewest = min(found.n_runs_a, found.n_runs_b)
     shown = smallest_difference(pooled, fewest)
     if found.difference == 0:
@@ -85,6 +89,16 @@ def plan_comparison(found: Comparison, sds: Sequence[float]) -> Plan:
         runs = 2 * (alone or 2)
         together = (runs, _examples_needed(found, noise, runs, units))
     return Plan(needed[0], needed[1], needed[2], examples, *together, shown, detectable)
+
+
+def _examples_of_one_run(found: Comparison) -> int | None:
+    """Examples at which a difference between such single runs is found; None for a difference of 0."""
+    if found.difference == 0:
+        return None
+    units = found.n_clusters or found.n_examples
+    needed = examples_needed(found.difference, found.var_examples * units, POWER, ALPHA)
+    times = needed / units
+    return math.ceil(times * found.n_examples) if times <= _MOST_TIMES else None
 
 
 def _noise_of_runs(found: Comparison, fewest: int) -> Noise:

@@ -222,7 +222,7 @@ def _power(pair: ModelComparison) -> str:
 def settle(pair: ModelComparison) -> str:
     """How many runs or examples would settle which model is better."""
     result, plan = pair.comparison, pair.plan
-    if not result.of_models:
+    if not result.of_models and (differ(pair) or plan.examples_needed is None):
         return MORE_RUNS
     if result.difference == 0:
         shown = points(plan.detectable_difference, 2)
@@ -230,6 +230,8 @@ def settle(pair: ModelComparison) -> str:
     difference = f"A true difference of {points(abs(result.difference), 2)} points"
     found = "is found four times out of five with"
     examples = "examples" if result.n_clusters is None else f"examples in as many more {pair.clusters} clusters"
+    if not result.of_models:
+        return f"{difference} between such runs {found} {count(plan.examples_needed)} {examples}. {MORE_RUNS}"
     ways = []
     if plan.seeds_needed is not None:
         low, high = plan.seeds_needed_low, plan.seeds_needed_high
