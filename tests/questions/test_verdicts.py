@@ -485,3 +485,14 @@ def test_runs_whose_families_cannot_be_told_are_not_sound_but_may_be_unsound(fam
     assert verdict.next_step.startswith("State the seeds: ")
     assert "Give" not in verdict.next_step
     assert judge_instability([replace(HANS, families_open=families_open)], limits).verdict == "unsound"
+
+
+def test_a_spread_that_shows_nothing_bounds_nothing() -> None:
+    limits = InstabilityLimits()
+    assert judge_instability([STEADY], limits).at_most == STEADY.sd_high
+    assert judge_instability([STEADY, HANS], limits).at_most == HANS.sd_high
+    for guesser in (replace(STEADY, above_constant_low=-0.01), replace(STEADY, contradicted=9000)):
+        assert judge_instability([guesser], limits).at_most is None
+        assert judge_instability([HANS, guesser], limits).at_most is None
+    alone = replace(result("paired", STEADY), n_runs=1)
+    assert judge([result("paired", HANS), alone], limits).at_most is None

@@ -194,3 +194,15 @@ def test_an_own_set_that_was_trained_on_decides_nothing() -> None:
     assert verdict.verdict == "unresolved"
     assert states(verdict.evidence, "300 of the 1,200 texts of ID")
     assert states(verdict.evidence, "More than a fifth of the texts of ID")
+
+
+def test_the_bound_is_that_of_the_set_that_leaves_most_open() -> None:
+    limits = ShiftLimits()
+    assert judge_gaps(gap("a", -0.2, 0.05), limits).at_most == 0.05
+    both = [*gap("a", 0.03, 0.06), *gap("b", -0.2, 0.4)]
+    judged = judge_gaps(both, limits)
+    assert (judged.verdict, judged.at_most) == ("caution", 0.4)
+    lost = gap("b", math.nan, math.nan, loss=math.nan, reason="its predictions are constant")
+    assert judge_gaps([*gap("a", 0.03, 0.06), *lost], limits).at_most == 1.0
+    # A gain bounds the loss by nothing less than 0.
+    assert judge_gaps(gap("a", -0.2, -0.1), limits).at_most == 0.0

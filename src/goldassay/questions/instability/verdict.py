@@ -95,6 +95,9 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
         )
     verdict = judge_instability(spreads, limits)
     alone = [_name_of(row) for row in whole if row.n_runs < 2]
+    if alone:
+        # Nothing bounds the spread of a model of one run.
+        verdict = replace(verdict, at_most=None)
     if not alone or severity(verdict.verdict) > severity("unresolved"):
         return verdict
     return replace(
@@ -179,7 +182,9 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         "else unresolved."
     )
     headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
-    return Verdict(word, evidence, headline, next_step, rule, max(map(_highest, spreads)))
+    # A model that knows nothing is steady, too: its spread bounds nothing.
+    bounded = all(each.above_constant_low > 0 and each.right_labels for each in spreads)
+    return Verdict(word, evidence, headline, next_step, rule, max(map(_highest, spreads)) if bounded else None)
 
 
 def least_stable(spreads: Sequence[Spread], limits: InstabilityLimits) -> Spread:

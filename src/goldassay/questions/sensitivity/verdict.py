@@ -102,6 +102,9 @@ def judge(
             f"Give runs of the whole input in at least {LEAST_CONFIGURATIONS} configurations, on the same examples.",
         )
     verdict = _judge(sets, limits)
+    if alone or unfit:
+        # Nothing bounds the spread of a model that was asked in one way.
+        verdict = replace(verdict, at_most=None)
     if verdict.verdict != "sound":
         return verdict
     n = max(len(each.spread.means) for each in sets)
@@ -145,7 +148,7 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         "unresolved": _settle(worst),
     }[word]
     headline = Headline("SD of the score over configurations", found.sd, low, high, "points")
-    at_most = max(each.spread.sd_interval.high for each in sets)
+    at_most = max(each.spread.sd_interval.high for each in sets) if not any(each.doubts for each in sets) else None
     return Verdict(word, evidence, headline, next_step, _rule(limits), at_most)
 
 

@@ -85,7 +85,7 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     }[word]
     label = f"lost of what {metric} has above its floor, from {own.test} to {worst.test}"
     headline = Headline(label, worst.loss, worst.loss_low, worst.loss_high, "share")
-    at_most = max((worst.loss_high, *(each.at_most for each in doubts)))
+    at_most = max(_bound_of(row, _judge_gap(own_of[row.model], row, limits)[1]) for row in others)
     return Verdict(word, evidence, headline, next_step, rule, at_most)
 
 
@@ -113,6 +113,12 @@ def _worst(
         return severity(word), defined, row.loss if defined else 0.0
 
     return max(((row, *_judge_gap(own_of[row.model], row, limits)) for row in others), key=harm)
+
+
+def _bound_of(row: GapRow, doubts: Sequence[Doubt]) -> float:
+    """How much of a metric may be lost to one set; all of it where no loss is defined."""
+    high = 1.0 if math.isnan(row.loss_high) else row.loss_high
+    return max((0.0, high, *(each.at_most for each in doubts)))
 
 
 def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
