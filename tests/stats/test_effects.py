@@ -322,7 +322,11 @@ def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
     assert found.value == pytest.approx((balanced_accuracy_score(*merged) - 1 / 3) / (2 / 3))
     gold = np.repeat(np.arange(3), [400, 300, LEAST_ROWS - 1])
     effects = measured(ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
-    assert effects.skipped == (says("49 test rows of 1 label", 50, "left out"),)
+    assert effects.skipped == (says("49 test rows of label 2", "left out", 50),)
+    named = measured(
+        ReaderPredictions("a", "r", gold[np.newaxis]), gold=gold, n_classes=3, label_names=("yes", "no", "maybe")
+    )
+    assert named.skipped == (says("49 test rows of label maybe", "left out", 50),)
     assert by_measure(effects)[BALANCED].value == pytest.approx(1)
 
 

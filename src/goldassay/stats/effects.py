@@ -51,6 +51,7 @@ LEAST_CLUSTERS = 20
 LEAST_ITEMS = 10
 # Where fewer clusters differ from what nearly all have in common, a standard error says too little.
 LITTLE_SPREAD = 5
+_MOST_NAMED = 5
 ONE_LABEL = "all test rows have the same label"
 # Of a reader that gives every row one answer: its value is 0, and no interval is needed.
 TELLS_NOTHING = "it gives all rows one answer, and so gains nothing"
@@ -202,6 +203,7 @@ def measure_effects(
     seed: int = 0,
     n_draws: int = 2000,
     by_kind: bool = False,
+    label_names: Sequence[str] = (),
 ) -> Effects:
     """Measure what each reader of each part of the input gained, with intervals that hold together.
 
@@ -233,6 +235,7 @@ def measure_effects(
         n_draws: How often clusters are drawn.
         by_kind: Draw kinds of clusters with equal sums in place of clusters, which is the same at a fraction of the
             time where there are few kinds, but gives an effect other draws in the company of other readings.
+        label_names: By which labels that are left out are named, (K,); by their codes if not given.
 
     Raises:
         InputError: There are no examples or no readings, or their lengths differ.
@@ -254,8 +257,9 @@ def measure_effects(
     ratios = Ratios()
     plans: list[_Plan] = []
     skipped: list[str] = []
-    groups, left_out = _classes_of(y, n_classes)
-    skipped += left_out
+    groups, left_out = _classes_of(y, n_classes, label_names)
+    if any(each.chance is None and not each.of_places for each in readings):
+        skipped += left_out
     p = _label_shares(y, n_classes, train_counts, codes, rng)
     for each in readings:
         if each.chance is not None:
@@ -477,7 +481,9 @@ def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArra
     return tuple(found)
 
 
-def _classes_of(y: NDArray[np.int64], n_classes: int) -> tuple[NDArray[np.int64], list[str]]:
+def _classes_of(
+    y: NDArray[np.int64], n_classes: int, label_names: Sequence[str]
+) -> tuple[NDArray[np.int64], list[str]]:
     """The class of each label in the balanced skill, (K,): its own, one for all rare labels, or -1."""
     counts = np.bincount(y, minlength=n_classes)
     frequent = np.flatnonzero(counts >= LEAST_ROWS)
@@ -488,8 +494,11 @@ def _classes_of(y: NDArray[np.int64], n_classes: int) -> tuple[NDArray[np.int64]
     if rows >= LEAST_ROWS:
         groups[rare] = frequent.size
     elif rows:
-        said = f"{rows} test rows of {rare.size} label{'s' if rare.size > 1 else ''} with fewer than {LEAST_ROWS} rows"
-        return groups, [f"{said} are left out of the balanced skill."]
+        names = [label_names[each] if each < len(label_names) else str(each) for each in rare[:_MOST_NAMED].tolist()]
+        names += [f"{rare.size - _MOST_NAMED} others"] if rare.size > _MOST_NAMED else []
+        said = f"{rows} test row{'s' if rows > 1 else ''} of label{'s' if rare.size > 1 else ''} {', '.join(names)}"
+        why = f"fewer than {LEAST_ROWS}, too few for a recall"
+        return groups, [f"{said} {'are' if rows > 1 else 'is'} left out of the balanced skill: {why}."]
     return groups, []
 
 

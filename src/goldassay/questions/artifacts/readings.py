@@ -238,6 +238,7 @@ class PatternReadings:
         part: The text that was searched.
         texts: Of the test examples as they are written, (N,).
         gold: Codes of the test labels, (N,).
+        label_names: (K,).
         train_counts: Training sentences of each label, (K,).
         by_share: Labels named by share, (N,).
         by_lift: Labels named by lift, (N,).
@@ -261,6 +262,7 @@ class PatternReadings:
     part: str
     texts: pl.Series
     gold: NDArray[np.int64]
+    label_names: tuple[str, ...]
     train_counts: NDArray[np.int64]
     by_share: NDArray[np.int64]
     by_lift: NDArray[np.int64]
@@ -414,6 +416,7 @@ def _joint(
         part=str(short.settings.get("text", train.text_columns[-1])),
         texts=texts,
         gold=gold,
+        label_names=tuple(short.label_names),
         train_counts=on_train.label_counts,
         by_share=words.by_share,
         by_lift=words.by_lift,

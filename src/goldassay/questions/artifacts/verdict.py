@@ -46,6 +46,7 @@ def measure_patterns(
         train_counts=readings[0].train_counts,
         clusters=clusters,
         seed=seed,
+        label_names=readings[0].label_names,
     )
 
 

@@ -212,6 +212,7 @@ def measure_readings(
         train_counts=evidence.train_counts,
         clusters=codes,
         seed=seed,
+        label_names=evidence.label_names,
     )
 
 
