@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from goldassay.cli.main import run
+
 from .conftest import Outcome, pairs
 
 if TYPE_CHECKING:
@@ -51,16 +53,17 @@ def test_specimen_then_audit(goldassay: Callable[..., Outcome], tmp_path: Path) 
     assert (tmp_path / "again" / "report.json").read_bytes() == (report / "report.json").read_bytes()
 
 
-def test_columns_labels_and_settings_reach_the_audit(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
-    rows = [{"a": r["premise"], "b": r["hypothesis"], "c": r["label"]} for r in pairs(400)]
+def test_columns_labels_and_settings_reach_the_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"a": r["premise"], "b": r["hypothesis"], "c": r["label"]} for r in pairs(200)]
     pl.DataFrame(rows).write_csv(tmp_path / "mine.csv")
     (tmp_path / "other.toml").write_text("seed = 5\n[leakage]\nseeds = 2\n")
-    done = goldassay(
+    words = [
         "audit", "mine.csv", "--test", "held-out=mine.csv",
         "--columns", "premise=a,hypothesis=b,label=c", "--settings", "other.toml",
-        "--label-names", "entailment,neutral,contradiction", "-o", "report",
-    )  # fmt: skip
-    assert done.status == 0, done.err
+        "--label-names", "entailment,neutral,contradiction", "-o", "report", "-q",
+    ]  # fmt: skip
+    assert run(words) == 0
     document = json.loads((tmp_path / "report" / "report.json").read_text())
     assert document["settings"]["seed"] == 5
     assert document["inputs"][1]["name"] == "held-out"
