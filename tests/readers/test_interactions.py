@@ -272,13 +272,15 @@ def test_words_are_placed_in_halves_beside_their_form() -> None:
 
 def test_whole_clusters_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interactions, "MOST_TEXTS", 100)
-    groups = np.random.default_rng(0).integers(0, 60, 300)
+    groups, short = np.random.default_rng(0).integers(0, 60, 300), np.ones(300, np.int64)
     every = np.arange(300)
-    rows = drawn_rows(groups, every, 1)
+    rows = drawn_rows(groups, short, every, 1)
     assert 80 < rows.size <= 100
     assert np.isin(groups, groups[rows]).sum() == rows.size
-    assert drawn_rows(groups, every[200:], 1).tolist() == list(range(200, 300))
-    assert drawn_rows(np.zeros(300, np.int64), every, 1).size == 300
+    assert drawn_rows(groups, short, every[200:], 1).tolist() == list(range(200, 300))
+    assert drawn_rows(np.zeros(300, np.int64), short, every, 1).size == 300
+    monkeypatch.setattr(interactions, "MOST_BYTES", 50)
+    assert 30 < drawn_rows(groups, short, every[200:], 1).size <= 50
 
 
 def test_each_fold_is_read_by_the_others() -> None:

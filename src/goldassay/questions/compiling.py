@@ -40,12 +40,13 @@ def compiling_ahead() -> Iterator[None]:
 def is_ready() -> bool:
     """Whether the loops that are compiled last are kept on disk."""
     from goldassay.core.compiled import is_kept
-    from goldassay.kernels.json_lines import seek_lines
+    from goldassay.kernels.ngram_search import seek_texts
     from goldassay.kernels.pattern_trees import count_coverage
     from goldassay.kernels.text_counts import add_evidence
+    from goldassay.readers.interactions import learn_epoch
     from goldassay.readers.softmax_kernels import ascend_penalties
 
-    return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, seek_lines)))
+    return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, learn_epoch, seek_texts)))
 
 
 def _begun() -> subprocess.Popen[bytes]:
@@ -55,7 +56,7 @@ def _begun() -> subprocess.Popen[bytes]:
 
 
 def compile_late_loops() -> None:
-    """Train a probe on a few made rows, count what patterns cover, read form and words of texts, search for rows."""
+    """Train probes on a few made rows, count what patterns cover, read form and words of texts, search for rows."""
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
@@ -68,8 +69,10 @@ def compile_late_loops() -> None:
     from goldassay.questions.overlap.items import items_of_dataset
     from goldassay.questions.overlap.question import search_for
     from goldassay.questions.overlap.search.scan import CorpusChoice
+    from goldassay.readers.interactions import read_interactions
     from goldassay.readers.naive_bayes import word_evidence
     from goldassay.readers.probes import train_probes
+    from goldassay.stats.folds import Folds
 
     made = _made_rows(("yes", "no"))
     # Two labels have a loop of their own.
@@ -83,6 +86,7 @@ def compile_late_loops() -> None:
     form_words(texts)
     of_known, of_asked = spelled_with(texts, texts, 2)
     word_evidence(of_known, codes, 2, of_asked)
+    read_interactions(texts, codes, 2, Folds.of_parts(N_ROWS // 2, N_ROWS // 2), 0)
     items = items_of_dataset(Dataset.from_frame(made), NONE)
     search_for(items, (pl.Series(made["premise"]),), CorpusChoice(()), Settings(), Steps(quiet=True))
 

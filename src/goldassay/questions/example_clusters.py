@@ -53,6 +53,16 @@ def example_clusters(
     return cluster_rows(_codes(keyed, named_columns(by), near_copies, codes), len(dataset), chosen=True)
 
 
+def text_clusters(dataset: Dataset) -> NDArray[np.int64]:
+    """Codes from 0 of rows that share a text, compared without case and with single spaces, whatever was chosen, (N,).
+
+    For choices within training rows, which no interval rests on.
+    """
+    roles = dataset.text_columns
+    columns = dict(zip(roles, text_codes(dataset, roles).T, strict=True))
+    return cluster_rows(columns, len(dataset), n_alike=len(roles)).codes
+
+
 def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
     """Refuse columns to make clusters by that none of the datasets has: before anything is mined or trained.
 

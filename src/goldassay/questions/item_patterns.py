@@ -272,7 +272,9 @@ def _scores(
     nothing = np.zeros(test.right.size)
     if len(train) < _LEAST_ITEMS or train.right.all() or not train.right.any():
         return {BY_LIFT: nothing, FORM_BY_LIFT: nothing}
-    _, read = read_role(DataSplit(as_texts(train, train_groups), as_texts(test, groups)), _ROLE, settings)
+    split = DataSplit(as_texts(train, train_groups), as_texts(test, groups))
+    # Of choices a trained reader is one of leakage.
+    _, read = read_role(split, _ROLE, settings, interactions=False)
     # Labels are (wrong, right); without a pattern a choice leans to neither.
     toward = np.where(read.by_lift == 1, 1.0, -1.0)
     return {

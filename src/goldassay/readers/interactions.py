@@ -33,14 +33,18 @@ from goldassay.core.cores import cores
 from goldassay.data.text_form import form_words
 from goldassay.readers.probe_features import tokenize_roles
 from goldassay.readers.quick_probe import deal_folds
+from goldassay.stats.effects import ReaderPredictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.stats.folds import Folds
 
-# Training texts of a word; words; and training texts, of which more are drawn by whole clusters.
-LEAST_TEXTS, MOST_WORDS, MOST_TEXTS = 3, 20_000, 20_000
+INTERACTIONS = "interactions of words"
+# Training texts of a word, and words.
+LEAST_TEXTS, MOST_WORDS = 3, 20_000
+# Training texts, and their length together: of more, whole clusters are drawn.
+MOST_TEXTS, MOST_BYTES = 20_000, 4_000_000
 # Parts of the training clusters, of which one chooses.
 N_PARTS = 5
 # Factors are laid out in so many columns, the last ones 0: a width known beforehand makes vectors of the loops.
@@ -159,7 +163,7 @@ def read_interactions(
         texts: L texts.
         codes: Of their labels, (L,); those of texts that are read alone are not looked at.
         n_classes: K.
-        folds: Which texts teach which; of more than 20,000 that teach so many are drawn, in whole clusters.
+        folds: Which texts teach which; of more than 20,000 that teach, or 4 MB, so many are drawn, in whole clusters.
         seed: Of all draws.
         clusters: Of the texts, any codes, (L,); each its own if not given.
     """
@@ -167,7 +171,8 @@ def read_interactions(
     groups = np.arange(y.size) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     written = texts.cast(pl.String).fill_null("")
     # Of many texts only those that are read or drawn are looked at.
-    rounds = [(drawn_rows(groups, each.teaching, seed), each) for each in folds.rounds()]
+    lengths = written.str.len_bytes().to_numpy().astype(np.int64)
+    rounds = [(drawn_rows(groups, lengths, each.teaching, seed), each) for each in folds.rounds()]
     needed = np.unique(np.concatenate([rows for drawn, each in rounds for rows in (drawn, each.reading)]))
     lists = word_lists(written[needed])
     found = np.empty((folds.rows.size, n_classes))
@@ -180,6 +185,19 @@ def read_interactions(
         best, of_kind = min(fits, key=lambda fit: fit[0].loss)
         found[each.places] = best.logits(of_kind.take(asked))
     return found
+
+
+def named_by_interactions(part: str, logs: NDArray[np.float64], counts: NDArray[np.integer[Any]]) -> ReaderPredictions:
+    """The labels that `read_interactions` names; one that no text teaches is named by none.
+
+    Args:
+        part: Of the input.
+        logs: Logarithms of probabilities, (N, K).
+        counts: Texts of each label that teach, (K,).
+    """
+    with np.errstate(divide="ignore"):
+        named, lifted = np.where(counts > 0, (logs, logs - np.log(counts)), -np.inf).argmax(axis=2)
+    return ReaderPredictions(part, INTERACTIONS, named[np.newaxis], lifted[np.newaxis])
 
 
 def word_lists(texts: pl.Series) -> tuple[WordLists, WordLists]:
@@ -196,21 +214,25 @@ def word_lists(texts: pl.Series) -> tuple[WordLists, WordLists]:
     return WordLists(tokens.ids, starts, tokens.hashes), WordLists(placed, ends, np.tile(tokens.hashes, N_KINDS))
 
 
-def drawn_rows(groups: NDArray[np.integer[Any]], rows: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def drawn_rows(
+    groups: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]], rows: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
     """Rows to learn from, ascending: all, or those of random whole clusters, as many as may be, one cluster at least.
 
     Args:
-        groups: Clusters of all rows, codes from 0 up, (L,).
+        groups: Clusters of all rows, any codes, (L,).
+        lengths: Of their texts, in bytes, (L,).
         rows: Those to draw from, ascending.
         seed: Of the draw.
     """
-    if rows.size <= MOST_TEXTS:
+    if rows.size <= MOST_TEXTS and lengths[rows].sum() <= MOST_BYTES:
         return rows
-    sizes = np.bincount(groups[rows])
-    order = np.random.default_rng(seed).permutation(sizes.size)
-    inside = np.zeros(sizes.size, np.bool_)
-    inside[order[: max(1, int(np.searchsorted(np.cumsum(sizes[order]), MOST_TEXTS, side="right")))]] = True
-    found: NDArray[np.int64] = rows[inside[groups[rows]]]
+    codes = np.unique(groups[rows], return_inverse=True)[1]
+    order = np.random.default_rng(seed).permutation(int(codes.max()) + 1)
+    sizes, written = np.bincount(codes)[order], np.bincount(codes, lengths[rows])[order]
+    fitting = (np.cumsum(sizes) <= MOST_TEXTS) & (np.cumsum(written) <= MOST_BYTES)
+    inside = np.isin(codes, order[: max(1, int(fitting.sum()))])
+    found: NDArray[np.int64] = rows[inside]
     return found
 
 

@@ -14,6 +14,7 @@ from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
 from goldassay.questions.leakage.partial_input import (
     form_readings,
+    interaction_readings,
     planted_readings,
     quick_readings,
     telling_readings,
@@ -33,6 +34,7 @@ READERS: dict[str, Readers] = {
     "quick": lambda split: quick_readings(split, PARTS, 0, silent),
     "form": lambda split: form_readings(split, PARTS, 0),
     "words": lambda split: word_readings(split, PARTS),
+    "interactions": lambda split: interaction_readings(split, PARTS, 0),
     "telling": lambda split: telling_readings(split, PARTS),
     "planted": lambda split: planted_readings(split, PARTS, 0.3, 0, silent),
 }

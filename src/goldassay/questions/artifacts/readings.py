@@ -1,12 +1,13 @@
 """What surface patterns name for each test example: the readers on which the verdict on artifacts rests.
 
-There are three, chosen before any data were seen:
+There are four, chosen before any data were seen:
 
 - patterns by share: the label that all patterns of an example name whose share exceeds the threshold (Liu et al. 2020);
 - patterns by lift: the label of the pattern whose share exceeds that of all training examples by the largest factor,
   which finds what is told of rare labels;
 - form by lift: the same by how the text is written (`form_words`), which no word says: capitals, spaces, length; and by
-  the spelling of words too rare to be patterns (`spelled_with`).
+  the spelling of words too rare to be patterns (`spelled_with`);
+- interactions, which are no patterns: two cues that tell only together (`read_interactions`).
 
 None gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
 
@@ -35,6 +36,7 @@ from goldassay.questions.artifacts.measures.difficulty import guess_by_patterns,
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.presence import label_without_pattern, lifted_patterns
+from goldassay.readers.interactions import named_by_interactions, read_interactions
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_rows
 from goldassay.stats.effects import ReaderPredictions
 from goldassay.stats.folds import Folds
@@ -243,6 +245,7 @@ class PatternReadings:
         by_share: Labels named by share, (N,).
         by_lift: Labels named by lift, (N,).
         form: Labels named by the form of the text, (N,).
+        interactions: Logarithms of the labels' probabilities by interactions of words, (N, K); None where not read.
         lifts: Lift of the pattern that decided, 0 where there is none, (N,).
         assignment: What the patterns by share say.
         left_open: Training sentences of each label that the patterns by share leave open, (K,).
@@ -267,6 +270,7 @@ class PatternReadings:
     by_share: NDArray[np.int64]
     by_lift: NDArray[np.int64]
     form: NDArray[np.int64]
+    interactions: NDArray[np.float64] | None
     lifts: NDArray[np.float64]
     assignment: DifficultyAssignment
     left_open: NDArray[np.int64]
@@ -303,6 +307,11 @@ class PatternReadings:
             ReaderPredictions(self.part, BY_SHARE, self.by_share[np.newaxis]),
             ReaderPredictions(self.part, BY_LIFT, self.by_lift[np.newaxis]),
             ReaderPredictions(self.part, FORM_BY_LIFT, self.form[np.newaxis]),
+            *(
+                ()
+                if self.interactions is None
+                else (named_by_interactions(self.part, self.interactions, self.train_counts),)
+            ),
         )
 
     def planted(self, share: float) -> tuple[ReaderPredictions, ReaderPredictions]:
@@ -350,6 +359,8 @@ def read_by_patterns(
     train: Training,
     test: Searched,
     seed: int,
+    *,
+    interactions: bool = True,
 ) -> PatternReadings:
     """Let all readers read the test examples.
 
@@ -360,6 +371,7 @@ def read_by_patterns(
         train: What they were mined from.
         test: What they are tried on.
         seed: Of the sample of training sentences and of what is planted.
+        interactions: Read interactions of words, too.
     """
     gold, names = encode_labels(test.labels, short.label_names, len(test.labels))
     words = read_words(short, assignment, on_train, train, test.corpus, int(on_train.label_counts.argmax()), seed)
@@ -367,9 +379,13 @@ def read_by_patterns(
     tested, _ = test.written(len(gold), seed)
     min_count = int(short.settings["min_count"])
     form = read_form_by_lift(texts, written, tested, names, min_count=min_count, q=short.q)
-    return _joint(
-        short, on_train, train, words, gold, tested, form, _effects_of_copies(texts, written, len(names)), seed
-    )
+    logs = None
+    if interactions:
+        clusters = np.concatenate([train.clusters(FORM_ROWS, seed), np.full(gold.size, -1)])
+        folds, both = Folds.of_parts(written.size, gold.size), np.concatenate([written, gold])
+        logs = read_interactions(pl.concat([texts, tested]), both, len(names), folds, seed, clusters)
+    copied = _effects_of_copies(texts, written, len(names))
+    return _joint(short, on_train, train, words, gold, tested, form, logs, copied, seed)
 
 
 def read_by_folds(
@@ -397,7 +413,9 @@ def read_by_folds(
     form = read_form_of_folds(texts, codes, drawn, names, min_count=int(short.settings["min_count"]), q=short.q)
     words = _in_place(parts, [each.places for each in folds.rounds()], short.selected)
     copied = _effects_of_copies(texts, codes, len(names))
-    found = _joint(short, on_whole, whole, words, codes[drawn.rows], texts[drawn.rows], form, copied, seed)
+    clusters = whole.clusters(len(whole.texts), seed)[rows]
+    logs = read_interactions(texts, codes, len(names), drawn, seed, clusters)
+    found = _joint(short, on_whole, whole, words, codes[drawn.rows], texts[drawn.rows], form, logs, copied, seed)
     return replace(found, by_folds=True)
 
 
@@ -409,6 +427,7 @@ def _joint(
     gold: NDArray[np.int64],
     texts: pl.Series,
     form: NDArray[np.int64],
+    interactions: NDArray[np.float64] | None,
     copied: NDArray[np.float64],
     seed: int,
 ) -> PatternReadings:
@@ -421,6 +440,7 @@ def _joint(
         by_share=words.by_share,
         by_lift=words.by_lift,
         form=form,
+        interactions=interactions,
         lifts=words.lifts,
         assignment=words.assignment,
         left_open=on_train.left_open[0],

@@ -216,9 +216,17 @@ def read_folds(short: Shortlist, text: TextToMine, folds: Folds, seed: int) -> R
 
 
 def read_role(
-    split: DataSplit, role: str, settings: Settings, shared: SharedTexts | None = None
+    split: DataSplit, role: str, settings: Settings, shared: SharedTexts | None = None, *, interactions: bool = True
 ) -> tuple[Shortlist, PatternReadings]:
-    """Mine one text and guess the labels of the rows that are read by its patterns, which are not described."""
+    """Mine one text and guess the labels of the rows that are read by its patterns, which are not described.
+
+    Args:
+        split: The rows.
+        role: Of the text.
+        settings: How patterns are mined, and the seed.
+        shared: Which training rows share texts, where it is known.
+        interactions: Read interactions of words, too; of folds always.
+    """
     keeping, dataset = settings.artifacts, split.train if split.whole is None else split.whole
     bounds = Bounds(
         keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, settings.data.clusters
@@ -233,7 +241,9 @@ def read_role(
     searched, held_out = _searched_text(text, short), _searched(short, split.test)
     assignment = assign_difficulty(held_out.corpus, held_out.labels, short.selected)
     on_train = count_coverage(short.selected, (-1.0,), searched)
-    return short, read_by_patterns(short, assignment, on_train, searched, held_out, settings.seed)
+    return short, read_by_patterns(
+        short, assignment, on_train, searched, held_out, settings.seed, interactions=interactions
+    )
 
 
 def answer(

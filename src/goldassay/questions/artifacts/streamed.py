@@ -49,7 +49,7 @@ from goldassay.questions.artifacts.search import SearchedTexts, answer, describe
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
 from goldassay.questions.dropped_rows import doubts_of_dropped, left_out_doubts
-from goldassay.questions.example_clusters import NONE, example_clusters
+from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
@@ -268,7 +268,7 @@ class _Corpus:
     def searched(self) -> Spooled:
         """The rows as they are looked through for examples."""
         resolved = self.resolved
-        return Spooled(self.spool, resolved.labels, resolved.label_names, self.name, resolved.text_columns)
+        return Spooled(self.spool, resolved.labels, resolved.label_names, self.name, resolved.text_columns, self.values)
 
     def about_input(self) -> dict[str, Any]:
         """What the report says of where it came from, as of a dataset in memory."""
@@ -325,8 +325,7 @@ def _read(
                 tokenizer, cut_with, about = how_to_cut(bounds, unit)
                 spool = Spool(folder, tokenizer)
             spool.add(_chosen(texts, bounds.text, cut_with, paths[0]), codes, ids.to_list())
-            if bounds.clusters != NONE:
-                values.add(texts, groups, codes)
+            values.add(texts, groups, codes)
             progress(int(1000 * done), 1000)
         assert spool is not None
         assert unit is not None

@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.data.row_values import normalized_texts, text_codes
 from goldassay.questions.artifacts.measures.clusters import BYTES_A_SENTENCE, near_sentences, sign_corpus
 from goldassay.questions.artifacts.measures.matching import encode_labels
-from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
+from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, text_clusters
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
@@ -130,19 +130,13 @@ class RowValues:
         names = named_columns(by)
         if names is None or not self._codes:
             return DependentRows((), BY_ITSELF)
-        kept = labels[np.concatenate(self._codes)] >= 0
+        kept = np.flatnonzero(labels[np.concatenate(self._codes)] >= 0)
         width = self._texts[0].width + self._groups[0].width
         if memory.room() < _PER_VALUE * kept.size * width:
             why = "each row counts by itself, since the memory does not suffice to find rows that share a text"
             warnings.warn(f"patterns are tested as if rows were independent: {why}", UserWarning, stacklevel=2)
             return DependentRows((), f"{why[0].upper()}{why[1:]}.")
-        texts, groups = (
-            frame.filter(pl.Series(kept)) if frame.width else frame
-            for frame in (pl.concat(self._texts), pl.concat(self._groups))
-        )
-        together = _ranks(pl.concat([texts[name].alias("value") for name in texts.columns]))
-        of_text = dict(zip(texts.columns, together.reshape(texts.width, -1), strict=True))
-        columns = of_text | {name: _ranks(groups[name]) for name in groups.columns}
+        of_text, columns = self._coded(kept)
         copies = _joint(np.stack([of_text[name] for name in mined], axis=1))
         near = copies
         if memory.room() >= BYTES_A_SENTENCE * copies.size:
@@ -156,7 +150,20 @@ class RowValues:
         chosen = {name: columns[name] for name in names if name in columns} if names else columns
         if names and chosen:
             return _with_copies(cluster_rows(chosen, copies.size, chosen=True), copies, near)
-        return _with_copies(cluster_rows(chosen, copies.size, n_alike=texts.width if chosen else 1), copies, near)
+        return _with_copies(cluster_rows(chosen, copies.size, n_alike=len(of_text) if chosen else 1), copies, near)
+
+    def clusters(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cluster of some rows, of those that share a text among them."""
+        of_text, _ = self._coded(rows)
+        return cluster_rows(of_text, rows.size, n_alike=len(of_text)).codes
+
+    def _coded(self, rows: NDArray[np.int64]) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]]]:
+        """Codes of each text of some rows, and of these and each group."""
+        texts, groups = pl.concat(self._texts)[rows], pl.concat(self._groups)
+        groups = groups[rows] if groups.width else groups
+        together = _ranks(pl.concat([texts[name].alias("value") for name in texts.columns]))
+        of_text = dict(zip(texts.columns, together.reshape(texts.width, -1), strict=True))
+        return of_text, of_text | {name: _ranks(groups[name]) for name in groups.columns}
 
 
 def _signed(spool: Spool, labels: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.integer]]:
@@ -252,6 +259,9 @@ class Training(Protocol):
     def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
         """The texts as they are written with the codes of their labels: all, or so many of them, drawn at random."""
 
+    def clusters(self, most: int, seed: int) -> NDArray[np.int64]:
+        """The cluster of each of the texts that `written` gives, of those that share a text among them."""
+
 
 @dataclass(frozen=True)
 class Searched:
@@ -298,6 +308,11 @@ class Searched:
         texts = self.texts if isinstance(self.texts, pl.Series) else pl.Series(self.texts, dtype=pl.String)
         return texts[rows], codes[rows].astype(np.int64)
 
+    def clusters(self, most: int, seed: int) -> NDArray[np.int64]:
+        """Of the dataset."""
+        codes, _ = encode_labels(self.labels, self.patterns.label_names, len(self.texts))
+        return text_clusters(self.dataset.take(_drawn(codes, most, seed)))
+
     @cached_property
     def corpus(self) -> TokenizedCorpus:
         """The texts, cut as the patterns were mined."""
@@ -314,6 +329,7 @@ class Spooled:
         label_names: K names.
         name: What the report calls it.
         text_columns: Roles of the texts.
+        values: All texts and groups of its rows.
     """
 
     spool: Spool
@@ -321,6 +337,7 @@ class Spooled:
     label_names: tuple[str, ...]
     name: str
     text_columns: tuple[str, ...]
+    values: RowValues
 
     def corpora(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.integer[Any]]]]:
         """A shard at a time."""
@@ -339,6 +356,10 @@ class Spooled:
         codes = self.labels[self.spool.codes()]
         rows = _drawn(codes, most, seed)
         return self.spool.texts(rows), codes[rows].astype(np.int64)
+
+    def clusters(self, most: int, seed: int) -> NDArray[np.int64]:
+        """Those of the rows on disk."""
+        return self.values.clusters(_drawn(self.labels[self.spool.codes()], most, seed))
 
 
 def _drawn(codes: NDArray[np.integer[Any]], most: int, seed: int) -> NDArray[np.int64]:

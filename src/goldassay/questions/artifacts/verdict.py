@@ -16,6 +16,7 @@ from goldassay.questions.effect_sentences import (
     skill_limits,
     unheld_doubts,
 )
+from goldassay.readers.interactions import INTERACTIONS
 from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
 from goldassay.stats.effects import measure_effects
 from goldassay.stats.verdicts import Doubt, judge_effects
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.stats.effects import Effects
 
-QUANTITY = "what guessing by pattern gains on the test set (accuracy and balanced skill, by share, lift and form)"
+QUANTITY = (
+    "what guessing by pattern and by interactions of words gains on the test set (accuracy and balanced skill, by "
+    "share, lift, form and interactions)"
+)
 
 
 def measure_patterns(
@@ -115,9 +119,16 @@ def judge_artifacts(
         "caution": "Read the strongest patterns; report scores on the easy and the hard subset side by side.",
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
     }.get(word, judged.mend)
+    decisive = judged.decisive
+    if decisive is not None and decisive.reader == INTERACTIONS and word in ("caution", "unsound"):
+        next_step = "Two cues tell together, and no pattern lists them: " + (
+            f"report scores only next to a model that sees the {decisive.part} alone."
+            if is_part
+            else "read rows of each label."
+        )
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_PATTERNS)
     rule += "" if is_part else " For a single text at most caution."
-    headline = None if judged.decisive is None else headline_of(judged.decisive)
+    headline = None if decisive is None else headline_of(decisive)
     return Verdict(word, evidence, headline, next_step, rule, judged.bound)
 
 

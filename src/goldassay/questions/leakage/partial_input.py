@@ -15,8 +15,9 @@ from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
-from goldassay.questions.example_clusters import example_clusters
+from goldassay.questions.example_clusters import example_clusters, text_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part
+from goldassay.readers.interactions import named_by_interactions, read_interactions
 from goldassay.readers.naive_bayes import telling_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
@@ -328,6 +329,18 @@ def word_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPre
             logs += np.log(counts / counts.sum())
         read = _of_logs(part_name(role), WORDS, logs[np.newaxis], split.gold, split.train.labels())
         found.append(replace(read, log_probabilities=None))
+    return found
+
+
+def interaction_readings(split: DataSplit, conditions: Sequence[str], seed: int) -> list[ReaderPredictions]:
+    """What two cues of one text name that tell only together, by `read_interactions`."""
+    teaching = text_clusters(split.train)
+    if split.fold_codes is None:
+        teaching = np.concatenate([teaching, np.full(len(split.test), -1)])
+    counts, found = split.label_counts, []
+    for role in (name.removesuffix("_only") for name in conditions):
+        logs = read_interactions(split.texts(role), split.codes, counts.size, split.folds, seed, teaching)
+        found.append(named_by_interactions(part_name(role), logs, counts))
     return found
 
 

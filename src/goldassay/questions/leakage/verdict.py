@@ -26,6 +26,7 @@ from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.partial_input import (
     PROBES,
     form_readings,
+    interaction_readings,
     part_name,
     planted_readings,
     quick_readings,
@@ -35,6 +36,7 @@ from goldassay.questions.leakage.partial_input import (
 )
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.conditions import TEXT, is_part
+from goldassay.readers.interactions import INTERACTIONS
 from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS, planted_share
 from goldassay.stats.effects import ACCURACY, BALANCED, LEAST_CLUSTERS, measure_effects
 from goldassay.stats.verdicts import Doubt, Judged, judge_effects
@@ -104,6 +106,10 @@ def judge(
             readings += form_readings(split, conditions, seed)
         with steps.step("adding up words"):
             readings += word_readings(split, conditions)
+        known = {each.part for each in readings if each.reader == INTERACTIONS}
+        if unread := [each for each in conditions if part_name(each) not in known]:
+            with steps.step("reading interactions of words"):
+                readings += interaction_readings(split, unread, seed)
         if evidence.source != PROBES:
             with steps.step("training quick probes") as progress:
                 readings += quick_readings(split, conditions, seed, progress)
