@@ -24,6 +24,19 @@ def test_summary_names_each_verdict_with_its_number(report: Report) -> None:
     assert "24.4 points [23.5, 25.3]" in report.summary()
 
 
+def test_flaws_are_counted_before_the_verdicts(report: Report) -> None:
+    """Shift is not measurable, the three others name a flaw."""
+    assert report.overall == "3 flaws, 1 not measurable"
+    assert report.overall in report.summary()
+    assert report.overall in report.to_markdown()
+    assert report.overall in report.to_html()
+    document = example_document(5)
+    words = ("sound", "unresolved", "caution", "sound")
+    for word, verdict in zip(words, document["verdicts"].values(), strict=False):
+        verdict.update(verdict=word)
+    assert compose(document).overall == "1 flaw, 1 unresolved, 2 sound"
+
+
 def test_at_most_fifteen_lines() -> None:
     document = example_document(5)
     for verdict in document["verdicts"].values():

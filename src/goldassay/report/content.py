@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from goldassay.core.report_seal import DIGESTS
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Subject
+from goldassay.core.verdicts import WORDS, severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,6 +93,15 @@ class ReportContent:
         if not isinstance(verdicts, dict):
             return {}
         return {question: verdict for question, verdict in verdicts.items() if isinstance(verdict, dict)}
+
+    @property
+    def overall(self) -> str:
+        """How many of several verdicts name a flaw, are unresolved, not measurable or sound; "" for fewer than two."""
+        words = [card.verdict for card in self.cards if card.judged and card.verdict in WORDS]
+        flaws = len([word for word in words if severity(word) >= severity("caution")])
+        counts = [(flaws, "flaw" if flaws == 1 else "flaws")]
+        counts += [(words.count(word), word) for word in ("unresolved", "not measurable", "sound")]
+        return ", ".join(f"{n} {word}" for n, word in counts if n) if len(words) > 1 else ""
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, top-level keys in a fixed order, NaN as None."""

@@ -45,7 +45,7 @@ def render_html(report: ReportContent, table_names: tuple[str, ...] = (), tables
     return fill_page(
         document=report.to_dict(),
         cards=report.cards,
-        line=subject_line(report.subject),
+        line=[*subject_line(report.subject), *([report.overall] if report.overall else [])],
         notes=report.subject.notes,
         intervals=report.intervals,
         unasked=report.unasked,

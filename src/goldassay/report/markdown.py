@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goldassay.report.cells import Cell
     from goldassay.report.content import ReportContent
 
-_MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
+_MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌", "unresolved": "❔"}
 _MAX_ROWS = 15
 
 
@@ -32,7 +32,7 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
     document = report.to_dict()
     title = f"# {_plain(document.get('title'))}"
     blocks = [front_matter(report), title, badge_line(report)] if card else [title]
-    blocks.append(_verdicts(report.cards))
+    blocks += [report.overall, _verdicts(report.cards)]
     blocks += [_plain(said) for said in (report.intervals, *report.unasked)]
     if report.subject.settings:
         blocks.append(f"With the {_plain(report.subject.settings)}.")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from goldassay.core.sections import VerdictCard
     from goldassay.report.content import ReportContent
 
-MAX_LINES = 18
+MAX_LINES = 19
 _MOST_NOTES = 4
 _MOST_FINDINGS = 6
 # Sets of 2, 3, 4 and 5 runs each have one of their own.
@@ -19,7 +19,7 @@ _MOST_CAVEATS = 4
 
 
 def render_summary(report: ReportContent) -> str:
-    """At most 18 lines: the dataset, notes on it, and for each question the verdict, its evidence and the next step.
+    """At most 19 lines: the dataset, notes on it, and for each question the verdict, its evidence and the next step.
 
     A report on one question adds its first sentences and caveats.
     """
@@ -29,6 +29,7 @@ def render_summary(report: ReportContent) -> str:
     lines += [f"  {_one_line(note)}" for note in report.subject.notes[:_MOST_NOTES]]
     if (more := len(report.subject.notes) - _MOST_NOTES) > 0:
         lines[-1] += f" ({more} more in the report)"
+    lines.append(f"  {report.overall}" if report.overall else "")
     for card in report.cards:
         if card.judged:
             lines += _verdict_lines(card)
