@@ -511,3 +511,10 @@ def test_runs_may_answer_rows_that_were_dropped_for_want_of_a_label(tmp_path: Pa
     gold = np.array([LABELS.index(row["label"]) for row in HOME])
     assert (own.n, own.value) == (len(HOME) - 50, pytest.approx((codes == gold)[:, 50:].mean()))
     assert states(results.notes, "50 of the 2,500 examples", "m on home", "dropped", "left out")
+
+
+def test_rows_that_folds_answer_are_no_known_texts() -> None:
+    near, far = rows("near", 200), rows("far", 80, seed=5)
+    found = goldassay.audit(near, elsewhere={"far": far}, settings=Settings(leakage={"seeds": 2})).to_dict()["shift"]
+    (own,) = [row for row in found["generalization"] if row["own"]]
+    assert (own["n"], own["n_known"], own["known_share"]) == (200, 0, 0)

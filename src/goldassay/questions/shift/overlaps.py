@@ -165,6 +165,11 @@ def without_known(
             if found is None:
                 sets.append(each)
                 continue
+            if each is group.own and texts.get(each.dataset) is training:
+                # Each fold was answered by readers of the others: no text was known.
+                counts[group.model, each.dataset] = 0
+                sets.append(each)
+                continue
             shared = shared_texts(known, found)
             if each is not group.own and shared.all():
                 raise InputError(
