@@ -10,6 +10,8 @@ from benchmarks.verdicts.cells import Cell, at_least, at_most, bounds, failures,
 from benchmarks.verdicts.commands import WORLDS as MADE
 from benchmarks.verdicts.commands import cells_of as audited
 from benchmarks.verdicts.commands import words_of
+from benchmarks.verdicts.coverage import cells_of as covered
+from benchmarks.verdicts.coverage import of_rules
 from benchmarks.verdicts.instability import LIMIT, QUESTIONS, QUIET, TWICE, SpreadWorld, measure
 from goldassay.instability import decompose_variance
 from tests.stated import says
@@ -27,6 +29,14 @@ def test_a_target_is_missed_only_beyond_the_noise_of_the_simulation() -> None:
     assert Cell("w", "sound", 1565, 2000, at_least(0.8)).kept
     assert not Cell("w", "sound", 1555, 2000, at_least(0.8)).kept
     assert Cell("w", "sound", 2000, 2000).kept
+
+
+def test_coverage_counts_what_intervals_hold() -> None:
+    """Of a truth that no interval holds in none of the draws, and only where nothing is gained are cautions counted."""
+    found = covered("rules", of_rules(0.415), 4)
+    assert {cell.event.rpartition(": ")[2] for cell in found} == {"the ordinary interval covers", "all lower ends hold"}
+    wrong = covered("rules", lambda seed: (of_rules(0.25)(seed)[0], [-0.9] * 22), 2)
+    assert [cell.count for cell in wrong] == [0, 0, 0]
 
 
 def test_pooled_cells_have_less_room() -> None:

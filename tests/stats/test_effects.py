@@ -188,6 +188,15 @@ def test_a_reader_that_nearly_always_names_one_label_has_its_value_in_its_interv
     assert found.low <= found.value <= found.high < 0.05
 
 
+@pytest.mark.parametrize("n_unlike", [6, 10])
+def test_an_end_is_never_lifted_to_a_value(n_unlike: int) -> None:
+    """A reader of one label but for a few rows loses surely; the mean of the shares, as its baseline, hid that."""
+    gold = np.repeat([0, 1], [146, 131])
+    named = np.where(np.arange(gold.size) < n_unlike, 1, 0)
+    found = by_measure(measured(ReaderPredictions("a", "r", named[np.newaxis]), gold=gold, n_classes=2))[ACCURACY]
+    assert found.value == found.high < ((named == gold).mean() - 0.5) / 0.5
+
+
 def rules_of_keys(seed: int, kept: np.ndarray | slice = slice(None)) -> tuple[list[ReaderPredictions], np.ndarray]:
     """22 rules on 651 items whose key stands at the last of four places in 41.5 %; six of them pick in 5 to 9 items."""
     rng = np.random.default_rng(seed)
