@@ -543,3 +543,20 @@ def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     again.write_csv(tmp_path / "2.csv")
     with pytest.raises(InputError, match=r"2\.csv: the run with seed 0 is there twice"):
         goldassay.rank_systems(tmp_path)
+
+
+def test_the_first_place_of_many_systems_is_no_matter_of_all_pairs() -> None:
+    """A lead that is sure by itself makes a system first, though ranks of 30 systems at once leave it open."""
+    rng = np.random.default_rng(3)
+    need = rng.random(400)
+    skill = np.concatenate([[0.76, 0.7], np.linspace(0.65, 0.3, 28)])[:, np.newaxis]
+    scores = (rng.random((30, 400)) < np.clip(skill + 0.6 * (need - 0.5), 0, 1)).astype(float)
+    frame = pl.DataFrame({"item": range(400), **{f"s{at}": own for at, own in enumerate(scores)}})
+    report = goldassay.rank_systems(frame)
+    found = board_of(report)
+    assert found["lead"]["low"] > 0
+    assert (found["first"], found["rivals"]) == ("s0", [])
+    assert found["systems"][0]["rank_high"] > 1
+    page = report.to_html()
+    assert states(page, "s0 is surely first", "30 systems")
+    assert "hold for all pairs of systems at once" in page

@@ -72,7 +72,7 @@ class Judged:
         """What makes a small spread show little or nothing, a sentence each."""
         n, found = len(self.spread.means), []
         if n < LEAST_CONFIGURATIONS:
-            found.append(f"That configurations move a score little needs at least {LEAST_CONFIGURATIONS} of them.")
+            found.append(f"That a score holds in other configurations takes at least {LEAST_CONFIGURATIONS} to show.")
         if not self.knows:
             found.append("Nothing shows that the model knows anything.")
         if self.spread.n_distinct < n:
@@ -140,7 +140,8 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     )
     if not found.separable:
         evidence += " No configuration was repeated, so that chance and configuration cannot be told apart."
-    evidence = " ".join((evidence, *worst.doubts))
+    if word == "unresolved":
+        evidence = " ".join((evidence, *worst.doubts))
     next_step = {
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
