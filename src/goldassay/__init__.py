@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
     from goldassay.lab.training.command import train
+    from goldassay.questions.answered.command import measure_answered
     from goldassay.questions.artifacts.command import measure_artifacts
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.board.command import rank_systems
@@ -49,6 +50,7 @@ _HOME = {
     "diff": "goldassay.questions.public",
     "list_runs": "goldassay.runs",
     "look": "goldassay.questions.public",
+    "measure_answered": "goldassay.questions.answered.command",
     "measure_artifacts": "goldassay.questions.artifacts.command",
     "measure_instability": "goldassay.questions.instability.command",
     "measure_leakage": "goldassay.questions.leakage.command",
@@ -85,6 +87,7 @@ __all__ = [
     "leakage",
     "list_runs",
     "look",
+    "measure_answered",
     "measure_artifacts",
     "measure_instability",
     "measure_leakage",

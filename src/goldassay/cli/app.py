@@ -84,6 +84,12 @@ COMMANDS = {
         _REPORT,
         "goldassay-instability",
     ),
+    "answered": Command(
+        f"{_QUESTIONS}.answered.command:measure_answered",
+        "Say whether every answer was scored, and by which rule.",
+        f"{_LINES}:show_answered",
+        ("out", "json"),
+    ),
     "sensitivity": Command(
         f"{_QUESTIONS}.sensitivity.command:measure_sensitivity",
         "Say how far a score moves with the prompt, the shots, the temperature.",
@@ -214,7 +220,9 @@ _INSTEAD = {
 # What `goldassay --help` lists, by task.
 TASKS = {
     "Audit and gate": ("look", "audit", "view", "mend", "check", "diff", "specimen"),
-    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift", "overlap"),
+    "Single questions": (
+        *("answered", "artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift", "overlap"),
+    ),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.gate.check import Check
+    from goldassay.questions.answered.question import Answered
     from goldassay.questions.board.result import BoardResult
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
@@ -50,6 +51,41 @@ def show_leakage(report: Report, output: Output) -> None:
         for name, each in (report.result or {}).items():
             save_report(each, output.out / name, output.figures, output.latex)
     show_summary(report, output)
+
+
+def show_answered(report: Report, output: Output) -> None:
+    """Write what became of the answers, and print it."""
+    lines = _answered(report.result)
+    output.show_report(report, [*settings_lines(output.settings), *lines], as_text(report.result.found.to_dict()))
+
+
+def _answered(study: Answered) -> Iterator[str]:
+    from goldassay.questions.answered.page import sentences
+
+    found = study.found
+    yield f"Answers  {study.verdict.verdict.upper()}"
+    yield f"  {study.verdict.evidence}"
+    yield f"  → {study.verdict.next_step}"
+    head = ["model", "dataset", "run", "verdict", "scored", "wrong", "scored only", "all right", "the log's own"]
+    worst = sorted(found.runs, key=lambda row: -row.unscored_share)
+    rows = [
+        [
+            row.model, row.dataset, row.run, row.word, f"{row.n_scored:,} of {row.n_items:,}", points(row.wrong, 2),
+            points(row.scored_only, 2), points(row.all_right, 2),
+            "" if row.reported is None else f"{points(row.reported, 2)} ({row.reported_rule})",
+        ]
+        for row in worst[:_MOST_SCORES]
+    ]  # fmt: skip
+    yield ""
+    yield from aligned([head, *rows])
+    yield ""
+    for pair in found.pairs[:_MOST_NOTES]:
+        yield (
+            f"order  {pair.a} - {pair.b}: {signed_points(pair.wrong)} with what is missing as wrong, "
+            f"{signed_points(pair.scored_only)} by the scored answers"
+        )
+    for said in (*sentences(found), *found.notes):
+        yield f"note  {said}"
 
 
 def show_sensitivity(report: Report, output: Output) -> None:

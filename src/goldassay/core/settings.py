@@ -180,6 +180,13 @@ class SensitivityLimits(StrictSection):
     unsound_sd: float = Field(default=0.03, ge=0, le=1)
 
 
+class AnsweredLimits(StrictSection):
+    """Share of answers without a score (caution), and how far their rule moves a score (unsound), fractions."""
+
+    caution: float = Field(default=0.005, ge=0, le=1)
+    unsound: float = Field(default=0.05, ge=0, le=1)
+
+
 class JudgmentLimits(StrictSection):
     """What a seat adds to a judge's win rate, a fraction."""
 
@@ -212,6 +219,7 @@ class VerdictSettings(StrictSection):
     shift: ShiftLimits = ShiftLimits()
     sensitivity: SensitivityLimits = SensitivityLimits()
     judgments: JudgmentLimits = JudgmentLimits()
+    answered: AnsweredLimits = AnsweredLimits()
     overlap: OverlapLimits = OverlapLimits()
 
     @model_validator(mode="after")
@@ -223,6 +231,7 @@ class VerdictSettings(StrictSection):
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
             ("sensitivity", self.sensitivity.caution_sd, self.sensitivity.unsound_sd),
             ("judgments", self.judgments.caution, self.judgments.unsound),
+            ("answered", self.answered.caution, self.answered.unsound),
             ("overlap", self.overlap.caution, self.overlap.unsound),
             ("shift", self.shift.caution, self.shift.unsound),
             ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),

@@ -49,6 +49,7 @@ _COMMANDS = (
     ("artifacts mine", ("artifacts", "n_mined")),
     ("artifacts assign", ("artifacts",)),
     ("compare", ("comparison",)),
+    ("answered", ("answered",)),
     ("sensitivity", ("sensitivity",)),
     ("board", ("board",)),
     ("overlap", ("overlap",)),
@@ -277,8 +278,11 @@ def frame_findings(
 
 def _lead(question: str, plain: Mapping[str, Any], answers: Mapping[str, Result]) -> str:
     """The question in words."""
-    if question in answers:
-        return question_pages()[question].heading(answers[question])[1]
+    page = question_pages().get(question)
+    if page is not None and question in answers:
+        return page.heading(answers[question])[1]
+    if page is not None:
+        return page.lead if isinstance(page.lead, str) else ""
     return str(question_modules("sections", (question,))[question].heading(plain)[1])
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
 from goldassay.core.verdicts import Verdict, not_measurable
+from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board
 from goldassay.questions.comparison.report import find_comparison
 from goldassay.questions.comparison.sides import read_suite
@@ -14,6 +15,7 @@ from goldassay.questions.comparison.suite_report import find_suite
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
 from goldassay.questions.judgments.study import measure_judgments
+from goldassay.questions.needs import RUNS
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed
 from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
@@ -104,6 +106,18 @@ class _Judgments:
         return measure_judgments(evidence.judgments, evidence.settings, evidence.steps)
 
 
-RUN_CHECKS = (_Instability(), _Comparison(), _Sensitivity(), _Board())
-BOARD_CHECKS = (_Board(),)
+class _Answered:
+    question = "answered"
+    needs = ()
+
+    def run(self, evidence: RunEvidence) -> Finding:
+        """Say whether every answer was scored."""
+        if evidence.kind != RUNS:
+            return ANSWERED.run_board(evidence)
+        with placed(evidence.run_paths):
+            return ANSWERED.run(evidence)
+
+
+RUN_CHECKS = (_Answered(), _Instability(), _Comparison(), _Sensitivity(), _Board())
+BOARD_CHECKS = (_Answered(), _Board())
 JUDGMENT_CHECKS = (_Judgments(),)

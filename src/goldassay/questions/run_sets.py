@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.statuses import Missing
 
 __all__ = [
     "Place",
@@ -118,6 +119,10 @@ class RunSet:
     def keeps_common(self) -> bool:
         """Whether examples that not all of its runs answer are left out."""
         return self._choice.rule == "leave-out"
+
+    def with_missing(self, missing: Missing) -> RunSet:
+        """The same set, read by another rule for what is missing."""
+        return dataclasses.replace(self, _choice=dataclasses.replace(self._choice, missing=missing))
 
     def columns(self) -> Columns:
         """The first run as its file holds it."""

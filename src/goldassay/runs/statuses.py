@@ -16,7 +16,7 @@ Status = Literal["scored", "scored, truncated", "unparsed", "empty", "truncated"
 # In the order of their codes; only the first two count as scored.
 STATUSES: tuple[Status, ...] = get_args(Status)
 N_SCORED = 2
-SCORED, TRUNCATED = STATUSES.index("scored"), STATUSES.index("truncated")
+SCORED_TRUNCATED = STATUSES.index("scored, truncated")
 MISSING = STATUSES.index("missing")
 # The prediction that stands where none could be read.
 NO_ANSWER = "no answer"

@@ -132,10 +132,11 @@ def _of_cells(
     described = {**described, "n_rows": int(cells.items.size)}
     notes = cells.notes if scale is None else [*cells.notes, _describe_scale(scale)]
     answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
-    return in_common(
+    board = in_common(
         name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered,
         cells.absent,
     )  # fmt: skip
+    return replace(board, cells=cells)
 
 
 def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> BoardScores:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.discount.matching import Answered
+    from goldassay.runs.kinds.board_tables import Cells
     from goldassay.runs.statuses import Missing
 
 _MOST_NAMES = 8
@@ -47,6 +48,7 @@ class BoardScores:
             on the items in common, or on all with such cells as wrong. A system may answer what it finds easy alone: a
             place is sure only where it is so both ways.
         rule: What was done with cells without a score.
+        cells: The table that it was read from; None of runs.
         asked: Sentences on what systems were asked in different ways.
     """
 
@@ -60,6 +62,7 @@ class BoardScores:
     answered: tuple[Answered, ...] = ()
     other_rule: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
     rule: Missing = "auto"
+    cells: Cells | None = None
     asked: tuple[str, ...] = ()
 
     @property

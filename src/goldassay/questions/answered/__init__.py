@@ -1,0 +1,1 @@
+"""Was every answer scored, and by which rule?"""

@@ -1,0 +1,273 @@
+"""The question whether every answer was scored: from runs or a board to three scores of each, and a verdict."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.finding import Finding
+from goldassay.core.progress import Steps
+from goldassay.core.results import Result, frame_of_records
+from goldassay.questions.answered.measures import expected_score, harder, mean_of, pairs_by_rule
+from goldassay.questions.answered.page import PAGE
+from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, OrderPair
+from goldassay.questions.answered.verdict import judge, word_of
+from goldassay.questions.board.reading import read_board
+from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.needs import BOARD, GRADES
+from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_inputs import describe_inputs, read_texts
+from goldassay.questions.run_sets import distinguishable, find_runs, placed, unloaded_sets
+from goldassay.questions.run_sources import run_paths
+from goldassay.runs.kinds.opening import open_input
+from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
+from goldassay.runs.runs import Runs
+from goldassay.runs.statuses import MISSING, SCORED_TRUNCATED, STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from goldassay.core.settings import Settings
+    from goldassay.core.verdicts import Verdict
+    from goldassay.questions.board.scores import BoardScores
+    from goldassay.questions.evidence import Evidence
+    from goldassay.questions.kind_evidence import RunEvidence
+    from goldassay.report.report import Report
+
+# Of more systems the pairs are not held against each other.
+_MOST_SYSTEMS = 200
+
+
+@dataclass(frozen=True)
+class Answered(Result):
+    """Whether every answer was scored.
+
+    Attributes:
+        verdict: On the worst run.
+        found: All of them.
+    """
+
+    verdict: Verdict
+    found: AnsweredResult
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run."""
+        return frame_of_records(self.found.runs, AnsweredRow)
+
+
+def study_answered(given: Any, choice: RunChoice, settings: Settings, *, quiet: bool) -> tuple[Report, Answered]:
+    """Measure, as `measure_answered` does.
+
+    Raises:
+        InputError: As `measure_answered`.
+    """
+    steps = Steps(quiet)
+    with steps.step("reading the answers"):
+        sets, inputs = _read(given, choice, settings)
+    with steps.step("scoring by each rule"):
+        study = measure_sets(sets, settings)
+    models = list(dict.fromkeys(row.model for row in study.found.runs))
+    finding = _finding(study)
+    findings = {
+        "questions": ["answered"],
+        "verdicts": {"answered": study.verdict.to_dict()},
+        "inputs": inputs,
+        "answered": study.found,
+        "settings": {"seed": settings.seed, "reading": choice.said()},
+    }
+    title = f"Answers of {models[0] if len(models) == 1 else f'{len(models)} models'}"
+    document = frame_findings(title, findings, steps, settings)
+    return compose_report(document, dict(finding.tables), findings=[finding]), study
+
+
+def _finding(study: Answered) -> Finding:
+    tables = {"answered": study.to_frame(), "answered_pairs": frame_of_records(study.found.pairs, OrderPair)}
+    return Finding("answered", study.verdict, tables=tables, result=study.found)
+
+
+# Runs on one dataset, and what its examples share.
+Sets = list[tuple[list[Runs], "NDArray[np.int64] | None"]]
+
+
+def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequence[dict[str, Any]]]:
+    """Runs by dataset, whatever they lack as missing."""
+    choice = replace(choice, missing="wrong", checkpoint=choice.checkpoint or "last")
+    alone = given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given
+    if isinstance(alone, (str, os.PathLike)) and choice.format == "auto" and not choice.columns:
+        kind = open_input(alone, "runs").match.kind.name
+        if kind in (BOARD, GRADES):
+            board = read_board(alone, choice, settings.data.clusters)
+            return [(_runs_of_board(board), board.clusters)], board.inputs
+    with run_paths(given, named=False) as paths, placed(paths):
+        slices = find_runs(paths, choice)
+        loaded = [each.load().final() for each in unloaded_sets(slices, choice)]
+
+        def texts_of(dataset: str) -> Any:
+            gold = choice.gold_of(dataset)
+            return read_texts(gold) if gold is None or isinstance(gold, str) else gold
+
+        return _by_dataset(loaded, texts_of, settings), describe_inputs(paths, slices, choice)
+
+
+def _by_dataset(loaded: Iterable[Runs], texts_of: Any, settings: Settings) -> Sets:
+    found: Mapping[tuple[str, str], list[Runs]] = defaultdict(list)
+    for runs in distinguishable(list(loaded)):
+        found[runs.dataset, runs.condition].append(runs)
+    sets: Sets = []
+    for (dataset, _), of_dataset in sorted(found.items()):
+        aligned, _ = on_same_items(of_dataset, [runs.model for runs in of_dataset], "wrong")
+        clusters = clusters_of(texts_of(dataset), aligned[0].example_ids, settings.data.clusters)
+        sets.append((aligned, clusters))
+    return sets
+
+
+def _runs_of_board(board: BoardScores) -> list[Runs]:
+    """Each system of a board as runs: a cell without a score is unparsed where answers were scored, else unscored."""
+    cells = board.cells
+    if cells is None:
+        return []
+    why = STATUSES.index("unparsed" if cells.of_answers else "unscored")
+    absent = cells.absent or [np.zeros(each.shape, np.bool_) for each in cells.scores]
+    return [
+        replace(
+            Runs.from_arrays(scores=np.nan_to_num(scores), example_ids=cells.items, model=name, dataset=board.name),
+            status_codes=np.where(lacks, MISSING, np.where(np.isnan(scores), why, 0)).astype(np.int8),
+            untold=("empty", "truncated", "error"),
+        )
+        for name, scores, lacks in zip(cells.systems, cells.scores, absent, strict=True)
+    ]
+
+
+def measure_sets(sets: Sets, settings: Settings) -> Answered:
+    """Score each run by each rule, and hold systems on one dataset against each other."""
+    limits = settings.verdicts.answered
+    rows: list[AnsweredRow] = []
+    pairs: list[OrderPair] = []
+    notes: list[str] = []
+    n_pairs = 0
+    for of_dataset, clusters in sets:
+        scores = np.stack([runs.scores.mean(axis=0) for runs in of_dataset])
+        scored = np.stack([runs.scored.all(axis=0) for runs in of_dataset])
+        names, dataset = [runs.model for runs in of_dataset], of_dataset[0].dataset
+        lacking = int((~scored.all(axis=1)).sum())
+        if 1 < len(names) <= _MOST_SYSTEMS:
+            n_pairs += len(names) * (len(names) - 1) // 2 - (len(names) - lacking) * (len(names) - lacking - 1) // 2
+            pairs += [
+                OrderPair(
+                    dataset, names[each.a], names[each.b], each.wrong, each.wrong_p, each.scored_only,
+                    each.scored_only_p, each.both, each.n_both, each.p <= 0.05,
+                )
+                for each in pairs_by_rule(scores * scored, scored, clusters)
+            ]  # fmt: skip
+        # Of two systems that the rule orders both ways it is the one that lacks more.
+        lacks = dict(zip(names, (~scored).sum(axis=1).tolist(), strict=True))
+        doubted = [(pair.a, pair.b) for pair in pairs if pair.both_ways and pair.dataset == dataset]
+        both_ways = {max(pair, key=lambda name: lacks[name]) for pair in doubted}
+        for at, runs in enumerate(of_dataset):
+            others = np.delete(scores, at, axis=0)
+            difficulty = others.mean(axis=0) if len(others) else None
+            rows += [
+                _row(runs, run, difficulty, clusters, runs.model in both_ways, settings) for run in range(runs.n_runs)
+            ]
+        nobody = int((~scored.any(axis=0)).sum())
+        if nobody:
+            notes.append(f"{nobody:,} of {scored.shape[1]:,} items of {dataset} were answered by no run.")
+    untold = [status for status in STATUSES if any(status in row.untold for row in rows)]
+    if untold:
+        notes.append(f"Not told by some of these files: {', '.join(untold)}.")
+    verdict = judge(rows, pairs, limits)
+    return Answered(verdict, AnsweredResult(tuple(rows), tuple(pairs), n_pairs, tuple(notes)))
+
+
+def _row(
+    runs: Runs,
+    run: int,
+    difficulty: NDArray[np.float64] | None,
+    clusters: NDArray[np.int64] | None,
+    both_ways: bool,
+    settings: Settings,
+) -> AnsweredRow:
+    scores, scored = runs.scores[run], runs.scored[run]
+    codes = np.zeros(scored.size, np.int8) if runs.status_codes is None else runs.status_codes[run]
+    lacks = count_statuses(codes)
+    wrong, right = mean_of(scores, clusters), mean_of(np.where(scored, scores, 1.0), clusters)
+    only = mean_of(scores[scored], None if clusters is None else clusters[scored])
+    assert wrong is not None
+    assert right is not None
+    share = float((~scored).mean())
+    reported = runs.reported[run] if runs.reported else None
+    effect, by = 0.0, ""
+    if reported is not None:
+        effect, by = abs(reported - wrong.value), "by the log's own number"
+    elif only is not None and difficulty is not None and share > 0:
+        effect, by = share * expected_score(scores, scored, difficulty), "by how hard the items are for others"
+    elif only is not None and share > 0:
+        effect, by = only.value - wrong.value, "by what the scored answers give"
+    gap = None if difficulty is None else harder(difficulty, scored, clusters)
+    return AnsweredRow(
+        model=runs.model,
+        dataset=runs.dataset,
+        condition=runs.condition,
+        run=str(runs.seeds[run]),
+        word=word_of(effect, share, settings.verdicts.answered, both_ways=both_ways),
+        n_items=int(scored.size),
+        n_scored=int(scored.sum()),
+        scored_truncated=int((codes == SCORED_TRUNCATED).sum()),
+        **{name: lacks.get(name, 0) for name in ("unparsed", "empty", "truncated", "error", "unscored", "missing")},
+        untold=tuple(runs.untold),
+        unscored_share=share,
+        **_ends("wrong", wrong),
+        **_ends("scored_only", only),
+        **_ends("all_right", right),
+        reported=reported,
+        reported_rule=_rule_of(reported, wrong.value, None if only is None else only.value, right.value),
+        effect=effect,
+        effect_by=by,
+        **_ends("harder", gap),
+    )
+
+
+def _ends(name: str, found: Any) -> dict[str, Any]:
+    value, low, high = (None, None, None) if found is None else found
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _rule_of(reported: float | None, wrong: float, only: float | None, right: float) -> str:
+    """Which rule gives the log's own number; "" where it has none."""
+    if reported is None:
+        return ""
+    rules = {"wrong": wrong, "scored only": only, "all right": right}
+    met = [name for name, value in rules.items() if value is not None and abs(value - reported) <= ROUNDING]
+    return ("all" if len(met) == len(rules) else " and ".join(met)) or "none of these"
+
+
+class _Answered:
+    question = "answered"
+    title = PAGE.title
+    asks = str(PAGE.lead)
+    needs = ("runs",)
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Score what was answered of the evaluation part by each rule."""
+        with evidence.steps.step("scoring by each rule"):
+            loaded = [each.with_missing("wrong").load().final() for each in evidence.run_sets]
+            texts = {
+                runs.dataset: evidence.texts_of(each) for runs, each in zip(loaded, evidence.run_sets, strict=True)
+            }
+            return _finding(measure_sets(_by_dataset(loaded, texts.get, evidence.settings), evidence.settings))
+
+    def run_board(self, evidence: RunEvidence) -> Finding:
+        """The same of a board."""
+        board = evidence.shown_board
+        return _finding(measure_sets([(_runs_of_board(board), board.clusters)], evidence.settings))
+
+
+CHECK = _Answered()

@@ -1,0 +1,146 @@
+"""Whether every answer was scored, and what the rule for the others changes."""
+
+from __future__ import annotations
+
+from goldassay.core.figures import Measure, Rule, declare_verdict, figure, result, role
+from goldassay.core.results import Result
+from goldassay.core.verdicts import Word
+
+declare_verdict("answered")
+
+
+@result
+class AnsweredRow(Result):
+    """One run of one model on one dataset.
+
+    Attributes:
+        model: Its name.
+        dataset: Name of the dataset.
+        condition: What part of the input the model saw.
+        run: Its seed or name.
+        word: Its verdict.
+        n_items: Items of the dataset, as far as a run has them.
+        n_scored: Answers with a score, cut off or not.
+        scored_truncated: Answers that are cut off and scored.
+        unparsed: There is output, and no answer was read from it.
+        empty: There is no output.
+        truncated: The output was cut off, and has no score.
+        error: The sample failed, or ran into a limit.
+        unscored: There is no value of the metric.
+        missing: Items that the run lacks.
+        untold: Statuses that its file cannot tell.
+        unscored_share: Share of answers without a score: how far apart the first and the last of the next three are.
+        wrong: Score where what is not scored counts as wrong, with its interval.
+        wrong_low: Lower end.
+        wrong_high: Upper end.
+        scored_only: Mean of the scored answers; None where there is none.
+        scored_only_low: Lower end.
+        scored_only_high: Upper end.
+        all_right: Score where what is not scored counts in full.
+        all_right_low: Lower end.
+        all_right_high: Upper end.
+        reported: The mean score that the log itself gives.
+        reported_rule: Which of the rules gives it.
+        effect: How far the rule moves the score, see `effect_by`.
+        effect_by: What the effect was taken from.
+        harder: How much less other systems score on items without a score than on the rest.
+        harder_low: Lower end.
+        harder_high: Upper end.
+    """
+
+    model: str = role("model")
+    dataset: str = role("dataset")
+    condition: str = role("condition")
+    run: str
+    word: Word
+    n_items: int
+    n_scored: int
+    scored_truncated: int
+    unparsed: int
+    empty: int
+    truncated: int
+    error: int
+    unscored: int
+    missing: int
+    untold: tuple[str, ...]
+    unscored_share: float = figure(
+        Measure(
+            "answered.unscored", "answers without a score", "share", "lower", least=0, most=1, bounded=False,
+            rule=Rule("max_unscored", "share of answers without a score", "at most"),
+        ),
+        n="n_items",
+    )  # fmt: skip
+    wrong: float = figure(
+        Measure("answered.wrong", "score with what is not scored as wrong", "points", "higher", least=0, most=1),
+        "wrong_low", "wrong_high", n="n_items",
+    )  # fmt: skip
+    wrong_low: float | None
+    wrong_high: float | None
+    scored_only: float | None = figure(
+        Measure("answered.scored_only", "score of the scored answers alone", "points", "higher", least=0, most=1),
+        "scored_only_low", "scored_only_high", n="n_scored", why="no answer has a score",
+    )  # fmt: skip
+    scored_only_low: float | None
+    scored_only_high: float | None
+    all_right: float = figure(
+        Measure("answered.all_right", "score with what is not scored as right", "points", "higher", least=0, most=1),
+        "all_right_low", "all_right_high", n="n_items",
+    )  # fmt: skip
+    all_right_low: float | None
+    all_right_high: float | None
+    reported: float | None
+    reported_rule: str
+    effect: float = figure(
+        Measure("answered.effect", "how far the rule moves the score", "points", "lower", least=0, bounded=False),
+        n="n_items",
+    )
+    effect_by: str
+    harder: float | None
+    harder_low: float | None
+    harder_high: float | None
+
+
+@result
+class OrderPair(Result):
+    """Two systems whose order, or whether one is significantly better, depends on the rule: A less B.
+
+    Attributes:
+        dataset: Both were scored on it.
+        a: Name of the one.
+        b: Name of the other.
+        wrong: Difference with what is not scored as wrong.
+        wrong_p: Two-sided.
+        scored_only: Difference of the means of the scored answers.
+        scored_only_p: Two-sided.
+        both: Difference on the items that both answered.
+        n_both: How many these are.
+        both_ways: Whether it is significant one way by the first and the other way by the last, over all pairs at once.
+    """
+
+    dataset: str
+    a: str
+    b: str
+    wrong: float
+    wrong_p: float
+    scored_only: float
+    scored_only_p: float
+    both: float | None
+    n_both: int
+    both_ways: bool
+
+
+@result
+class AnsweredResult(Result):
+    """Every run, and what the rule changes between systems.
+
+    Attributes:
+        runs: A run each.
+        pairs: Pairs of systems that the rule orders otherwise.
+        n_pairs: Pairs of systems of which one lacks a score.
+        notes: What to know of it.
+    """
+
+    runs: tuple[AnsweredRow, ...]
+    pairs: tuple[OrderPair, ...]
+    n_pairs: int
+    notes: tuple[str, ...]

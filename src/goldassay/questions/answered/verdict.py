@@ -1,0 +1,69 @@
+"""From what is without a score, and what the rule for it changes, to a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.core.numbers import count, percent, points
+from goldassay.core.verdicts import Headline, Verdict, not_measurable, severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.core.settings import AnsweredLimits
+    from goldassay.core.verdicts import Word
+    from goldassay.questions.answered.result import AnsweredRow, OrderPair
+
+
+def word_of(effect: float, share: float, limits: AnsweredLimits, *, both_ways: bool) -> Word:
+    """The word of one run.
+
+    Args:
+        effect: How far the rule moves its score.
+        share: Of its answers without a score.
+        limits: From which on it is called so.
+        both_ways: Whether another system is significantly better by one rule, and worse by another.
+    """
+    if share >= 1 or effect >= limits.unsound or both_ways:
+        return "unsound"
+    return "caution" if share >= limits.caution else "sound"
+
+
+def judge(runs: Sequence[AnsweredRow], pairs: Sequence[OrderPair], limits: AnsweredLimits) -> Verdict:
+    """The verdict on all runs: that of the most severe, with how many are sound."""
+    if not runs:
+        return not_measurable("No runs were given.", "Give runs, with a score or a prediction for each item.")
+    worst = max(runs, key=lambda row: (severity(row.word), row.effect, row.unscored_share))
+    n_sound = sum(row.word == "sound" for row in runs)
+    of = "" if len(runs) == 1 else f" {count(n_sound)} of {count(len(runs))} runs are sound."
+    both = next((pair for pair in pairs if pair.both_ways), None)
+    share, lacks = worst.unscored_share, worst.n_items - worst.n_scored
+    evidence = f"{worst.model} on {worst.dataset}: {count(lacks)} of {count(worst.n_items)} answers have no score."
+    if share >= 1:
+        evidence = f"{worst.model} on {worst.dataset}: none of {count(worst.n_items)} answers has a score."
+    elif lacks and worst.scored_only is not None:
+        evidence += (
+            f" With these as wrong it scores {points(worst.wrong, 2)}, without them {points(worst.scored_only, 2)}."
+        )
+        by = f"{worst.effect_by[:1].upper()}{worst.effect_by[1:]}"
+        evidence += f" {by}, this moves the score by {points(worst.effect, 2)} points."
+    elif not lacks:
+        evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score."
+    if both is not None:
+        one, other = (both.a, both.b) if both.wrong > 0 else (both.b, both.a)
+        evidence += (
+            f" {one} is significantly ahead of {other} on {both.dataset} where what is missing is wrong, and behind on "
+            f"the {count(both.n_both)} items that both answered."
+        )
+    next_step = {
+        "sound": "Report the score.",
+        "caution": "Report the score with what is not scored as wrong, and the number without a score.",
+        "unsound": "Look at answers without a score before anything else: extract them anew, or run them again.",
+    }.get(worst.word, "")
+    rule = (
+        f"Of each run: unsound if no answer has a score, if the rule moves the score by {points(limits.unsound)} "
+        "points or more, or if it turns a significant order of two systems, of the one that lacks more; sound if fewer than "
+        f"{percent(limits.caution, 1)} of the answers are without a score; else caution."
+    )
+    headline = Headline("answers without a score", share, share, share, "share")
+    return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule)
