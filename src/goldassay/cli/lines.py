@@ -84,6 +84,15 @@ def _answered(study: Answered) -> Iterator[str]:
             f"order  {pair.a} - {pair.b}: {signed_points(pair.wrong)} with what is missing as wrong, "
             f"{signed_points(pair.scored_only)} by the scored answers"
         )
+    for each in found.trials:
+        own = [row for row in found.passes if (row.model, row.dataset) == (each.model, each.dataset)]
+        yield (
+            f"trials  {each.model} on {each.dataset}: {each.n_trials} at each of {each.n_items:,} items, "
+            f"{each.n_flip:,} items flip"
+        )
+        for name in ("pass_at", "pass_all"):
+            shown = ", ".join(f"{row.k}: {points(getattr(row, name), 1)}" for row in own)
+            yield f"        {'pass@k' if name == 'pass_at' else 'pass^k'}  {shown}"
     for said in (*sentences(found), *found.notes):
         yield f"note  {said}"
 

@@ -172,7 +172,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "score": Role(
             "A number that a row has been given.",
             {
-                "runs": "score pass1 correct is_correct exact_match f1 acc accuracy",
+                "runs": ("score pass1 correct is_correct exact_match f1 acc accuracy reward passed success resolved"),
                 "board": (
                     "score correct is_correct resolved solved success passed pass exact_match accuracy acc right win"
                 ),
@@ -189,7 +189,8 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             "The example that a run answers.",
             {
                 "runs": (
-                    "example_id id uid guid pairid pair_id instance_id sample_id doc_id qid question_id index row"
+                    "example_id id uid guid pairid pair_id instance_id sample_id doc_id qid question_id index row "
+                    "task_id"
                 ),
             },
         ),
@@ -380,7 +381,12 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                 "runs": "output response generated_text model_output model_outputs completion generation",
             },
         ),
-        "trial": Role("Which attempt at a task."),
+        "trial": Role(
+            "Which attempt at a task.",
+            {
+                "runs": "trial attempt sample_idx sample_index trial_id",
+            },
+        ),
     }
 )
 

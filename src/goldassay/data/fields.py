@@ -125,7 +125,9 @@ def _within(value: Any, steps: list[str]) -> Any:
         return "\n".join(map(str, found)) if found else None
     for at, step in enumerate(steps):
         if isinstance(value, list):
-            return _within(value, steps[at:])
+            # A list of anything else has no fields.
+            is_of_objects = at > 0 and all(isinstance(each, dict) for each in value)
+            return _within(value, steps[at:]) if value and is_of_objects else None
         if not isinstance(value, dict):
             return None
         whole = ".".join(steps[at:])

@@ -107,6 +107,7 @@ def assemble(
         grades=own.grades,
         status_codes=_statuses(loaded, shape),
         reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
+        trials=len(seeds) > 1 and all(part.is_trial for part in slices),
         left_out=_left_out(asked, ids) if rule == "leave-out" else (),
         untold=tuple(each for each in STATUSES if any(each in item.slice.untold for item in loaded)),
         numbered=any(part.numbered for part in slices),

@@ -125,8 +125,12 @@ def key_columns(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
     head = head_of(path).lstrip(b"\xef\xbb\xbf").lstrip()
     if not head:
         raise InputError("the file is empty", file=path, mend="leave it out")
-    if b"\0" in head or head.startswith(b"["):
+    if b"\0" in head:
         return None
+    if head.startswith(b"["):
+        # An array is parsed as a whole.
+        table = read_table(path)
+        return None if table is None else KeyColumns(table.columns, path, table.lazy())
     if head.startswith(b"{"):
         return _of_json_lines(path, is_key)
     separator, quoted = separated_by(head)

@@ -115,6 +115,7 @@ class Slice:
         unfinished: Why the run does not answer all that it was to answer, where its file says so; else "".
         untold: Statuses of answers that a file of this form cannot tell.
         numbered: Whether the seed is a running number, such as that of a row of an array, and states no seed.
+        is_trial: Whether it is one of several attempts at each example by one model, such as samples or epochs.
     """
 
     collection: Collection
@@ -131,6 +132,7 @@ class Slice:
     unfinished: str = ""
     untold: tuple[Status, ...] = ("empty", "truncated", "error")
     numbered: bool = False
+    is_trial: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.

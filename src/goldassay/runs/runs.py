@@ -59,6 +59,7 @@ class Runs:
             all are scored.
         reported: Of each run the mean score that its log gives; None where it gives none.
         untold: Statuses that the files cannot tell.
+        trials: Whether runs are attempts at the same examples by one model, such as samples or epochs.
         left_out: Names of examples that are left out, since a run lacks them or their score.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
     """
@@ -87,6 +88,7 @@ class Runs:
     untold: tuple[Status, ...] = ()
     left_out: tuple[str, ...] = ()
     numbered: bool = False
+    trials: bool = False
 
     @classmethod
     def from_arrays(

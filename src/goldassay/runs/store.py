@@ -67,6 +67,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 reported=runs.reported[run] if runs.reported and step == runs.n_checkpoints - 1 else None,
                 untold=runs.untold,
                 numbered=runs.numbered,
+                is_trial=runs.trials,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -89,6 +90,7 @@ def identity_of(
     reported: float | None = None,
     untold: Sequence[str] = (),
     numbered: bool = False,
+    is_trial: bool = False,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -108,6 +110,7 @@ def identity_of(
         reported: The mean score that the run's log gives, where it gives one.
         untold: Statuses of answers that its file could not tell.
         numbered: Whether the seed is a running number.
+        is_trial: Whether it is one of several attempts at each example.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
@@ -123,6 +126,8 @@ def identity_of(
         known["untold"] = list(untold)
     if numbered:
         known["numbered"] = True
+    if is_trial:
+        known["is_trial"] = True
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),

@@ -208,7 +208,7 @@ def read_table(path: Path) -> pl.DataFrame | None:
     if head.startswith(b"{"):
         return _read_json_lines(data, path)
     if head.startswith(b"["):
-        return None
+        return _read_json_array(data, path)
     separator, quoted = separated_by(head)
     return None if separator is None else _read_separated(data, path, separator, quoted=quoted)
 
@@ -219,6 +219,26 @@ def separated_by(head: bytes) -> tuple[str | None, bool]:
     if b"\t" in first:
         return "\t", first.count(b'"') > 0
     return ("," if b"," in first else None), True
+
+
+def _read_json_array(data: bytes, path: Path) -> pl.DataFrame | None:
+    """The objects of a JSON array as rows, without fields of lists of objects or texts, such as conversations."""
+    check_depth(data, path)
+    try:
+        records = parse_json(data.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError as error:
+        raise InputError(
+            f"the file is no whole JSON ({reason(error)})", file=path, mend="write or copy it again"
+        ) from error
+    if not isinstance(records, list) or not records or not all(isinstance(record, dict) for record in records):
+        return None
+    long = {name for record in records for name, value in record.items() if _is_long(value)}
+    return _table_of([{name: value for name, value in each.items() if name not in long} for each in records], path)
+
+
+def _is_long(value: object) -> bool:
+    """A list that holds anything but numbers, truths and blanks."""
+    return isinstance(value, list) and any(each is not None and not isinstance(each, (int, float)) for each in value)
 
 
 def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
@@ -239,6 +259,10 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)
         records.append(record)
+    return _table_of(records, path)
+
+
+def _table_of(records: list[dict[str, Any]], path: Path) -> pl.DataFrame | None:
     names = set().union(*records)
     if len(records) == 1 and len(names) > COLUMNS.limit() and all(_is_number(each) for each in records[0].values()):
         # Numbers by name, such as the no-answer probabilities beside predictions, and no row of so many columns.

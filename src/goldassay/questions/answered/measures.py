@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import comb
 
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.stats.clusters import effective_clusters, variance_of_mean
@@ -74,6 +75,55 @@ def harder(
     error = variance_of_mean(values, clusters) ** 0.5 * t_quantile(max(groups - 1, 1.0), 0.95)
     gap = of_scored - of_lacks
     return Mean(gap, gap - error, gap + error)
+
+
+def pass_at(
+    n_right: NDArray[np.int64], n_trials: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """pass@k and pass^k of each item with at least k trials: that one of k succeeds, and that all k do.
+
+        pass@k = 1 - C(n - c, k)/C(n, k)        pass^k = C(c, k)/C(n, k)
+
+    Both are unbiased for k of n trials drawn without replacement; items with fewer than k trials tell nothing of k.
+
+    Args:
+        n_right: (N,) successes c.
+        n_trials: (N,) trials n.
+        k: At least 1.
+
+    Returns:
+        Two arrays over the items with at least k trials.
+
+    Source: Chen et al. 2021, "Evaluating large language models trained on code"; Yao et al. 2024, "tau-bench".
+    """
+    kept = n_trials >= k
+    c, n = n_right[kept], n_trials[kept]
+    of = comb(n, k)
+    return np.asarray(1 - comb(n - c, k) / of, np.float64), np.asarray(comb(c, k) / of, np.float64)
+
+
+def intraclass(right: NDArray[np.float64], there: NDArray[np.bool_]) -> float:
+    """The intraclass correlation of trials of one item: how much of the variance lies between items.
+
+    One-way ANOVA: (MSB - MSW)/(MSB + (n0 - 1) MSW), n0 = (sum n_i - sum n_i²/sum n_i)/(N - 1). NaN where nothing
+    varies, or no item has two trials.
+
+    Args:
+        right: (R, N) scores of trials.
+        there: (R, N) which trials there are.
+
+    Source: Fisher 1925; Donner 1986 for unequal numbers of trials.
+    """
+    n = there.sum(axis=0)
+    items, total = int((n > 0).sum()), int(n.sum())
+    if items < 2 or total <= items:
+        return float("nan")
+    means = np.divide((right * there).sum(axis=0), n, out=np.zeros(n.size), where=n > 0)
+    between = float((n * (means - (right * there).sum() / total) ** 2).sum()) / (items - 1)
+    within = float((there * (right - means) ** 2).sum()) / (total - items)
+    n0 = (total - float((n**2).sum()) / total) / (items - 1)
+    below = between + (n0 - 1) * within
+    return (between - within) / below if below > 0 else float("nan")
 
 
 class Pair(NamedTuple):

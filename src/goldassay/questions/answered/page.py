@@ -19,6 +19,8 @@ def sections(found: AnsweredResult, _: Around) -> tuple[Section, ...]:
     parts = [Part(table=_statuses(found)), Part(table=_scores(found))]
     if found.pairs:
         parts.append(Part(table=_pairs(found)))
+    if found.passes:
+        parts += [Part(table=_trials(found)), Part(table=_passes(found))]
     section = Section(
         key="answered",
         title=PAGE.title,
@@ -97,6 +99,31 @@ def _pairs(found: AnsweredResult) -> Table:
     )
     caption = "Pairs of systems whose order, or whether one is significantly better, depends on the rule"
     return table_of("answered_pairs", caption, columns, found.pairs, lambda _: {}, file="answered_pairs")
+
+
+def _trials(found: AnsweredResult) -> Table:
+    columns = (
+        Column("model", "model", "data"),
+        Column("dataset", "dataset", "data"),
+        Column("n_items", "items", "count"),
+        Column("n_trials", "attempts at each", "count"),
+        Column("n_flip", "items that flip", "count"),
+        Column("icc", "intraclass correlation", "decimal", 2),
+        Column("effective_trials", "effective attempts", "decimal", 1),
+    )
+    return table_of("trials", "Several attempts at each item", columns, found.trials, lambda _: {})
+
+
+def _passes(found: AnsweredResult) -> Table:
+    columns = (
+        Column("model", "model", "data"),
+        Column("dataset", "dataset", "data"),
+        Column("k", "k", "count"),
+        Column("n_items", "items with k", "count"),
+        with_bounds("pass_at", "pass@k (one of k)", "points", 1),
+        with_bounds("pass_all", "pass^k (all of k)", "points", 1),
+    )
+    return table_of("passes", "What k attempts give", columns, found.passes, lambda _: {}, file="trials")
 
 
 PAGE = Page(

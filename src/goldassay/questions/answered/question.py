@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
+from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
-from goldassay.questions.answered.measures import expected_score, harder, mean_of, pairs_by_rule
+from goldassay.questions.answered.measures import (
+    expected_score,
+    harder,
+    intraclass,
+    mean_of,
+    pairs_by_rule,
+    pass_at,
+)
 from goldassay.questions.answered.page import PAGE
-from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, OrderPair
+from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, OrderPair, TrialRow, TrialSet
 from goldassay.questions.answered.verdict import judge, word_of
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.example_clusters import clusters_of
@@ -44,6 +53,8 @@ if TYPE_CHECKING:
 
 # Of more systems the pairs are not held against each other.
 _MOST_SYSTEMS = 200
+# Numbers of attempts that tables show; the last one stands there, too.
+_SHOWN = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64, 100)
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,10 @@ def study_answered(given: Any, choice: RunChoice, settings: Settings, *, quiet: 
 
 
 def _finding(study: Answered) -> Finding:
-    tables = {"answered": study.to_frame(), "answered_pairs": frame_of_records(study.found.pairs, OrderPair)}
+    found = study.found
+    tables = {"answered": study.to_frame(), "answered_pairs": frame_of_records(found.pairs, OrderPair)}
+    if found.passes:
+        tables["trials"] = frame_of_records(found.passes, TrialRow)
     return Finding("answered", study.verdict, tables=tables, result=study.found)
 
 
@@ -101,11 +115,10 @@ def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequ
     """Runs by dataset, whatever they lack as missing."""
     choice = replace(choice, missing="wrong", checkpoint=choice.checkpoint or "last")
     alone = given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given
-    if isinstance(alone, (str, os.PathLike)) and choice.format == "auto" and not choice.columns:
-        kind = open_input(alone, "runs").match.kind.name
-        if kind in (BOARD, GRADES):
-            board = read_board(alone, choice, settings.data.clusters)
-            return [(_runs_of_board(board), board.clusters)], board.inputs
+    is_path = isinstance(alone, (str, os.PathLike)) and choice.format == "auto" and not choice.columns
+    if is_path and _kind(alone) in (BOARD, GRADES):
+        board = read_board(alone, choice, settings.data.clusters)
+        return [(_runs_of_board(board), board.clusters)], board.inputs
     with run_paths(given, named=False) as paths, placed(paths):
         slices = find_runs(paths, choice)
         loaded = [each.load().final() for each in unloaded_sets(slices, choice)]
@@ -115,6 +128,14 @@ def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequ
             return read_texts(gold) if gold is None or isinstance(gold, str) else gold
 
         return _by_dataset(loaded, texts_of, settings), describe_inputs(paths, slices, choice)
+
+
+def _kind(given: Any) -> str:
+    """What a file holds; "" where it is of no kind of rows, which runs may be for all that."""
+    try:
+        return open_input(given, "runs").match.kind.name
+    except InputError:
+        return ""
 
 
 def _by_dataset(loaded: Iterable[Runs], texts_of: Any, settings: Settings) -> Sets:
@@ -184,7 +205,49 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     if untold:
         notes.append(f"Not told by some of these files: {', '.join(untold)}.")
     verdict = judge(rows, pairs, limits)
-    return Answered(verdict, AnsweredResult(tuple(rows), tuple(pairs), n_pairs, tuple(notes)))
+    tried = [(runs, clusters) for of_dataset, clusters in sets for runs in of_dataset if runs.trials]
+    # Grades between right and wrong neither pass nor fail.
+    tried = [(runs, clusters) for runs, clusters in tried if np.isin(runs.scores, (0.0, 1.0)).all()]
+    trials = tuple(_trials(runs) for runs, _ in tried)
+    passes = tuple(row for runs, clusters in tried for row in _passes(runs, clusters))
+    return Answered(verdict, AnsweredResult(tuple(rows), tuple(pairs), n_pairs, trials, passes, tuple(notes)))
+
+
+def _counts(runs: Runs) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Which attempts were made (R, N), and of each item how many succeeded, and how many there are."""
+    there = runs.status != STATUSES[MISSING]
+    return there, (runs.scores * there).sum(axis=0).astype(np.int64), there.sum(axis=0)
+
+
+def _trials(runs: Runs) -> TrialSet:
+    there, right, n = _counts(runs)
+    icc, most = intraclass(runs.scores, there), int(n.max())
+    return TrialSet(
+        model=runs.model,
+        dataset=runs.dataset,
+        n_items=runs.n_examples,
+        n_trials=most,
+        n_flip=int(((right > 0) & (right < n)).sum()),
+        icc=number(icc),
+        effective_trials=number(most / (1 + (most - 1) * icc)),
+    )
+
+
+def _passes(runs: Runs, clusters: NDArray[np.int64] | None) -> list[TrialRow]:
+    _, right, n = _counts(runs)
+    rows = []
+    for k in range(1, int(n.max()) + 1):
+        one, every = pass_at(right, n, k)
+        own = None if clusters is None else clusters[n >= k]
+        found = {"pass_at": mean_of(one, own), "pass_all": mean_of(every, own)}
+        if k in _SHOWN or k == n.max():
+            rows.append(
+                TrialRow(
+                    model=runs.model, dataset=runs.dataset, k=k, n_items=one.size,
+                    **{key: value for name, mean in found.items() for key, value in _ends(name, mean).items()},
+                )
+            )  # fmt: skip
+    return rows
 
 
 def _row(

@@ -130,6 +130,58 @@ class OrderPair(Result):
 
 
 @result
+class TrialRow(Result):
+    """What k attempts at each item give, of one model.
+
+    Attributes:
+        model: Its name.
+        dataset: Name of the dataset.
+        k: Attempts.
+        n_items: Items with at least k of them.
+        pass_at: pass@k, the chance that one of k succeeds, with its interval over items.
+        pass_at_low: Lower end.
+        pass_at_high: Upper end.
+        pass_all: pass^k, the chance that all k succeed.
+        pass_all_low: Lower end.
+        pass_all_high: Upper end.
+    """
+
+    model: str = role("model")
+    dataset: str = role("dataset")
+    k: int
+    n_items: int
+    pass_at: float
+    pass_at_low: float | None
+    pass_at_high: float | None
+    pass_all: float
+    pass_all_low: float | None
+    pass_all_high: float | None
+
+
+@result
+class TrialSet(Result):
+    """Several attempts of one model at the items of a dataset.
+
+    Attributes:
+        model: Its name.
+        dataset: Name of the dataset.
+        n_items: Items.
+        n_trials: The most attempts at one.
+        n_flip: Items with a success and a failure.
+        icc: Intraclass correlation of attempts at one item; None where nothing varies.
+        effective_trials: How many independent attempts those at one item are worth.
+    """
+
+    model: str = role("model")
+    dataset: str = role("dataset")
+    n_items: int
+    n_trials: int
+    n_flip: int
+    icc: float | None
+    effective_trials: float | None
+
+
+@result
 class AnsweredResult(Result):
     """Every run, and what the rule changes between systems.
 
@@ -137,10 +189,14 @@ class AnsweredResult(Result):
         runs: A run each.
         pairs: Pairs of systems that the rule orders otherwise.
         n_pairs: Pairs of systems of which one lacks a score.
+        trials: Attempts of each model at the same items, where there are several.
+        passes: What k of them give, for each k.
         notes: What to know of it.
     """
 
     runs: tuple[AnsweredRow, ...]
     pairs: tuple[OrderPair, ...]
     n_pairs: int
+    trials: tuple[TrialSet, ...]
+    passes: tuple[TrialRow, ...]
     notes: tuple[str, ...]

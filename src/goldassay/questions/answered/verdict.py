@@ -62,8 +62,8 @@ def judge(runs: Sequence[AnsweredRow], pairs: Sequence[OrderPair], limits: Answe
     }.get(worst.word, "")
     rule = (
         f"Of each run: unsound if no answer has a score, if the rule moves the score by {points(limits.unsound)} "
-        "points or more, or if it turns a significant order of two systems, of the one that lacks more; sound if fewer than "
-        f"{percent(limits.caution, 1)} of the answers are without a score; else caution."
+        "points or more, or if it turns a significant order of two systems, of the one that lacks more; sound if fewer "
+        f"than {percent(limits.caution, 1)} of the answers are without a score; else caution."
     )
     headline = Headline("answers without a score", share, share, share, "share")
     return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule)

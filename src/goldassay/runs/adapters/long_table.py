@@ -3,13 +3,17 @@
 Columns are found by name, the first of these that is there (case does not matter):
 
     example_id   example_id, id, uid, guid, pairID, pair_id, instance_id, sample_id, doc_id, qid, question_id,
-                 index, row
+                 index, row, task_id
     prediction   prediction, predicted_label, predicted, pred_label, pred, y_pred
-    score        score, pass1, correct, is_correct, exact_match, f1, acc, accuracy
+    score        score, pass1, correct, is_correct, exact_match, f1, acc, accuracy, reward, passed, success, resolved; a
+                 list in a cell has a score for each sample of the example
     logits       logits, logit
     features     features, embedding, embeddings: what a model made of an example before its classifier, as a list
     label        label, gold_label, gold, target, y_true
     seed         seed, random_seed, run_id, run, replica
+    trial        trial, attempt, sample_idx, sample_index, trial_id; and epoch beside sample_id. Without it rows of one
+                 example are its trials, where there are several of most examples; these have no order, and are dealt
+                 to runs at random
     checkpoint   checkpoint, global_step, step, epoch
     model        model, model_name, system
     dataset      dataset, task, benchmark, benchmark_id
@@ -30,6 +34,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.entry_point import option
@@ -54,14 +59,16 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     role: names_of(role, "runs")
     for role in (
         *("example_id", "prediction", "score", "logits", "features", "label"),
-        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set", "status", "output"),
+        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set", "status", "output", "trial"),
     )
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 # Columns that number runs, and state no seed.
 _RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
-_KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
+_KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint", "trial")
+# A column that we add: which trial a row is.
+_TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in _KEYS for name in SYNONYMS[role])
 _SETTING = "config_"
 _ANSWERS = frozenset({"prediction", "score", "logits"})
@@ -82,6 +89,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     roles = find_roles(table.columns, given, path)
     if not roles.keys() & _ANSWERS:
         return None
+    roles = _with_epochs(roles)
     if "example_id" not in roles:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
             # A row a run: somebody's summary beside the runs.
@@ -90,6 +98,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if table.height == 0:
         raise _no_rows(path)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
+    table = _dealt(table, keys, roles)
+    if _TRIAL in table.columns:
+        keys, roles = [*keys, _TRIAL], {**roles, "trial": _TRIAL}
     # Most files hold one run, and to part a table takes longer than to see that.
     whole = all(table[key].n_unique() == 1 for key in keys)
     parts = [table] if whole else table.partition_by(keys, maintain_order=True)
@@ -103,6 +114,27 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         )
         for part in parts
     ]
+
+
+def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.DataFrame:
+    """The table with a row a sample, and which trial each is, where examples have several without a column for it.
+
+    Samples of an example have no order: in files they may be sorted. They are dealt to trials at random, always alike.
+    """
+    score = roles.get("score")
+    if score is not None and isinstance(table[score].dtype, pl.List) and score != roles.get("logits"):
+        table = table.explode(score)
+    of_example = [*keys, roles["example_id"]]
+    if "trial" in roles or table.height < 2:
+        return table
+    repeats = table.select(pl.len().over(of_example).alias("n"))["n"]
+    examples = table.select(pl.struct(of_example).n_unique()).item()
+    several = table.filter(repeats > 1).select(pl.struct(of_example).n_unique()).item()
+    if several < examples / 2 or several == 0:
+        return table
+    lot = pl.Series(_LOT, np.random.default_rng(0).permutation(table.height))
+    dealt = table.with_columns(lot).with_columns(pl.col(_LOT).rank("ordinal").over(of_example).alias(_TRIAL))
+    return dealt.drop(_LOT)
 
 
 def _listed(path: Path, request: Request) -> list[Slice] | None:
@@ -124,6 +156,13 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
     if not found:
         raise _no_rows(path)
     return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+
+
+def _with_epochs(roles: dict[str, str]) -> dict[str, str]:
+    """Epochs of samples are trials, as inspect_ai's tables have them, and no checkpoints."""
+    if roles.get("example_id") != "sample_id" or roles.get("checkpoint") != "epoch" or "trial" in roles:
+        return roles
+    return {**{role: name for role, name in roles.items() if role != "checkpoint"}, "trial": "epoch"}
 
 
 def _is_setting(name: str) -> bool:
@@ -183,6 +222,9 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
 
     stem = path.name.split(".")[0]
     seed = first[roles["seed"]] if "seed" in roles else None
+    trial = first[roles["trial"]] if "trial" in roles else None
+    if trial is not None:
+        seed = trial if seed is None else f"{seed}-{trial}"
     step = first[roles["checkpoint"]] if "checkpoint" in roles else None
     return Slice(
         collection=Collection(*(text(name) for name in Collection._fields)),
@@ -195,6 +237,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         numbered=roles.get("seed", "").lower() in _RUNNING,
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
         grades=stated_scale(first.get(SHARES_OF), str(path)),
+        is_trial=trial is not None,
     )
 
 

