@@ -40,19 +40,25 @@ def test_runs_of_several_models_are_one_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "report.json").read_text())
     assert document["command"] == "audit"
-    assert document["questions"] == ["instability", "comparison", "board"]
-    assert set(document["verdicts"]) == {"instability", "comparison"}
+    assert document["questions"] == ["answered", "instability", "comparison", "board"]
+    assert set(document["verdicts"]) == {"answered", "instability", "comparison"}
     asked = {figure["question"] for figure in document["figures"]}
     assert {"instability", "comparison", "board"} <= asked
     page = (tmp_path / "out" / "report.html").read_text()
-    assert all(f">{title}<" in page for title in ("Instability", "Comparison", "Board"))
+    assert all(f">{title}<" in page for title in ("Answers", "Instability", "Comparison", "Board"))
 
 
 def test_figures_are_those_of_the_single_commands(tmp_path: Path) -> None:
     path = str(write(tmp_path / "runs.jsonl", answers()))
     whole = goldassay.audit(path)
-    alone = goldassay.measure_instability(path), goldassay.compare_models(path), goldassay.rank_systems(path)
-    for report, question in zip(alone, ("instability", "comparison", "board"), strict=True):
+    alone = [
+        each(path)
+        for each in (
+            *(goldassay.measure_answered, goldassay.measure_instability),
+            *(goldassay.compare_models, goldassay.rank_systems),
+        )
+    ]
+    for report, question in zip(alone, ("answered", "instability", "comparison", "board"), strict=True):
         own = [each for each in report.document["figures"] if each["question"] == question]
         assert own
         assert [each for each in whole.document["figures"] if each["question"] == question] == own
@@ -69,14 +75,14 @@ def test_runs_in_several_configurations_are_asked_how_far_these_move_them(tmp_pa
 
 def test_one_model_is_asked_for_its_spread_alone(tmp_path: Path) -> None:
     report = goldassay.audit(write(tmp_path / "runs.jsonl", answers("m", 3)))
-    assert report.document["questions"] == ["instability"]
+    assert report.document["questions"] == ["answered", "instability"]
 
 
 def test_several_logs_are_one_input(tmp_path: Path) -> None:
     rows = answers("mn", 2)
     paths = [write(tmp_path / f"{name}.jsonl", [row for row in rows if row["model"] == name]) for name in "mn"]
     report = goldassay.audit([str(path) for path in paths])
-    assert report.document["questions"] == ["instability", "comparison", "board"]
+    assert report.document["questions"] == ["answered", "instability", "comparison", "board"]
     whole = goldassay.audit(write(tmp_path / "all.jsonl", rows))
     assert report.document["board"]["systems"] == whole.document["board"]["systems"]
 
@@ -84,7 +90,7 @@ def test_several_logs_are_one_input(tmp_path: Path) -> None:
 def test_a_board_is_ranked(tmp_path: Path) -> None:
     path = write(tmp_path / "board.jsonl", ROWS["board"])
     report = goldassay.audit(path)
-    assert report.document["questions"] == ["board"]
+    assert report.document["questions"] == ["answered", "board"]
     assert report.document["board"]["systems"] == goldassay.rank_systems(path).document["board"]["systems"]
 
 
@@ -93,7 +99,7 @@ def test_grades_need_their_scale(tmp_path: Path) -> None:
     done = audited(str(path), "-o", str(tmp_path / "out"))
     assert done.returncode == 2
     assert "--grades 1:5" in done.stderr
-    assert goldassay.audit(path, grades="1:5").document["questions"] == ["board"]
+    assert goldassay.audit(path, grades="1:5").document["questions"] == ["answered", "board"]
 
 
 def test_extractive_answers_are_refused_with_what_can_be_asked(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ ASKED = {
     "preferences": {"artifacts", "leakage", "suspect"},
     "judgments": {"judgments"},
     "extractive answers": set(),
-    "runs": {"instability"},
-    "board": {"board"},
+    "runs": {"answered", "instability"},
+    "board": {"answered", "board"},
     "grades": set(),
 }
 

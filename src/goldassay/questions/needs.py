@@ -40,7 +40,7 @@ QUESTIONS: Mapping[str, Asked] = MappingProxyType(
         "instability": Asked("Instability", {TEXTS: ("runs",), RUNS: ()}, "instability"),
         "shift": Asked("Shift", {TEXTS: ("elsewhere",)}, "shift generalization"),
         "overlap": Asked("Overlap", {**dict.fromkeys(_LABELLED, ("test",)), ANSWERS: ("corpus",)}, "overlap"),
-        "answered": Asked("Answers", {TEXTS: ("runs",), RUNS: (), BOARD: ()}, "answered"),
+        "answered": Asked("Answers", {TEXTS: ("runs",), RUNS: (), BOARD: (), GRADES: ("scale",)}, "answered"),
         "comparison": Asked("Comparison", {RUNS: ("models",)}, "compare"),
         "sensitivity": Asked("Sensitivity", {TEXTS: ("configurations",), RUNS: ("configurations",)}, "sensitivity"),
         "board": Asked("Board", {RUNS: ("models",), BOARD: (), GRADES: ("scale",)}, "board"),
