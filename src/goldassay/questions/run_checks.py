@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
-from goldassay.core.verdicts import Verdict, not_measurable
+from goldassay.core.verdicts import Verdict, unresolved
 from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board
 from goldassay.questions.comparison.report import find_comparison
@@ -37,7 +37,7 @@ def _unless_lacking(run: Callable[[Any, RunEvidence], Finding]) -> Callable[[Any
             return run(self, evidence)
         except LackingError as error:
             problem = f"{error.problem[:1].upper()}{error.problem[1:]}."
-            return Finding(self.question, not_measurable(problem, error.mend or ""))
+            return Finding(self.question, unresolved(problem, error.mend or ""))
 
     return asked
 

@@ -65,10 +65,10 @@ class AnsweredRow(Result):
     untold: tuple[str, ...]
     unscored_share: float = figure(
         Measure(
-            "answered.unscored", "answers without a score", "share", "lower", least=0, most=1, bounded=False,
+            "answered.unscored", "answers without a score", "share", "lower", least=0, most=1,
             rule=Rule("max_unscored", "share of answers without a score", "at most"),
         ),
-        n="n_items",
+        "counted_share", "counted_share", n="n_items",
     )  # fmt: skip
     wrong: float = figure(
         Measure("answered.wrong", "score with what is not scored as wrong", "points", "higher", least=0, most=1),
@@ -98,6 +98,11 @@ class AnsweredRow(Result):
     harder: float | None
     harder_low: float | None
     harder_high: float | None
+
+    @property
+    def counted_share(self) -> float:
+        """Both ends of the share of answers without a score, which is counted and not estimated."""
+        return self.unscored_share
 
 
 @result

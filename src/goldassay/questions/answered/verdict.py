@@ -66,4 +66,6 @@ def judge(runs: Sequence[AnsweredRow], pairs: Sequence[OrderPair], limits: Answe
         f"than {percent(limits.caution, 1)} of the answers are without a score; else caution."
     )
     headline = Headline("answers without a score", share, share, share, "share")
-    return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule)
+    # No way to score what is missing moves a score by more.
+    at_most = max(max(row.unscored_share, row.effect) for row in runs)
+    return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule, at_most)

@@ -234,7 +234,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         file=str(path),
         format=NAME,
         load=load,
-        numbered=roles.get("seed", "").lower() in _RUNNING,
+        numbered=trial is not None or roles.get("seed", "").lower() in _RUNNING,
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
         grades=stated_scale(first.get(SHARES_OF), str(path)),
         is_trial=trial is not None,
