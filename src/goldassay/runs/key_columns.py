@@ -88,6 +88,28 @@ class KeyColumns:
                 return []
             return _collected(table.lazy().with_columns(pl.lit(1).alias(_COUNT)), names)
 
+    def repeats(self, names: Sequence[str], of: str) -> list[tuple[dict[str, Any], list[int]]]:
+        """Each combination of values of these columns, and how many rows it has for each value of another column."""
+        rows = self._rows if _COUNT in self._rows.collect_schema() else self._rows.with_columns(pl.lit(1).alias(_COUNT))
+        try:
+            return _repeated(rows, names, of)
+        except pl.exceptions.PolarsError:
+            table = read_table(self.path)
+            return [] if table is None else _repeated(table.lazy().with_columns(pl.lit(1).alias(_COUNT)), names, of)
+
+
+def _repeated(rows: pl.LazyFrame, names: Sequence[str], of: str) -> list[tuple[dict[str, Any], list[int]]]:
+    key = list(dict.fromkeys((*names, of)))
+    first = rows.select(*key, _COUNT).with_row_index(_FIRST)
+    each = first.group_by(key).agg(pl.col(_COUNT).sum(), pl.col(_FIRST).min())
+    if names:
+        each = each.group_by(names).agg(pl.col(_COUNT), pl.col(_FIRST).min()).sort(_FIRST).drop(_FIRST)
+    else:
+        each = each.select(pl.col(_COUNT).implode())
+    with panics_unprinted():
+        found = each.collect(engine="streaming").to_dicts()
+    return [(row, row.pop(_COUNT)) for row in found]
+
 
 def _collected(rows: pl.LazyFrame, names: Sequence[str]) -> list[tuple[dict[str, Any], int]]:
     if names:

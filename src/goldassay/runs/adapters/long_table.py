@@ -69,7 +69,7 @@ _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", 
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint", "trial")
 # A column that we add: which trial a row is.
 _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
-_KEY_NAMES = frozenset(name for role in _KEYS for name in SYNONYMS[role])
+_KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
 _ANSWERS = frozenset({"prediction", "score", "logits"})
 
@@ -152,10 +152,22 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
         if len(seeds) > 1 and all(n == 1 for _, n in seeds):
             return None
         raise _no_ids(path)
-    found = table.counted([*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)])
+    roles = _with_epochs(roles)
+    keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
+    found = table.counted(keys)
     if not found:
         raise _no_rows(path)
-    return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+    repeats = [] if "trial" in roles else table.repeats(keys, roles["example_id"])
+    examples = sum(len(n) for _, n in repeats)
+    several = sum(each > 1 for _, n in repeats for each in n)
+    if several < examples / 2 or several == 0:
+        return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+    roles = {**roles, "trial": _TRIAL}
+    return [
+        _slice({**first, _TRIAL: trial}, sum(each >= trial for each in n), roles, path, not_loaded)
+        for first, n in repeats
+        for trial in range(1, max(n) + 1)
+    ]
 
 
 def _with_epochs(roles: dict[str, str]) -> dict[str, str]:
