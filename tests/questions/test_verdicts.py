@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,8 @@ from goldassay.questions.instability.verdict import (
 )
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
 from goldassay.stats.detection import KindLimit
-from goldassay.stats.effects import Effect, Effects
+from goldassay.stats.effects import ACCURACY, BALANCED, Effect, Effects, ReaderPredictions, measure_effects
+from goldassay.stats.effects import Limits as EffectLimits
 from goldassay.stats.intervals import sd_interval
 from goldassay.stats.verdicts import (
     Doubt,
@@ -496,3 +498,11 @@ def test_a_spread_that_shows_nothing_bounds_nothing() -> None:
         assert judge_instability([HANS, guesser], limits).at_most is None
     alone = replace(result("paired", STEADY), n_runs=1)
     assert judge([result("paired", HANS), alone], limits).at_most is None
+
+
+def test_readers_of_one_answer_make_nothing_sound_by_themselves() -> None:
+    """Of 508 rows in which none of them found anything it was said that at most 3.5 % could be gained."""
+    limits = dict.fromkeys((ACCURACY, BALANCED), EffectLimits(0.03, 0.12))
+    reading = ReaderPredictions("text", "r", np.zeros((1, 508), np.int64))
+    judged = judge_effects(measure_effects([reading], np.tile([0, 1], 254), 2, limits))
+    assert (judged.word, judged.at_most) == ("unresolved", 1.0)

@@ -120,6 +120,9 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequen
             found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
         elif hidden:
             found.insert(0, _too_little_recovered(hidden, unsound))
+        elif not known:
+            why = "Every reader gives all rows one answer, and nothing shows what it would have found."
+            found.insert(0, Doubt(why, "Read the rows with other readers, or give more of them."))
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
