@@ -155,7 +155,7 @@ def test_a_single_text_says_what_does_not_apply() -> None:
         for label, mood in [rng.permutation([("good", "shine"), ("bad", "rot")])[0]]
     ]
     report = goldassay.audit(rows[:1200], rows[1200:], settings=SMALL)
-    assert report.verdicts["leakage"]["verdict"] == "not measurable"
+    assert report.verdicts["leakage"]["verdict"] == "not asked"
     assert "single text" in report.verdicts["leakage"]["evidence"]
     assert report.verdicts["artifacts"]["verdict"] == "caution"
     assert [row["condition"] for row in report.to_dict()["leakage"]["conditions"]] == ["text"]

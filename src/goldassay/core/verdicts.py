@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from goldassay.core.results import Result
 
@@ -19,8 +19,8 @@ WORDS: tuple[Word, ...] = ("sound", "not measurable", "unresolved", "caution", "
 # Words that show neither a flaw nor its absence: a check does not pass on them unless its policy says so.
 INCONCLUSIVE: tuple[Word, ...] = ("not measurable", "unresolved")
 
-# What stands in place of a word where nothing was given for a question; it has no rank.
-NOT_ASKED = "not asked"
+# What stands in place of a word where a question does not apply, or nothing was given for it; it has no rank.
+NOT_ASKED: Final = "not asked"
 
 # The picture beside each word, also of a comparison of two models; others have none.
 ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
@@ -29,9 +29,9 @@ ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": 
 Unit = Literal["points", "difference", "share", "examples", "ratio"]
 
 
-def severity(word: Word) -> int:
-    """Rank of a word, 0 for sound: several parts, models or datasets are as their most severe one."""
-    return WORDS.index(word)
+def severity(word: Word | Literal["not asked"]) -> int:
+    """Rank of a word, 0 for sound: several parts, models or datasets are as their most severe one that was asked."""
+    return -1 if word == NOT_ASKED else WORDS.index(word)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Verdict(Result):
             / 100); None where nothing was measured.
     """
 
-    verdict: Word
+    verdict: Word | Literal["not asked"]
     evidence: str
     headline: Headline | None
     next_step: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import INCONCLUSIVE, Headline, Verdict, not_measurable
+from goldassay.core.verdicts import INCONCLUSIVE, NOT_ASKED, Headline, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.dropped_rows import left_out_doubts
@@ -157,10 +157,8 @@ def judge(
 def _without_predictions(evidence: PartialInputRuns, information: Sequence[Information]) -> Verdict:
     """What is said where no reader names a label from a part of the input."""
     if TEXT in evidence.conditions:
-        return not_measurable(
-            "Each example is a single text: it has no premise and hypothesis of which one could be left out.",
-            "Nothing to do for this question; look at the artifacts.",
-        )
+        why = "Not asked: leakage. Each example is a single text, of which no part can be left out."
+        return Verdict(NOT_ASKED, why, None, "", "")
     told = [each for each in information if is_part(each.condition) and each.h_yb > 0]
     why = "There are no predictions of a model that sees only a part of the input."
     if told:
