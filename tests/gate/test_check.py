@@ -21,6 +21,7 @@ from goldassay.core.verdicts import not_asked
 from goldassay.gate.check import Check, check_reports, to_junit
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
+from goldassay.questions.answered.result import AnsweredResult, AnsweredRow
 from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.figures import figures_of
 from goldassay.questions.leakage.result import Condition, MeasuredLeakage
@@ -154,6 +155,14 @@ OVERLAP = stored(
         "n_boilerplate": 0, "near_copies": False, "notes": [],
     },
 )  # fmt: skip
+ANSWERED = stored(
+    "answered",
+    verdicts={"answered": verdict("caution")},
+    answered=filled(
+        AnsweredResult,
+        {"runs": (filled(AnsweredRow, {"model": "m", "dataset": "d", "n_items": 50, "unscored_share": 0.02}),)},
+    ),
+)
 LEAKAGE = stored(
     "leakage",
     verdicts={"leakage": verdict("sound")},
@@ -176,6 +185,7 @@ RULES: dict[str, Measure | None] = {
 FIGURES = {
     "max_single_sentence_improvement": (AUDIT, 0.08),
     "max_biased_share": (LEAKAGE, 0.3),
+    "max_unscored": (ANSWERED, 0.02),
     "max_easy_share": (AUDIT, 0.25),
     "max_pattern_gain": (AUDIT, 0.04),
     "min_effective_size": (RUNS, 300.0),
@@ -270,7 +280,7 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
     ends = {"sd_low": 0.01, "sd_high": 0.04, "effective_size_low": 0.5, "effective_size_high": 2.0}
     runs = stored("runs", instability={"source": "runs", "results": [{**result("a", 3, 1.0, 0.02), **ends}]})
     (outcome,) = checked(
-        [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP], **{name: {"limit": 1, "by": "high"}}
+        [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP, ANSWERED], **{name: {"limit": 1, "by": "high"}}
     ).outcomes
     assert outcome.status == "kept", outcome.line
 
