@@ -175,16 +175,16 @@ def kind(name: str, limit: float, *, counts: bool = True) -> KindLimit:
     ],
 )
 def test_the_limit_of_detection_decides_what_is_sound(limits: list[KindLimit], word: str, at_most: float) -> None:
-    judged = judge_effects(effects(effect(-0.02, 0.06)), (), limits)
+    judged = judge_effects(replace(effects(effect(-0.02, 0.06)), limits=tuple(limits)))
     assert (judged.word, judged.bound, judged.low) == (word, at_most, -0.02)
     # Whatever was found, the bound is not less than what may be there.
-    assert (judge_effects(effects(effect(0.13, 0.2)), (), limits).bound or 0) >= 0.2
+    assert (judge_effects(replace(effects(effect(0.13, 0.2)), limits=tuple(limits))).bound or 0) >= 0.2
 
 
 def test_of_two_measures_the_one_that_excludes_more_bounds_the_set() -> None:
     """One word in nine rows of ten: accuracy leaves much open, recall of each label does not."""
     rare = effects(effect(-0.3, 0.3), effect(-0.02, 0.05, "balanced skill"))
-    assert judge_effects(rare, (), [kind("one word", 0.08)]).word == "sound"
+    assert judge_effects(replace(rare, limits=(kind("one word", 0.08),))).word == "sound"
     assert judge_effects(rare).word == "unresolved"
 
 
@@ -247,11 +247,13 @@ def test_sound_says_the_limit_of_each_kind() -> None:
     found = effects(effect(-0.02, 0.02))
     limits = [kind("one word", 0.04), kind("form", 0.056), kind("two words", 0.081, counts=False)]
     limits.append(kind("many words", 0.3, counts=False))
-    said = describe_judged(judge_effects(found, (), limits), found).replace("\N{NO-BREAK SPACE}", " ")
+    said = describe_judged(judge_effects(replace(found, limits=tuple(limits))), found).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %", "cannot see: many words"):
         assert part in said
     assert "negligible" not in said
-    small = describe_judged(judge_effects(found, (), [kind("one word", 0.029)]), found)
+    small = describe_judged(judge_effects(replace(found, limits=(kind("one word", 0.029),))), found)
     assert "negligible" in small
 
 

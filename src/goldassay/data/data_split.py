@@ -73,3 +73,21 @@ class DataSplit:
         """The same with each part changed, rows staying where they are."""
         train = change(self.train)
         return replace(self, train=train, test=train if self.fold_codes is not None else change(self.test))
+
+    def take(self, rows: NDArray[np.int64]) -> DataSplit:
+        """Some of the rows, ascending, in the order of `texts`."""
+        if self.fold_codes is not None:
+            part = self.test.take(rows)
+            return DataSplit(part, part, self.fold_codes[rows])
+        n = len(self.train)
+        return DataSplit(self.train.take(rows[rows < n]), self.test.take(rows[rows >= n] - n))
+
+    def with_texts(self, role: str, texts: pl.Series) -> DataSplit:
+        """The same with other texts of one role, in the order of `texts`."""
+        starts = iter((0, len(self.train)))
+
+        def change(part: Dataset) -> Dataset:
+            own = texts.slice(next(starts), len(part)).alias(role)
+            return replace(part, examples=part.examples.with_columns(own))
+
+        return self.changed(change)

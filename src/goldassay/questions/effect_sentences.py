@@ -199,18 +199,27 @@ def unheld_doubts(part: str, found: tuple[int, int] | None, threshold: float) ->
 
 
 def effect_rule(
-    quantity: str, caution: float, unsound: float, n_words: int, information: tuple[float, float] | None = None
+    quantity: str, caution: float, unsound: float, n_words: int = 0, information: tuple[float, float] | None = None
 ) -> str:
-    """The rule that a report states next to a verdict by effects; `n_words` a label are planted."""
+    """The rule that a report states next to a verdict by effects, where a control of so many words a label is planted.
+
+    Without one the limits of detection say what is sound.
+    """
     bits = (
         ""
         if information is None
         else f"; of the label's information {percent(information[1])} and {percent(information[0])}"
     )
+    shown = (
+        f"every upper end lies below the limit for unsound, the same readers find {n_words} words a label planted at "
+        f"{TIMES_LIMIT} times that limit"
+        if n_words
+        else "the readers would have found a flaw of the limit for unsound by one, ten or fifty words or by form, "
+        "as copies of the rows with such cues show"
+    )
     return (
         f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
         f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
-        f"all effects. Sound if every upper end lies below the limit for unsound, the same readers find {n_words} "
-        f"words a label planted at {TIMES_LIMIT} times that limit, each label that counts has {LEAST_ROWS} training "
-        f"rows, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
+        f"all effects. Sound if {shown}, each label that counts has {LEAST_ROWS} training rows, and there are at least "
+        f"{LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records
 from goldassay.core.figures import Figure, Measure, declare
-from goldassay.core.numbers import count
+from goldassay.core.numbers import count, percent
 from goldassay.core.tables import Column, Table, with_bounds
 
 if TYPE_CHECKING:
@@ -84,6 +85,32 @@ def table_of_effects(effects: Effects) -> Table:
         if each.reason:
             own[f"{name}_reason"] = each.reason
     return _table(rows, effects.effective_clusters, effects.skipped)
+
+
+def table_of_limits(effects: Effects) -> Table:
+    """What would have been found, one row a kind of cue."""
+
+    def known(share: float) -> float | None:
+        return None if math.isnan(share) else share
+
+    doses = effects.limits[0].doses if effects.limits else ()
+    names = [f"recovered_{place}" for place in range(len(doses))]
+    rows = [
+        {"kind": each.kind, "limit": each.limit, **dict(zip(names, map(known, each.recovered), strict=True))}
+        for each in effects.limits
+    ]
+    columns = (
+        Column("kind", "kind of cue"),
+        Column("limit", "found from, of the rows", "percent"),
+        *(Column(name, f"recovered of {percent(dose)}", "percent") for name, dose in zip(names, doses, strict=True)),
+    )
+    note = (
+        "In copies of the rows, cues are planted that stand for a label, in these shares of the rows of each label. "
+        "Words are twelve random letters. A flaw of a kind would have been found from the share in the second column "
+        "on; 100 % where no planted share would be. Recovered is what readers gain in the copies of the planted rows "
+        "that they read wrong without; nothing stands where a larger share would not have been found either."
+    )
+    return Table("limits", "What would have been found, by kind of cue", columns, tuple(rows), note=note)
 
 
 def effects_of(found: Mapping[str, Any]) -> Table:

@@ -19,7 +19,7 @@ thousand times as much and agrees with it from some twenty clusters on; below th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.detection import KindLimit  # noqa: TC001 - results are read by their types
 from goldassay.stats.intervals import PairedShares, exact_upper, normal_level, normal_quantile, wilson_bounds
 from goldassay.stats.ratios import LEVEL, Ratios, Resampled, resample_ratios
 
@@ -97,6 +98,32 @@ class ReaderPredictions:
         if self.predictions is not None:
             return np.asarray((np.atleast_2d(self.predictions) == y).mean(axis=0))
         return np.asarray(np.atleast_2d(np.asarray(self.correct, dtype=np.float64)).mean(axis=0))
+
+    def take(self, rows: NDArray[np.integer]) -> ReaderPredictions:
+        """The same of some examples."""
+        of_examples = ("predictions", "lifted", "log_probabilities", "correct", "chance", "applies")
+        known = {name: getattr(self, name) for name in of_examples}
+        some: dict[str, Any] = {
+            name: np.asarray(values)[..., rows] for name, values in known.items() if values is not None
+        }
+        return replace(self, **some)
+
+    def lifted_right(self, y: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Mean over runs of what each example got by its lifted label, of labels that count as one, (N,).
+
+        Args:
+            y: Codes of the labels, (N,).
+            groups: The class of each label, of `balanced_classes`, (K,).
+        """
+        named = self.named_classes(groups)
+        return self.right(y) if named is None else np.asarray((named == groups[y]).mean(axis=0))
+
+    def named_classes(self, groups: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The class of each lifted label, (R, N); None where no labels are known."""
+        if self.predictions is None:
+            return None
+        labels = np.atleast_2d(self.predictions if self.lifted is None else self.lifted)
+        return np.where(labels < 0, -2, groups[labels])
 
     def answers_alike(self, y: NDArray[np.int64], named: NDArray[np.integer] | None) -> bool:
         """Whether each run gives all examples one label: `named`, or else the one of all that it gets right."""
@@ -177,6 +204,7 @@ class Effects(Result):
         quantile: Of the largest |t|, by which the lower ends are set.
         contenders: Labels that may be the most frequent: their share is not surely below the largest.
         skipped: What was left out, and why.
+        limits: Of detection, by kind of cue, where cues were planted.
     """
 
     effects: tuple[Effect, ...]
@@ -186,6 +214,7 @@ class Effects(Result):
     quantile: float
     contenders: tuple[int, ...]
     skipped: tuple[str, ...] = ()
+    limits: tuple[KindLimit, ...] = ()
 
     def of(self, part: str) -> tuple[Effect, ...]:
         """Those of one part of the input."""
@@ -257,7 +286,7 @@ def measure_effects(
     ratios = Ratios()
     plans: list[_Plan] = []
     skipped: list[str] = []
-    groups, left_out = _classes_of(y, n_classes, label_names)
+    groups, left_out = balanced_classes(y, n_classes, label_names)
     if any(each.chance is None and not each.of_places for each in readings):
         skipped += left_out
     p = _label_shares(y, n_classes, train_counts, codes, rng)
@@ -481,8 +510,8 @@ def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArra
     return tuple(found)
 
 
-def _classes_of(
-    y: NDArray[np.int64], n_classes: int, label_names: Sequence[str]
+def balanced_classes(
+    y: NDArray[np.int64], n_classes: int, label_names: Sequence[str] = ()
 ) -> tuple[NDArray[np.int64], list[str]]:
     """The class of each label in the balanced skill, (K,): its own, one for all rare labels, or -1."""
     counts = np.bincount(y, minlength=n_classes)
@@ -594,12 +623,8 @@ def _plan_balanced(
         return _Plan(reading, BALANCED, None, reason=f"fewer than two labels have {LEAST_ROWS} test rows")
     of_row = groups[y]
     within = of_row >= 0
-    named, right = None, reading.right(y)
-    if reading.predictions is not None:
-        labels = np.atleast_2d(reading.predictions if reading.lifted is None else reading.lifted)
-        named = np.where(labels < 0, -2, groups[labels])
-        right = (named == of_row).mean(axis=0)
-    if reading.answers_alike(y, named):
+    right = reading.lifted_right(y, groups)
+    if reading.answers_alike(y, reading.named_classes(groups)):
         return _Plan(reading, BALANCED, None, 0.0, TELLS_NOTHING)
     scale = 1 - 1 / n_groups
     rows = np.bincount(of_row[within], minlength=n_groups).astype(np.float64)

@@ -91,14 +91,14 @@ class Judged:
         return None if math.isnan(self.at_most) else self.at_most
 
 
-def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequence[KindLimit] = ()) -> Judged:
+def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
     """Judge effects that were measured together.
 
     Args:
-        effects: Of one question.
+        effects: Of one question, with their limits of detection where cues were planted.
         doubts: What else forbids the word sound, such as columns that were not read.
-        limits: Limits of detection by kind of cue; none of questions without planted cues.
     """
+    limits = effects.limits
     known = [each for each in effects.effects if each.measurable and each.measure != INFORMATION]
     silent = [each for each in effects.effects if each.tells_nothing]
     if not known and not silent:
@@ -110,7 +110,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequen
     at_most = limit_of_detection(known, doubts, limits)
     if worst is not None and worst.low >= worst.caution:
         word: Word = "unsound" if worst.low >= worst.unsound else "caution"
-        return Judged(word, worst, (), low, at_most, tuple(limits))
+        return Judged(word, worst, (), low, at_most, limits)
     highest = max(known, key=lambda each: each.upper / each.unsound if each.unsound > 0 else math.inf, default=None)
     unsound = effects.effects[0].unsound if highest is None else highest.unsound
     found = list(doubts)
@@ -137,7 +137,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), limits: Sequen
             )
         )
     at_most = max((at_most, *(each.at_most for each in found)))
-    return Judged("unresolved" if found else "sound", highest, tuple(found), low, at_most, tuple(limits))
+    return Judged("unresolved" if found else "sound", highest, tuple(found), low, at_most, limits)
 
 
 def limit_of_detection(

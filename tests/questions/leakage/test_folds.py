@@ -15,7 +15,6 @@ from goldassay.data.data_split import DataSplit
 from goldassay.questions.leakage.partial_input import (
     form_readings,
     interaction_readings,
-    planted_readings,
     quick_readings,
     telling_readings,
     word_readings,
@@ -36,7 +35,6 @@ READERS: dict[str, Readers] = {
     "words": lambda split: word_readings(split, PARTS),
     "interactions": lambda split: interaction_readings(split, PARTS, 0),
     "telling": lambda split: telling_readings(split, PARTS),
-    "planted": lambda split: planted_readings(split, PARTS, 0.3, 0, silent),
 }
 
 
@@ -69,9 +67,6 @@ def test_labels_of_a_fold_have_no_part_in_what_is_read_of_it(name: str) -> None:
     inside = folds == 2
     labels[inside] = np.random.default_rng(1).permutation(labels[inside])
     other = replace(data, examples=data.examples.with_columns(label=pl.Series(labels)))
-    if name == "planted":
-        # Other rows get words then.
-        inside &= other.labels() == -1
     after = READERS[name](DataSplit(other, other, folds))
     assert len(before) == len(after) > 0
     assert all(np.shape(each.predictions) == (1, len(data)) for each in before)
@@ -90,5 +85,4 @@ def test_folds_of_labels_dealt_at_random_tell_nothing(name: str) -> None:
     data = replace(data, examples=data.examples.with_columns(label=pl.Series(labels)))
     folds = deal_evenly(np.arange(len(data)), data.labels(), 5, 0)
     for each in READERS[name](DataSplit(data, data, folds)):
-        if name != "planted":
-            assert abs((each.predictions == data.labels()).mean() - 0.5) < 0.06
+        assert abs((each.predictions == data.labels()).mean() - 0.5) < 0.06

@@ -171,7 +171,7 @@ def test_models_of_one_label_are_not_called_sound() -> None:
     runs = example_evidence().conditions
     found = measured_with(hypothesis_only=constant_runs(runs["hypothesis_only"], 1))
     assert found.verdict.verdict == "unresolved"
-    assert "No words could be planted in the hypothesis" in found.verdict.evidence
+    assert "No cues could be planted in the hypothesis" in found.verdict.evidence
     row = next(row for row in found.result.conditions if row.condition == "hypothesis_only")
     assert math.isnan(row.recovered)
     assert (row.n_constant, row.departure) == (2, 0)

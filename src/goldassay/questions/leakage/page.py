@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
-from goldassay.questions.effect_tables import table_of_effects
+from goldassay.questions.effect_tables import table_of_effects, table_of_limits
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
     cluster_sections,
@@ -136,6 +136,7 @@ def _leakage(found: MeasuredLeakage) -> Section:
             Part(table=_subjects(found)),
             *(Part(table=table) for table in (_like_length(found), _subsets(found)) if table.rows),
             *(() if found.effects is None else (Part(table=table_of_effects(found.effects)),)),
+            *((Part(table=table_of_limits(found.effects)),) if found.effects and found.effects.limits else ()),
             Part("leakage_conditions", _conditions(found)),
             Part(table=_information(found)),
             Part(table=_agreement(found)),

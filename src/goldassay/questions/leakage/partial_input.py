@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from goldassay.readers.interactions import named_by_interactions, read_interacti
 from goldassay.readers.naive_bayes import telling_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
-from goldassay.stats.detection import WORDS_FOR_READERS, filling_word, planted_rows, planted_word
 from goldassay.stats.effects import ReaderPredictions
 
 if TYPE_CHECKING:
@@ -293,12 +291,18 @@ def form_readings(split: DataSplit, conditions: Sequence[str], seed: int) -> lis
     if len(train) > FORM_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(len(train), FORM_ROWS, replace=False))
         split = replace(split, train=train.take(rows))
-    return [replace(each, reader=FORM) for each in quick_readings(split.changed(_forms_of), conditions, seed, silent)]
+    shown = {name.removesuffix("_only") for name in conditions}
 
+    def change(dataset: Dataset) -> Dataset:
+        texts = dataset.examples
+        # Nobody reads the form of the others here.
+        forms = [
+            (form_words(texts[role]) if role in shown else pl.Series([""]).new_from_index(0, len(dataset))).alias(role)
+            for role in dataset.text_columns
+        ]
+        return replace(dataset, examples=texts.with_columns(forms))
 
-def _forms_of(dataset: Dataset) -> Dataset:
-    forms = [form_words(dataset.examples[role]).alias(role) for role in dataset.text_columns]
-    return replace(dataset, examples=dataset.examples.with_columns(forms))
+    return [replace(each, reader=FORM) for each in quick_readings(split.changed(change), conditions, seed, silent)]
 
 
 def quick_readings(
@@ -319,17 +323,19 @@ def quick_readings(
 
 def word_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What naive Bayes on the words of one text names, which adds up rare words, and the letters of the rarest."""
+    roles = [name.removesuffix("_only") for name in conditions]
+    return [word_reading(split, role, spelled(split, split.texts(role))) for role in roles]
+
+
+def word_reading(split: DataSplit, role: str, letters: pl.Series) -> ReaderPredictions:
+    """The same of one text, by its words and the given letters of the rarest, (L,)."""
     counts = split.label_counts
-    found = []
-    for role in (name.removesuffix("_only") for name in conditions):
-        texts = split.texts(role)
-        logs = word_evidence_of_folds(texts + " " + _spelled(split, texts), split.codes, counts.size, split.folds)
-        # A label without a training row is named by nothing.
-        with np.errstate(divide="ignore"):
-            logs += np.log(counts / counts.sum())
-        read = _of_logs(part_name(role), WORDS, logs[np.newaxis], split.gold, split.train.labels())
-        found.append(replace(read, log_probabilities=None))
-    return found
+    logs = word_evidence_of_folds(split.texts(role) + " " + letters, split.codes, counts.size, split.folds)
+    # A label without a training row is named by nothing.
+    with np.errstate(divide="ignore"):
+        logs += np.log(counts / counts.sum())
+    read = _of_logs(part_name(role), WORDS, logs[np.newaxis], split.gold, split.train.labels())
+    return replace(read, log_probabilities=None)
 
 
 def interaction_readings(split: DataSplit, conditions: Sequence[str], seed: int) -> list[ReaderPredictions]:
@@ -344,7 +350,7 @@ def interaction_readings(split: DataSplit, conditions: Sequence[str], seed: int)
     return found
 
 
-def _spelled(split: DataSplit, texts: pl.Series) -> pl.Series:
+def spelled(split: DataSplit, texts: pl.Series) -> pl.Series:
     """The spelling of the rare words of each text, (L,); which words are rare needs no label, so that all folds say."""
     if split.fold_codes is not None:
         return spelled_with(texts, texts.clear())[0]
@@ -367,32 +373,3 @@ def telling_readings(split: DataSplit, conditions: Sequence[str]) -> list[Reader
                 ReaderPredictions(part_name(role), f"words that lean by {least:g} standard errors", named, lifted)
             )
     return found
-
-
-def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
-    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one.
-
-    All other texts end in a word of their own, so that all become longer by one.
-    """
-    order = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
-    codes = order[dataset.labels()]
-    numbers = planted_rows(codes, len(label_names), share, constant, WORDS_FOR_READERS, seed)
-    ends = [
-        f" {filling_word(row) if number < 0 else planted_word(code, number)}"
-        for row, (code, number) in enumerate(zip(codes.tolist(), numbers.tolist(), strict=True))
-    ]
-    words = pl.Series(ends, dtype=pl.String)
-    texts = [(pl.col(role).fill_null("") + words).alias(role) for role in dataset.text_columns]
-    return replace(dataset, examples=dataset.examples.with_columns(texts))
-
-
-def planted_readings(
-    split: DataSplit, conditions: Sequence[str], share: float, seed: int, progress: Progress
-) -> list[ReaderPredictions]:
-    """What the quick readers of each condition name where words are planted in all rows.
-
-    One probe a condition is enough: what it finds, the mean of several finds too.
-    """
-    constant, seeds = int(split.label_counts.argmax()), itertools.count(seed)
-    copy = split.changed(lambda part: planted(part, split.train.label_names, constant, share, next(seeds)))
-    return [*quick_readings(copy, conditions, seed, progress), *word_readings(copy, conditions)]

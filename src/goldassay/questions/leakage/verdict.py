@@ -28,12 +28,12 @@ from goldassay.questions.leakage.partial_input import (
     form_readings,
     interaction_readings,
     part_name,
-    planted_readings,
     quick_readings,
     readings_of,
     telling_readings,
     word_readings,
 )
+from goldassay.questions.leakage.planted_parts import limits_of_parts
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress, Steps
+    from goldassay.core.progress import Steps
     from goldassay.core.settings import LeakageLimits, Settings
     from goldassay.data.kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
@@ -128,10 +128,22 @@ def judge(
             for doubt in unheld_doubts(each.part, each.unheld, each.threshold)
         ),
     ]
-    # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
-    if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
-        with steps.step("planting words") as progress:
-            doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
+    if not can_plant(evidence):
+        names = " and ".join(dict.fromkeys(each.part for each in readings))
+        doubts.append(
+            Doubt(
+                f"No cues could be planted in the {names}, since the texts are not at hand: nobody knows whether these "
+                "models could have found a flaw.",
+                "Give the training part and the test part, so that quick probes read them too.",
+            )
+        )
+    elif evidence.planted is not None:
+        if judge_effects(effects, doubts).word == "sound":
+            with steps.step("planting words"):
+                doubts += control_doubts(readings, evidence, codes, limits, seed)
+    elif split is not None:
+        with steps.step("planting cues") as progress:
+            effects = replace(effects, limits=limits_of_parts(split, readings, effects, codes, seed, progress))
     if (evidence.telling is not None or split is not None) and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
             doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
@@ -231,59 +243,41 @@ def control_doubts(
     codes: NDArray[Any] | None,
     limits: LeakageLimits,
     seed: int,
-    progress: Progress,
 ) -> list[Doubt]:
-    """Why the readers of some part could not have found a flaw: one doubt a part without a passed positive control.
+    """Why the readers of some part of items could not have found a flaw: one doubt a part without a passed control.
 
     Args:
         readings: Those that were measured.
-        evidence: With the training part and the test part, which the control needs.
+        evidence: With what is planted in the items.
         codes: Cluster of each test example, (N,).
         limits: Words are planted by the one for "unsound".
         seed: Of what is planted, and of the quick probes.
-        progress: Told after each probe.
     """
+    assert evidence.planted is not None
     parts = list(dict.fromkeys(each.part for each in readings))
-    split = evidence.split
-
-    def doubt_of(
-        part: str, planted: Sequence[ReaderPredictions], gold: NDArray[np.integer], clusters: NDArray[Any] | None
-    ) -> Doubt | None:
-        return control_doubt(
-            part,
-            limits.unsound,
-            [each for each in planted if each.part == part],
-            gold,
-            limits_of(limits),
-            train_counts=evidence.train_counts,
-            clusters=clusters,
-            n_words=WORDS_FOR_READERS,
-            seed=seed,
-        )
-
-    if not can_plant(evidence):
-        names = " and ".join(parts)
-        return [
-            Doubt(
-                f"No words could be planted in the {names}, since the texts are not at hand: nobody knows whether "
-                "these models could have found a flaw.",
-                "Give the training part and the test part, so that quick probes read them too.",
+    # What is not found in a part may be found in all.
+    missed: list[str] = []
+    for rows, found in evidence.planted(planted_share(limits.unsound), seed):
+        own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
+        missed = [
+            part
+            for part in parts
+            if control_doubt(
+                part,
+                limits.unsound,
+                [each for each in found if each.part == part],
+                evidence.gold[rows],
+                limits_of(limits),
+                train_counts=evidence.train_counts,
+                clusters=own,
+                n_words=WORDS_FOR_READERS,
+                seed=seed,
             )
+            is not None
         ]
-    if evidence.planted is not None:
-        # What is not found in a part may be found in all.
-        missed: list[str] = []
-        for rows, found in evidence.planted(planted_share(limits.unsound), seed):
-            own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
-            missed = [part for part in parts if doubt_of(part, found, evidence.gold[rows], own) is not None]
-            if not missed:
-                break
-        return [_of_items(part, limits.unsound) for part in missed]
-    assert split is not None
-    conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
-    planted = planted_readings(split, conditions, planted_share(limits.unsound), seed, progress)
-    doubts = (doubt_of(part, planted, evidence.gold, codes) for part in parts)
-    return [doubt for doubt in doubts if doubt is not None]
+        if not missed:
+            break
+    return [_of_items(part, limits.unsound) for part in missed]
 
 
 def telling_doubts(
@@ -423,7 +417,7 @@ def judge_leakage(
         "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
     }.get(judged.word, judged.mend)
     information = (limits.caution_information, limits.unsound_information)
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_READERS, information)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, information=information)
     rule += " Sound takes two runs of every part."
     headline = None if judged.decisive is None else headline_of(judged.decisive)
     return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound)

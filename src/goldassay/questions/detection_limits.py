@@ -1,0 +1,242 @@
+"""From what readers recover of cues planted in copies of the rows to limits of detection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.stats.detection import (
+    DOSES,
+    FIFTY_WORDS,
+    KINDS,
+    LARGE_DOSES,
+    LEAST_WRONG,
+    N_COPIES,
+    RARE_SHARE,
+    ROWS_FOR_MANY_WORDS,
+    Cell,
+    KindLimit,
+    limit_of_kind,
+    plan_copies,
+    plant_rows,
+    rarest_label,
+    recovered_share,
+    skill_error,
+)
+from goldassay.stats.effects import ACCURACY, BALANCED, balanced_classes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.stats.detection import CueKind, Planting, Shape
+    from goldassay.stats.effects import Effect, Measure, ReaderPredictions
+
+# Of one measure one-sided 97.5 %; of the better of two each 98.75 %.
+_Z = {1: 1.96, 2: 2.24}
+# Rows read wrong unplanted, at a dose, with which one copy of two words that tell together is enough.
+_ENOUGH_WRONG = 60
+
+
+@dataclass(frozen=True)
+class PlantedRows:
+    """Rows in which cues are planted, and the readers that are to find them.
+
+    Attributes:
+        codes: Labels of the rows that teach and of those that are read, (L,).
+        n_classes: K.
+        parts: 1 for rows that are read and do not teach, else 0, (L,).
+        read: Which of the rows are read, ascending, (N,).
+        here: What the reader of each shape of cue names unplanted; a shape that no reader sees is missing.
+        read_copy: What it names in a copy, given what is planted, the shape and a seed.
+        clusters: Of the rows that are read, (N,); None where each is its own.
+        n_independent: Clusters of all rows that were measured, of which these may be a part.
+    """
+
+    codes: NDArray[np.int64]
+    n_classes: int
+    parts: NDArray[np.int64]
+    read: NDArray[np.int64]
+    here: Mapping[Shape, ReaderPredictions]
+    read_copy: Callable[[Planting, Shape, int], ReaderPredictions]
+    clusters: NDArray[np.int64] | None
+    n_independent: int
+
+    @property
+    def gold(self) -> NDArray[np.int64]:
+        """Labels of the rows that are read, (N,)."""
+        return self.codes[self.read]
+
+
+def find_limits(rows: PlantedRows, effects: Sequence[Effect], seed: int) -> tuple[KindLimit, ...]:
+    """The limit of detection of each kind of cue in one part of the input.
+
+    Args:
+        rows: What is planted, and who reads it.
+        effects: Of all readers of this part.
+        seed: Of what is planted and of the readers.
+    """
+    wrong = min((float((1 - each.right(rows.gold)).sum()) for each in rows.here.values()), default=0.0)
+    doses = DOSES if N_COPIES * DOSES[0] * wrong >= LEAST_WRONG else LARGE_DOSES
+    sizes = np.bincount(rows.codes, minlength=rows.n_classes)
+    is_rare = sizes[sizes > 0].min() < RARE_SHARE * sizes.sum()
+    kinds = [each for each in KINDS if is_rare or not each.rarest]
+    copies = _Copies(rows, kinds, doses, seed)
+    scales = _scales(rows, effects)
+    if not scales:
+        return tuple(KindLimit(kind.name, 1.0, kind.counts, (math.nan,) * len(doses), doses) for kind in kinds)
+    together = copies.read_all(plan_copies(kinds, doses, [each for each in rows.here if each != "together"]))
+    found = []
+    for at, kind in enumerate(kinds):
+        recovered = np.full((len(scales), len(doses)), np.nan)
+        errors = np.zeros((len(scales), len(doses)))
+        limits = [1.0] * len(scales)
+        for dose in reversed(range(len(doses))) if kind.shape in rows.here else ():
+            cell, read = Cell(at, dose), together
+            if kind.shape == "together":
+                n_copies = min(N_COPIES, math.ceil(_ENOUGH_WRONG / max(doses[dose] * wrong, 1)))
+                read = copies.read_all([(cell,)] * n_copies)
+            for number, scale in enumerate(scales):
+                recovered[number, dose], errors[number, dose] = copies.recover(cell, read, scale)
+                # What more of a cue shows less of is luck.
+                own = np.minimum.accumulate(recovered[number, dose:][::-1])[::-1]
+                weight = scale.rare if kind.rarest else 1.0
+                limits[number] = limit_of_kind(
+                    scale.value, _Z[len(scales)], doses[dose:], own * weight, errors[number, dose:]
+                )
+                recovered[number, dose:] = own
+            # Where not even this much is excluded less is not, and each reading of pairs takes time.
+            if kind.shape == "together" and min(limits) > doses[dose]:
+                break
+        best = int(np.argmin(limits))
+        counts = kind.counts and (kind is not FIFTY_WORDS or rows.gold.size >= ROWS_FOR_MANY_WORDS)
+        found.append(KindLimit(kind.name, limits[best], counts, tuple(recovered[best].tolist()), doses))
+    return tuple(found)
+
+
+def largest_limits(found: Iterable[Sequence[KindLimit]]) -> tuple[KindLimit, ...]:
+    """Of each kind the largest limit, of all parts of the input."""
+    largest: dict[str, KindLimit] = {}
+    for limit in (limit for limits in found for limit in limits):
+        known = largest.get(limit.kind)
+        if known is None or limit.limit > known.limit:
+            largest[limit.kind] = limit
+    return tuple(largest.values())
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """One measure of what is right.
+
+    Attributes:
+        measure: Its name.
+        value: The largest effect that was measured.
+        errors: Standard error of each reader.
+        labels: Codes of what the mean is taken over, -1 for rows that do not count, (N,).
+        groups: The class of each label by which these count, (K,); None for labels as they are named.
+        baseline: What guessing gets, (N,).
+        rare: What a cue of the rarest label adds of what one of every label does.
+    """
+
+    measure: Measure
+    value: float
+    errors: Mapping[str, float]
+    labels: NDArray[np.int64]
+    groups: NDArray[np.int64] | None
+    baseline: NDArray[np.float64]
+    rare: float
+
+    def right(self, reading: ReaderPredictions, gold: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each row gets, (N,)."""
+        return reading.right(gold) if self.groups is None else reading.lifted_right(gold, self.groups)
+
+
+def _scales(rows: PlantedRows, effects: Sequence[Effect]) -> list[_Scale]:
+    gold, chance = rows.gold, next((each.chance for each in rows.here.values()), None)
+
+    def scale(
+        measure: Measure,
+        labels: NDArray[np.int64],
+        groups: NDArray[np.int64] | None,
+        baseline: NDArray[np.float64],
+        rare: float,
+    ) -> _Scale:
+        own = [each for each in effects if each.measure == measure and each.measurable]
+        value = max((each.value for each in own), default=0.0)
+        return _Scale(
+            measure, max(value, 0.0), {each.reader: each.standard_error for each in own}, labels, groups, baseline, rare
+        )
+
+    every = np.zeros(gold.size, np.int64)
+    if chance is not None:
+        return [scale(ACCURACY, every, None, np.asarray(chance, np.float64), 0.0)]
+    counts, rarest = np.bincount(gold, minlength=rows.n_classes), rarest_label(rows.codes, rows.n_classes)
+    usual = (gold == counts.argmax()).astype(np.float64)
+    found = []
+    if not usual.all():
+        found.append(scale(ACCURACY, every, None, usual, float(counts[rarest] / gold.size)))
+    groups, _ = balanced_classes(gold, rows.n_classes)
+    n_groups = int(groups.max(initial=-1)) + 1
+    if n_groups > 1:
+        alike = counts[groups == groups[rarest]].sum() if groups[rarest] >= 0 else np.inf
+        found.append(
+            scale(
+                BALANCED,
+                groups[gold],
+                groups,
+                np.full(gold.size, 1 / n_groups),
+                float(counts[rarest] / alike / n_groups),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _ReadCopy:
+    """A copy: what it holds, which cell each row that is read is of, and what the readers name."""
+
+    cells: tuple[Cell, ...]
+    planted: NDArray[np.int64]
+    readings: Mapping[Shape, ReaderPredictions]
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """What is planted in copies of rows, and what is found there."""
+
+    rows: PlantedRows
+    kinds: Sequence[CueKind]
+    doses: Sequence[float]
+    seed: int
+
+    def read_all(self, planned: Sequence[tuple[Cell, ...]]) -> list[_ReadCopy]:
+        """Plant and read copies."""
+        rows, found = self.rows, []
+        for number, cells in enumerate(planned):
+            seed = self.seed + number
+            planting = plant_rows(rows.codes, rows.n_classes, rows.parts, self.kinds, self.doses, cells, seed)
+            shapes = dict.fromkeys(self.kinds[each.kind].shape for each in cells)
+            readings = {shape: rows.read_copy(planting, shape, seed) for shape in shapes}
+            found.append(_ReadCopy(cells, planting.cells[rows.read], readings))
+        return found
+
+    def recover(self, cell: Cell, copies: Sequence[_ReadCopy], scale: _Scale) -> tuple[float, float]:
+        """R of a cell, and the larger of the reader's standard errors here and in the copies."""
+        rows, shape = self.rows, self.kinds[cell.kind].shape
+        here = scale.right(rows.here[shape], rows.gold)
+        read = [
+            (each.planted == each.cells.index(cell), scale.right(each.readings[shape], rows.gold))
+            for each in copies
+            if cell in each.cells
+        ]
+        n = rows.gold.size if rows.clusters is None else np.unique(rows.clusters).size
+        errors = [
+            skill_error(np.where(planted, got, here), scale.labels, scale.baseline, rows.clusters)
+            for planted, got in read
+        ]
+        measured = scale.errors.get(rows.here[shape].reader, 0.0)
+        return recovered_share(here, read, scale.labels), max(measured, max(errors) * math.sqrt(n / rows.n_independent))
