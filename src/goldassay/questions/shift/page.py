@@ -299,10 +299,12 @@ def describe_generalization(
     rows = [row for row in gaps if row.metric == first[row.model]]
     unlearned = [f"{row.model}: {doubt.why}" for row in rows if row.own and (doubt := doubt_of_skill(row)) is not None]
     own_of = {row.model: row for row in rows if row.own}
-    left_out = [(row.model, describe_left_out(own_of[row.model], row)) for row in rows if not row.own]
+    judged = judged_gap(gaps, limits)
+    others = [row for row in rows if not row.own and row is not judged]
+    left_out = [(row.model, describe_left_out(own_of[row.model], row)) for row in others]
     known = [f"{model}: {said}" for model, said in left_out if said]
     undefined = [f"{row.model} on {row.test}: {row.reason}." for row in gaps if not row.own and number(row.gap) is None]
-    said = dict.fromkeys([*_describe_gaps(rows, judged_gap(gaps, limits)), *undefined])
+    said = dict.fromkeys([*_describe_gaps(rows, judged), *undefined])
     return [*unlearned, *known, *said, *describe_overconfidence(calibration), *map(_describe_domain, domains)]
 
 
