@@ -186,9 +186,7 @@ def accuracy(made: Callable[[int, int], Made], n: int = 2500, seed: int = 0) -> 
     return float((asked(train, test, seed).argmax(axis=1) == test[1]).mean())
 
 
-@pytest.mark.parametrize(
-    ("made", "least"), [(xor, 0.99), (point_and_capital, 0.99), (which_comes_first, 0.75)], ids=lambda each: str(each)
-)
+@pytest.mark.parametrize(("made", "least"), [(xor, 0.99), (point_and_capital, 0.99), (which_comes_first, 0.75)])
 def test_two_cues_that_tell_together_are_read(made: Callable[[int, int], Made], least: float) -> None:
     assert accuracy(made) >= least
     # Words alone, added up, tell nothing.
