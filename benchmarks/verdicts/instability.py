@@ -99,7 +99,9 @@ class SpreadWorld:
             # The same flips of answers that have nothing to do with the labels.
             first, second = rng.choice(len(self.shares), (2, self.n), p=self.shares)
             right = np.where(right, first, second) == gold
-        return replace(self._template, scores=right.astype(np.float64), predictions=None, seeds=np.arange(n_runs))
+        return replace(
+            self._template, scores=right.astype(np.float64), predictions=None, seeds=np.arange(n_runs), numbered=False
+        )
 
     def _right(self, n_runs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
         levels = rng.normal(0, self.level, n_runs)

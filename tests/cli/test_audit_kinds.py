@@ -140,7 +140,7 @@ def test_files_of_one_dataset_are_one_input(tmp_path: Path) -> None:
     rows = [{"id": at % 40, "text": f"a text of number {at}", "label": "ab"[at % 2]} for at in range(120)]
     paths = [str(write(tmp_path / f"part{at}.jsonl", rows[40 * at : 40 * at + 40])) for at in range(3)]
     report = goldassay.audit(paths)
-    assert sum(report.document["facts"][f"n_{part}"] for part in ("train", "test")) == 120
+    assert sum(report.document["facts"][f"n_{part}"] or 0 for part in ("train", "test")) == 120
     write(tmp_path / "part1.jsonl", [*rows[40:79], {"id": 39, "text": "t", "label": None}])
     (tmp_path / "part2.jsonl").write_text(
         (tmp_path / "part2.jsonl").read_text() + '{"id": null, "text": "x", "label": "a"}\n'

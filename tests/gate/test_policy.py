@@ -42,7 +42,9 @@ def test_demands_in_the_order_of_the_table() -> None:
         ("worst_verdict", "caution", False), ("min_runs", 5, True), ("shift.gap", 0.0, False),
     ]  # fmt: skip
     assert [measure.id for measure in found[1].measures] == ["leakage.runs", "instability.runs", "shift.runs"]
-    assert found[0].questions == ("artifacts", "leakage", "instability", "shift", "overlap", "sensitivity", "judgments")
+    assert found[0].questions == (
+        "artifacts", "leakage", "instability", "shift", "overlap", "answered", "sensitivity", "judgments",
+    )  # fmt: skip
 
 
 def test_nothing_is_demanded() -> None:

@@ -466,6 +466,7 @@ _NEEDED = {
     "leakage": ("nothing",),
     "runs": ("runs.jsonl",),
     "sensitivity": ("runs.jsonl",),
+    "answered": ("runs.jsonl",),
     "board": ("runs.jsonl",),
     "shift": ("nothing",),
     "overlap": ("data.jsonl", "--corpus", "data.jsonl"),

@@ -38,6 +38,7 @@ def test_ids_name_their_question() -> None:
         "shift",
         "comparison",
         "sensitivity",
+        "answered",
         "board",
         "judgments",
         "overlap",

@@ -273,7 +273,7 @@ def test_an_audit_shows_them(tmp_path: Path) -> None:
     assert report.figures.filter(pl.col("id") == "suspect.unison")["value"][0] >= 10
     page = report.save(tmp_path / "report").read_text("utf-8")
     assert "Which labels may be wrong?" in page
-    assert page.count('<article class="card') == 4
+    assert page.count('<article class="card') == 5
     assert run(["view", str(tmp_path / "report"), "--export", str(tmp_path / "p.html"), "--state",
                 "f.suspect=contradicted+in+unison&sort=-suspicion", "-q"]) == 0  # fmt: skip
     shown = (tmp_path / "p.html").read_text("utf-8")

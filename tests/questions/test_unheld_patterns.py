@@ -51,6 +51,6 @@ def test_a_label_too_rare_to_be_judged_is_named(n_rare: int) -> None:
 
     for verdict in words_of(with_rare(100, 0), with_rare(n_rare, 1)).values():
         if n_rare < 50:
-            assert states(verdict["evidence"], "49 test rows of 1 label", "50 rows", "left out")
+            assert states(verdict["evidence"], "49 test rows of label c", "left out", "fewer than 50")
         else:
             assert verdict["verdict"] == "unsound"

@@ -185,7 +185,7 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("joined by one space" in note for note in document["shift"]["notes"])
     assert (rows[0]["n"], rows[0]["n_known"]) == (36, 4)
     assert rows[0]["value_with_known"] is not None
-    assert states(document["shift"]["sentences"], "4 of the 40 texts of own", "training data")
+    assert states(document["verdicts"]["shift"]["evidence"], "4 of the 40 texts of own", "training data")
     # Into the same folder with other sets: nothing of the first command is in the report.
     again = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "third=other.jsonl"]
     again += ["--model", "quick_probe", "--seeds", "1", "--draws", "50", "-q"]
