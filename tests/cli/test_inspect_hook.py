@@ -67,7 +67,7 @@ def test_the_folder_is_shown_once_after_a_run_and_after_a_set(
     asyncio.run(hook.on_run_end(ended(tmp_path)))
     shown = capsys.readouterr().out
     assert shown.count("goldassay runs scores ") == 1
-    assert "letters  mockllm/model  44.44  [" in shown
+    assert "letters  mockllm/model  44.44 (11 of 18 scored: 72.73)  [" in shown
     # What is part of a set, or was stopped, is not shown.
     asyncio.run(hook.on_run_end(ended(tmp_path, eval_set_id="set")))
     asyncio.run(hook.on_run_end(ended(tmp_path, exception=KeyboardInterrupt())))
