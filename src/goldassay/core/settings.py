@@ -414,8 +414,9 @@ def _nearest(key: str, kind: type[BaseModel]) -> str:
     siblings = [name for name in known if name.rpartition(".")[0] == section]
     # The name of a table may be free, as that of a model in a plan.
     siblings = siblings or [name for name in known if name.rpartition(".")[0] == section.rpartition(".")[0]]
-    # A key that is known elsewhere is in the wrong section; one that is misspelled is more often in the right one.
-    for choices, cutoff in ((known, 1.0), (siblings, 0.5), (known, 0.6)):
+    # A key of the top that stands in a section is misplaced; any other is more often misspelled.
+    top = [name for name in known if "." not in name]
+    for choices, cutoff in ((top, 1.0), (siblings, 0.5), (known, 0.6)):
         names = {name.rpartition(".")[2]: name for name in reversed(choices)}
         if near := difflib.get_close_matches(last, names, n=1, cutoff=cutoff):
             return f"did you mean {names[near[0]]!r}?"
