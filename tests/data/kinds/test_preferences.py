@@ -267,3 +267,16 @@ def test_white_space_around_responses_is_read_as_a_trait_of_its_own() -> None:
     assert found.texts.filter(pl.Series(found.padded)).to_list() == ["a b"]
     picked = {each.more: each.values for each in traits(found)}
     assert picked["white space at an end"].tolist() == found.padded.tolist()
+
+
+def test_codes_of_several_annotators_are_said() -> None:
+    """PandaLM's columns are read with 0 as the tie; whoever means another code must see it."""
+    rows = [
+        {"instruction": f"ask {at}", "response1": f"one {at}", "response2": f"two {at}",
+         "annotator1": at % 3, "annotator2": at % 3, "annotator3": at % 3}
+        for at in range(6)
+    ]  # fmt: skip
+    found = read_preferences(Table(pl.DataFrame(rows), "frame"), "set")
+    assert found is not None
+    assert (len(found), found.first_right.tolist()) == (4, [0, 1, 0, 1])
+    assert any(said.startswith("0 counts as a tie") for said in found.decisions)

@@ -246,6 +246,8 @@ def _sides_of(
     said = [f"{' and '.join(map(repr, shape.winners))} name the preferred response, by majority."]
     if len(shape.winners) == 1:
         said = [f"The column {shape.winners[0]!r} names the preferred response."]
+    elif {"0", "2"} <= {str(value) for value in values}:
+        said.append("0 counts as a tie, 1 as the first response and 2 as the second, as PandaLM writes them.")
     return of_winners, doubtful, said
 
 
