@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.questions.detection_limits import PlantedRows, find_limits, largest_limits
 from goldassay.questions.effect_sentences import skill_limits
-from goldassay.stats.detection import DOSES, LARGE_DOSES, KindLimit
+from goldassay.stats.detection import DOSES, FIFTY_WORDS, LARGE_DOSES, SMALL_DOSES, KindLimit
 from goldassay.stats.effects import ReaderPredictions, measure_effects
 
 if TYPE_CHECKING:
@@ -62,14 +62,15 @@ def test_each_kind_is_excluded_by_the_reader_that_sees_it() -> None:
     value = max(each.value for each in effects.effects if each.measure == "balanced skill")
     error = next(each.standard_error for each in effects.effects if each.measure == "balanced skill")
     for kind in ("one word", "ten words", "fifty words"):
-        assert found[kind].recovered == (1, 1, 1)
+        assert found[kind].recovered == (1,) * 4
         assert found[kind].limit == pytest.approx(max(value, 0) + 2.24 * error, rel=0.1)
     assert found["form"].limit == 1
-    assert found["form"].recovered == (0, 0, 0)
+    assert found["form"].recovered == (0,) * 4
     # Nobody reads two words together here.
     assert [each.limit for each in found.values() if not each.counts] == [1, 1]
-    # Words of three kinds at all three shares, and form at one.
-    assert {round(share, 2) for shape, share in asked if shape == "word"} == {0.7, 0.73, 0.77}
+    # Words of three kinds at four shares, and form at one; at the last one alone.
+    assert {round(share, 2) for shape, share in asked if shape == "word"} == {0.74, 0.76, 0.79}
+    assert [round(share, 2) for shape, share in asked if shape == "form"] == [0.74, 0.76, 0.79, 0.11]
 
 
 @pytest.mark.parametrize("power", [0.3, 0.6, 0.9])
@@ -77,8 +78,8 @@ def test_what_is_recovered_is_the_power_of_the_reader(power: float) -> None:
     rows, effects, _ = world({"word": power, "form": power}, n=6000)
     for each in find_limits(rows, effects.effects, 0):
         if each.counts:
-            assert each.recovered == pytest.approx((power,) * 3, abs=0.12)
-            assert each.doses == DOSES
+            assert each.recovered == pytest.approx((power,) * 5, abs=0.2)
+            assert each.doses == SMALL_DOSES + DOSES
 
 
 def test_two_words_together_are_alone_and_read_only_as_far_as_needed() -> None:
@@ -107,11 +108,18 @@ def test_many_words_are_not_shown_on_few_rows() -> None:
     assert all(each["ten words"].counts for each in counted)
 
 
+def test_of_some_kinds_only_these_are_planted_and_some_do_not_count() -> None:
+    rows, effects, asked = world({"word": 1.0, "form": 1.0, "together": 1.0})
+    found = find_limits(replace(rows, uncounted=(FIFTY_WORDS,)), effects.effects, 0, ("word",))
+    assert {each.kind: each.counts for each in found} == {"one word": True, "ten words": True, "fifty words": False}
+    assert {shape for shape, _ in asked} == {"word"}
+
+
 def test_a_word_of_the_rarest_label_adds_a_share_of_the_recalls() -> None:
     rows, effects, _ = world({"word": 1.0}, n=6000, shares=(0.92, 0.08))
     found = limits_of(rows, effects)
     rarest = found["one word of the rarest label"]
-    assert rarest.recovered == (1, 1, 1)
+    assert set(rarest.recovered) == {1}
     assert rarest.limit == pytest.approx(2 * found["one word"].limit, rel=0.2)
     assert "one word of the rarest label" not in limits_of(*world({"word": 1.0}))
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldassay.readers.naive_bayes import (
     SMOOTHING,
+    planted_evidence_of_folds,
     telling_evidence,
     telling_evidence_of_folds,
     word_evidence,
     word_evidence_of_folds,
 )
+from goldassay.readers.planting import planted_texts
+from goldassay.stats.detection import Planting
 from goldassay.stats.folds import Folds
 
 
@@ -76,3 +81,16 @@ def test_each_fold_is_read_by_the_words_of_the_others_alone(n_folds: int) -> Non
         known = every.filter(pl.Series(~own)), codes[~own], 3, every.filter(pl.Series(own))
         np.testing.assert_allclose(found[own], word_evidence(*known), atol=1e-12)
         np.testing.assert_allclose(told[:, own], telling_evidence(*known, (0.5, 2.0)), atol=1e-12)
+
+
+@given(n=st.integers(8, 60), n_folds=st.integers(1, 3), seed=st.integers(0, 99))
+def test_planted_words_are_read_as_if_they_were_written(n: int, n_folds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, n)
+    texts = pl.Series([" ".join(rng.choice([f"w{number}" for number in range(20)], 4)) for _ in range(n)])
+    folds = Folds.of_parts(n - n // 3, n // 3) if n_folds == 1 else Folds.of_all(np.arange(n) % n_folds)
+    read = planted_evidence_of_folds(texts, codes, 3, folds)
+    for words in (rng.integers(-1, 6, n), np.full(n, -1)):
+        planting = Planting(np.zeros(n, np.int64), np.stack([words, np.full(n, -1)], axis=1), np.zeros(n, np.int64))
+        written = word_evidence_of_folds(planted_texts(texts, planting, seed), codes, 3, folds)
+        np.testing.assert_allclose(read(words), written, atol=1e-10)

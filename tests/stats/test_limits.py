@@ -15,11 +15,14 @@ from goldassay.stats.detection import (
     FIFTY_WORDS,
     KINDS,
     LARGE_DOSES,
+    LEAST_WRONG,
     MANY_TOGETHER,
     N_COPIES,
+    SMALL_DOSES,
     TEN_WORDS,
     Cell,
     CueKind,
+    doses_for,
     draw_rows,
     limit_of_kind,
     plan_copies,
@@ -93,7 +96,7 @@ def test_recovery_is_what_is_gained_of_what_there_was_to_gain() -> None:
 @given(
     labels=st.lists(st.integers(0, 3), min_size=30, max_size=400),
     n_parts=st.integers(1, 2),
-    doses=st.sampled_from([DOSES, LARGE_DOSES]),
+    doses=st.sampled_from([SMALL_DOSES + DOSES, DOSES, LARGE_DOSES]),
     seed=st.integers(0, 2),
 )
 def test_each_cell_gets_its_share_of_the_rows_of_each_label(
@@ -116,13 +119,22 @@ def test_each_cell_gets_its_share_of_the_rows_of_each_label(
 
 
 def test_copies_hold_each_kind_and_share_as_often_and_never_more_than_all_rows() -> None:
-    for doses in (DOSES, LARGE_DOSES):
+    for doses, of_form in ((SMALL_DOSES + DOSES, {1, 2}), (DOSES, {1}), (LARGE_DOSES, {4})):
         copies = plan_copies(KINDS, doses, ["word", "form"])
         times = Counter(cell for cells in copies for cell in cells)
         for at, kind in enumerate(KINDS):
-            wanted = 0 if kind.shape == "together" else len(copies) // len(doses) if kind.shape == "form" else N_COPIES
-            assert [times[Cell(at, dose)] for dose in range(3)] == [wanted] * 3
+            wanted = {"together": {0}, "form": of_form, "word": {N_COPIES}}[kind.shape]
+            assert {times[Cell(at, dose)] for dose in range(len(doses))} == wanted
         assert all(sum(doses[cell.dose] for cell in cells) <= 1 for cells in copies)
+
+
+@given(wrong=st.floats(0, 1e5))
+def test_shares_are_planted_that_are_rows_enough(wrong: float) -> None:
+    doses = doses_for(wrong)
+    assert list(doses) == sorted(doses)
+    assert (0.04 in doses) == (N_COPIES * 0.04 * wrong >= LEAST_WRONG)
+    for small in SMALL_DOSES:
+        assert (small in doses) == (small * wrong >= LEAST_WRONG)
 
 
 @pytest.mark.parametrize("kind", [TEN_WORDS, FIFTY_WORDS])

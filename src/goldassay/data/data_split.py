@@ -74,13 +74,10 @@ class DataSplit:
         train = change(self.train)
         return replace(self, train=train, test=train if self.fold_codes is not None else change(self.test))
 
-    def take(self, rows: NDArray[np.int64]) -> DataSplit:
-        """Some of the rows, ascending, in the order of `texts`."""
-        if self.fold_codes is not None:
-            part = self.test.take(rows)
-            return DataSplit(part, part, self.fold_codes[rows])
-        n = len(self.train)
-        return DataSplit(self.train.take(rows[rows < n]), self.test.take(rows[rows >= n] - n))
+    def parted(self, teaching: NDArray[np.int64], reading: NDArray[np.int64]) -> DataSplit:
+        """Some rows that teach and others that are read, by their places in `texts`."""
+        start = 0 if self.fold_codes is not None else len(self.train)
+        return DataSplit(self.train.take(teaching), self.test.take(reading - start))
 
     def with_texts(self, role: str, texts: pl.Series) -> DataSplit:
         """The same with other texts of one role, in the order of `texts`."""

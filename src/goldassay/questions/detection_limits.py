@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.stats.clusters import dense_codes
 from goldassay.stats.detection import (
     DOSES,
+    FEW_ROWS,
     FIFTY_WORDS,
     KINDS,
-    LARGE_DOSES,
-    LEAST_WRONG,
+    MOST_ROWS,
     N_COPIES,
     RARE_SHARE,
     ROWS_FOR_MANY_WORDS,
     Cell,
     KindLimit,
+    doses_for,
+    draw_rows,
     limit_of_kind,
     plan_copies,
     plant_rows,
@@ -27,6 +30,7 @@ from goldassay.stats.detection import (
     skill_error,
 )
 from goldassay.stats.effects import ACCURACY, BALANCED, balanced_classes
+from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,6 +59,7 @@ class PlantedRows:
         read_copy: What it names in a copy, given what is planted, the shape and a seed.
         clusters: Of the rows that are read, (N,); None where each is its own.
         n_independent: Clusters of all rows that were measured, of which these may be a part.
+        uncounted: Kinds that are shown alone, and do not enter the limit of the question.
     """
 
     codes: NDArray[np.int64]
@@ -65,6 +70,7 @@ class PlantedRows:
     read_copy: Callable[[Planting, Shape, int], ReaderPredictions]
     clusters: NDArray[np.int64] | None
     n_independent: int
+    uncounted: Sequence[CueKind] = ()
 
     @property
     def gold(self) -> NDArray[np.int64]:
@@ -72,24 +78,101 @@ class PlantedRows:
         return self.codes[self.read]
 
 
-def find_limits(rows: PlantedRows, effects: Sequence[Effect], seed: int) -> tuple[KindLimit, ...]:
+@dataclass(frozen=True)
+class ReadText:
+    """One text of labelled rows, as readers have read it.
+
+    Attributes:
+        codes: Labels of the rows that teach and of those that are read, (L,).
+        n_classes: K.
+        folds: Which rows teach which.
+        here: What the reader of each shape of cue names.
+        read_rows: Given some of the rows, in an order of their own, and which of these teach which, what reads a copy
+            of them; see `PlantedRows`.
+        clusters: Of the N rows that are read, (N,); None where each is its own.
+        n_independent: Clusters of all rows that were measured.
+        uncounted: Kinds that are shown alone.
+    """
+
+    codes: NDArray[np.int64]
+    n_classes: int
+    folds: Folds
+    here: Mapping[Shape, ReaderPredictions]
+    read_rows: Callable[[NDArray[np.int64], Folds], Callable[[Planting, Shape, int], ReaderPredictions]]
+    clusters: NDArray[np.int64] | None
+    n_independent: int
+    uncounted: Sequence[CueKind] = ()
+
+    def limits(self, effects: Sequence[Effect], seed: int) -> tuple[KindLimit, ...]:
+        """The limit of detection of each kind of cue in this text.
+
+        Words are counted, and few texts need to be read anew for them. Form and two words that tell together are read
+        in fewer rows, and of several folds in one.
+
+        Args:
+            effects: Of all readers of this text.
+            seed: Of what is planted and of the readers.
+        """
+        words = find_limits(self._planted(MOST_ROWS, seed, whole=True), effects, seed, ("word",))
+        others = find_limits(self._planted(FEW_ROWS, seed, whole=False), effects, seed, ("form", "together"))
+        found = {each.kind: each for each in (*words, *others)}
+        return tuple(found[kind.name] for kind in KINDS if kind.name in found)
+
+    def _planted(self, most: int, seed: int, *, whole: bool) -> PlantedRows:
+        """Some rows, of all folds or of one that is read by the others."""
+        folds, places = self.folds, self.folds.rows
+        is_read = np.isin(folds.codes, folds.read if whole else folds.read[:1])
+        parts = (is_read & (not whole or not np.isin(folds.codes, folds.read).all())).astype(np.int64)
+        # Rows that only teach are drawn one by one: each teaches by itself.
+        groups = np.arange(self.codes.size)
+        groups[places] = self.codes.size + dense_codes(self.clusters, places.size)
+        rows = draw_rows(groups, parts, seed, most)
+        if not whole:
+            rows = rows[np.argsort(is_read[rows], kind="stable")]
+            n_read = int(is_read[rows].sum())
+            folds = Folds.of_parts(rows.size - n_read, n_read)
+        else:
+            folds = Folds(folds.codes[rows], folds.read)
+        kept = np.searchsorted(places, rows[folds.rows])
+        return PlantedRows(
+            codes=self.codes[rows],
+            n_classes=self.n_classes,
+            parts=parts[rows],
+            read=folds.rows,
+            here={shape: reading.take(kept) for shape, reading in self.here.items()},
+            read_copy=self.read_rows(rows, folds),
+            clusters=None if self.clusters is None else dense_codes(self.clusters, places.size)[kept],
+            n_independent=self.n_independent,
+            uncounted=self.uncounted,
+        )
+
+
+def find_limits(
+    rows: PlantedRows,
+    effects: Sequence[Effect],
+    seed: int,
+    shapes: Sequence[Shape] = ("word", "form", "together"),
+) -> tuple[KindLimit, ...]:
     """The limit of detection of each kind of cue in one part of the input.
 
     Args:
         rows: What is planted, and who reads it.
         effects: Of all readers of this part.
         seed: Of what is planted and of the readers.
+        shapes: Of the cues.
     """
-    wrong = min((float((1 - each.right(rows.gold)).sum()) for each in rows.here.values()), default=0.0)
-    doses = DOSES if N_COPIES * DOSES[0] * wrong >= LEAST_WRONG else LARGE_DOSES
+    of_shapes = [reading for shape, reading in rows.here.items() if shape in shapes]
+    wrong = min((float((1 - each.right(rows.gold)).sum()) for each in of_shapes), default=0.0)
+    doses = doses_for(wrong)
     sizes = np.bincount(rows.codes, minlength=rows.n_classes)
     is_rare = sizes[sizes > 0].min() < RARE_SHARE * sizes.sum()
-    kinds = [each for each in KINDS if is_rare or not each.rarest]
+    kinds = [each for each in KINDS if each.shape in shapes and (is_rare or not each.rarest)]
     copies = _Copies(rows, kinds, doses, seed)
     scales = _scales(rows, effects)
     if not scales:
         return tuple(KindLimit(kind.name, 1.0, kind.counts, (math.nan,) * len(doses), doses) for kind in kinds)
-    together = copies.read_all(plan_copies(kinds, doses, [each for each in rows.here if each != "together"]))
+    planned = [each for each in rows.here if each != "together" and each in shapes]
+    together = copies.read_all(plan_copies(kinds, doses, planned))
     found = []
     for at, kind in enumerate(kinds):
         recovered = np.full((len(scales), len(doses)), np.nan)
@@ -110,10 +193,11 @@ def find_limits(rows: PlantedRows, effects: Sequence[Effect], seed: int) -> tupl
                 )
                 recovered[number, dose:] = own
             # Where not even this much is excluded less is not, and each reading of pairs takes time.
-            if kind.shape == "together" and min(limits) > doses[dose]:
+            if kind.shape == "together" and (min(limits) > doses[dose] or doses[dose] <= DOSES[0]):
                 break
         best = int(np.argmin(limits))
         counts = kind.counts and (kind is not FIFTY_WORDS or rows.gold.size >= ROWS_FOR_MANY_WORDS)
+        counts = counts and kind not in rows.uncounted
         found.append(KindLimit(kind.name, limits[best], counts, tuple(recovered[best].tolist()), doses))
     return tuple(found)
 

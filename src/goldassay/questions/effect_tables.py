@@ -89,16 +89,13 @@ def table_of_effects(effects: Effects) -> Table:
 
 def table_of_limits(effects: Effects) -> Table:
     """What would have been found, one row a kind of cue."""
-
-    def known(share: float) -> float | None:
-        return None if math.isnan(share) else share
-
-    doses = effects.limits[0].doses if effects.limits else ()
+    doses = sorted({dose for each in effects.limits for dose in each.doses})
     names = [f"recovered_{place}" for place in range(len(doses))]
-    rows = [
-        {"kind": each.kind, "limit": each.limit, **dict(zip(names, map(known, each.recovered), strict=True))}
-        for each in effects.limits
-    ]
+    rows = []
+    for each in effects.limits:
+        known = {at: share for at, share in zip(each.doses, each.recovered, strict=True) if not math.isnan(share)}
+        of_doses = {name: known.get(dose) for name, dose in zip(names, doses, strict=True)}
+        rows.append({"kind": each.kind, "limit": each.limit, **of_doses})
     columns = (
         Column("kind", "kind of cue"),
         Column("limit", "found from, of the rows", "percent"),
@@ -108,7 +105,8 @@ def table_of_limits(effects: Effects) -> Table:
         "In copies of the rows, cues are planted that stand for a label, in these shares of the rows of each label. "
         "Words are twelve random letters. A flaw of a kind would have been found from the share in the second column "
         "on; 100 % where no planted share would be. Recovered is what readers gain in the copies of the planted rows "
-        "that they read wrong without; nothing stands where a larger share would not have been found either."
+        "that they read wrong without; nothing stands where a share was not planted, or where a larger one would not "
+        "have been found either."
     )
     return Table("limits", "What would have been found, by kind of cue", columns, tuple(rows), note=note)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.readers.probe_features import TokenizedTexts
+    from goldassay.stats.folds import Round
 
 # Added to the count of each word and label.
 SMOOTHING = 0.1
@@ -64,6 +65,53 @@ def word_evidence_of_folds(
         yield weights
 
     return _added_up(texts, codes, n_classes, folds, weigh)[0]
+
+
+def planted_evidence_of_folds(
+    texts: pl.Series, codes: NDArray[np.integer], n_classes: int, folds: Folds
+) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """What gives `word_evidence_of_folds` of the same texts with one further word each, (N, K), given its number.
+
+    The sum over the words of a text is that of log(n_wk + a), which no further word changes, less as many times
+    log(n_k + a V), so that texts are read once for any number of copies.
+
+    Args:
+        texts: As for `word_evidence_of_folds`.
+        codes: As there.
+        n_classes: As there.
+        folds: As there.
+
+    Returns:
+        A function of the numbers of words that no text has, (L,), -1 for a word of this text alone.
+    """
+    from goldassay.kernels.text_counts import add_evidence
+
+    y, sums = np.asarray(codes, np.int64), []
+    for each, counts, asked in _rounds(texts, y, n_classes, folds):
+        usual = np.flatnonzero(counts.sum(axis=0) >= MIN_ROWS)
+        known = np.ascontiguousarray(counts[:, usual]) + SMOOTHING
+        weights = np.zeros((counts.shape[1], n_classes + 1))
+        weights[usual] = np.concatenate([np.log(known), np.ones((1, usual.size))]).T
+        sums.append((each, add_evidence(*asked, weights), known.sum(axis=1)))
+
+    def read(words: NDArray[np.int64]) -> NDArray[np.float64]:
+        found, n_words = np.empty((folds.rows.size, n_classes)), int(words.max(initial=-1)) + 1
+        for each, own, totals in sums:
+            taught, asked = words[each.teaching], words[each.reading]
+            counts = np.bincount(
+                (y[each.teaching] * n_words + taught)[taught >= 0], minlength=n_classes * n_words
+            ).reshape(n_classes, n_words)
+            usual = counts.sum(axis=0) >= MIN_ROWS
+            total = totals + (counts[:, usual] + SMOOTHING).sum(axis=1)
+            logs = np.log(np.where(total > 0, total, 1.0))
+            evidence = own[:, :-1] - own[:, -1:] * logs
+            held = np.flatnonzero(asked >= 0)
+            held = held[usual[asked[held]]]
+            evidence[held] += np.log(counts[:, asked[held]] + SMOOTHING).T - logs
+            found[each.places] = evidence
+        return found
+
+    return read
 
 
 def telling_evidence(
@@ -140,19 +188,28 @@ def _added_up(
         weigh: Makes T times weights, (V, K), of how many texts that teach a fold have each word and label, (K, V), and
             how many have each label, (K,).
     """
-    from goldassay.kernels.text_counts import add_evidence, count_words
+    from goldassay.kernels.text_counts import add_evidence
 
-    tokens = tokenize_roles({"text": texts})
-    y, n_words = np.asarray(codes, np.int64), tokens.hashes.size
+    y = np.asarray(codes, np.int64)
     found, places = [], []
-    for each in folds.rounds():
-        own = y[each.teaching]
-        counts = count_words(*_words_of(tokens, each.teaching), own, n_classes, n_words)
-        asked = _words_of(tokens, each.reading)
-        of_label = np.bincount(own, minlength=n_classes)
+    for each, counts, asked in _rounds(texts, y, n_classes, folds):
+        of_label = np.bincount(y[each.teaching], minlength=n_classes)
         found.append(np.stack([add_evidence(*asked, weights) for weights in weigh(counts, of_label)]))
         places.append(each.places)
     return np.concatenate(found, axis=1)[:, np.argsort(np.concatenate(places))]
+
+
+def _rounds(
+    texts: pl.Series, y: NDArray[np.int64], n_classes: int, folds: Folds
+) -> Iterator[tuple[Round, NDArray[np.int64], tuple[NDArray[np.int32], NDArray[np.int64]]]]:
+    """Each fold, in how many texts that teach it each word is, (K, V), and the words of the texts that are read."""
+    from goldassay.kernels.text_counts import count_words
+
+    tokens = tokenize_roles({"text": texts})
+    for each in folds.rounds():
+        taught = _words_of(tokens, each.teaching)
+        counts = count_words(*taught, y[each.teaching], n_classes, tokens.hashes.size)
+        yield each, counts, _words_of(tokens, each.reading)
 
 
 def _words_of(tokens: TokenizedTexts, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -37,12 +37,13 @@ def planted_texts(texts: pl.Series, planting: Planting, seed: int) -> pl.Series:
         pl.Series(np.where(numbers < 0, _words(n, rng), vocabulary[np.maximum(numbers, 0)]).tolist(), dtype=pl.String)
         for numbers in planting.words.T
     ]
-    written = _formed(texts.cast(pl.String).fill_null(""), planting.forms)
+    written = formed_texts(texts, planting.forms)
     return pl.select(pl.format("{} {} {}", ends[1], written, ends[0])).to_series().rename(texts.name)
 
 
-def _formed(texts: pl.Series, forms: NDArray[np.int64]) -> pl.Series:
-    found = texts.to_list()
+def formed_texts(texts: pl.Series, forms: NDArray[np.int64]) -> pl.Series:
+    """The texts in their forms, 0 for as it is, (N,)."""
+    found = texts.cast(pl.String).fill_null("").to_list()
     for row in np.flatnonzero(forms).tolist():
         code = (int(forms[row]) - 1) % N_FORMS + 1
         n_capitals, n_double, n_tabs = code % 3, code // 3 % 3, code // 9

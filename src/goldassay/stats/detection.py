@@ -70,17 +70,19 @@ MANY_TOGETHER = CueKind("two words together (10 and 10)", "together", 10, counts
 RAREST_LABEL = CueKind("one word of the rarest label", "word", counts=False, rarest=True)
 KINDS = (ONE_WORD, TEN_WORDS, FIFTY_WORDS, FORM, FEW_TOGETHER, MANY_TOGETHER, RAREST_LABEL)
 
-# Planted shares of the rows of each label; the larger ones where the least of the others is too few rows.
-DOSES, LARGE_DOSES = (0.04, 0.07, 0.11), (0.12, 0.18, 0.24)
-# Planted rows that are read wrong unplanted, in all copies together, at the least share.
+# Planted shares of the rows of each label. Smaller ones where one copy has rows enough of them, larger ones where the
+# least is too few rows in all copies.
+DOSES, SMALL_DOSES, LARGE_DOSES = (0.04, 0.07, 0.11), (0.01, 0.02), (0.12, 0.18, 0.24)
+# Planted rows that are read wrong unplanted.
 LEAST_WRONG = 20
 N_COPIES = 3
 # A label of a smaller share of the rows is planted by itself, too.
 RARE_SHARE = 0.1
 # With fewer rows what many words tell is not shown: their recovery differs too much from one set of words to the next.
 ROWS_FOR_MANY_WORDS = 1_000
-# Recovery is measured on so many rows at most, of which at least a quarter is read.
-MOST_ROWS = 20_000
+# Recovery is measured on so many rows at most, of which at least a quarter is read; where texts must be read anew for
+# each copy, on fewer.
+MOST_ROWS, FEW_ROWS = 20_000, 12_000
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,21 @@ class Planting:
         return Planting(*(getattr(self, each.name)[rows] for each in fields(self)))
 
 
+def doses_for(wrong: float) -> tuple[float, ...]:
+    """The shares to plant, rising, given how many rows are read wrong unplanted.
+
+    A limit is never below the least share that was planted. 1 and 2 % are planted where one copy has 20 such rows: of a
+    cue that is recovered in 15 %, five rows show 40 % and more in 16 of 100 draws, 20 rows in one.
+    """
+    small = tuple(dose for dose in SMALL_DOSES if dose * wrong >= LEAST_WRONG)
+    return (*small, *DOSES) if N_COPIES * DOSES[0] * wrong >= LEAST_WRONG else LARGE_DOSES
+
+
 def plan_copies(kinds: Sequence[CueKind], doses: Sequence[float], shapes: Sequence[Shape]) -> list[tuple[Cell, ...]]:
     """Which cells each copy holds that others share; two words that tell together are alone in theirs.
 
     Words of all kinds and shares stand in disjoint rows of one copy, or of several where they do not fit; form, of
-    which there are few, in one share a copy. Each of these is made three times.
+    which there are few, in one share a copy. Words are made three times, form at least once a share.
 
     Args:
         kinds: All that are planted.
@@ -149,10 +161,10 @@ def plan_copies(kinds: Sequence[CueKind], doses: Sequence[float], shapes: Sequen
                 plans.append([])
             plans[-1].append(at)
     together = []
-    for copy in range(N_COPIES):
-        for number, plan in enumerate(plans):
+    forms = [at for at, kind in enumerate(kinds) if kind.shape == "form" and kind.shape in shapes]
+    for copy in range(max(N_COPIES, len(doses) if forms else 0)):
+        for number, plan in enumerate(plans if copy < N_COPIES else [[]]):
             cells = [Cell(at, dose) for at in plan for dose in range(len(doses))]
-            forms = [at for at, kind in enumerate(kinds) if kind.shape == "form" and kind.shape in shapes]
             cells += [Cell(at, (copy + number) % len(doses)) for at in forms]
             if cells:
                 together.append(tuple(cells))

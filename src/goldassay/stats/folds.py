@@ -59,6 +59,12 @@ class Folds:
         """The N rows that are read, ascending."""
         return np.flatnonzero(np.isin(self.codes, self.read))
 
+    @property
+    def teaching(self) -> NDArray[np.int64]:
+        """Rows that teach some fold, ascending: those that teach alone, or all where each is read once."""
+        alone = ~np.isin(self.codes, self.read)
+        return np.flatnonzero(alone) if alone.any() else np.arange(self.codes.size)
+
     def drawn(self, most: int, seed: int) -> NDArray[np.int64]:
         """All rows that are read and, at random, at most so many of those that teach alone, ascending."""
         alone = np.flatnonzero(~np.isin(self.codes, self.read))

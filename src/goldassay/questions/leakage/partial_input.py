@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +14,16 @@ from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
+from goldassay.questions.detection_limits import ReadText, largest_limits
 from goldassay.questions.example_clusters import example_clusters, text_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part
-from goldassay.readers.interactions import named_by_interactions, read_interactions
-from goldassay.readers.naive_bayes import telling_evidence_of_folds, word_evidence_of_folds
+from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
+from goldassay.readers.naive_bayes import (
+    planted_evidence_of_folds,
+    telling_evidence_of_folds,
+    word_evidence_of_folds,
+)
+from goldassay.readers.planting import planted_texts
 from goldassay.readers.probes import train_probes
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.effects import ReaderPredictions
@@ -35,6 +41,9 @@ if TYPE_CHECKING:
     from goldassay.runs import Runs
     from goldassay.runs.sidecar import Relevances
     from goldassay.stats.clusters import Clusters
+    from goldassay.stats.detection import KindLimit, Planting, Shape
+    from goldassay.stats.effects import Effects
+    from goldassay.stats.folds import Folds
     from goldassay.stats.verdicts import Doubt
 
 N_CLUSTERS = 50
@@ -323,18 +332,22 @@ def quick_readings(
 
 def word_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What naive Bayes on the words of one text names, which adds up rare words, and the letters of the rarest."""
-    roles = [name.removesuffix("_only") for name in conditions]
-    return [word_reading(split, role, spelled(split, split.texts(role))) for role in roles]
+    found = []
+    for role in (name.removesuffix("_only") for name in conditions):
+        texts = with_spelling(split.texts(role), split.folds)
+        logs = word_evidence_of_folds(texts, split.codes, split.label_counts.size, split.folds)
+        found.append(_by_words(part_name(role), logs, split.label_counts, split.gold))
+    return found
 
 
-def word_reading(split: DataSplit, role: str, letters: pl.Series) -> ReaderPredictions:
-    """The same of one text, by its words and the given letters of the rarest, (L,)."""
-    counts = split.label_counts
-    logs = word_evidence_of_folds(split.texts(role) + " " + letters, split.codes, counts.size, split.folds)
+def _by_words(
+    part: str, evidence: NDArray[np.float64], counts: NDArray[np.int64], gold: NDArray[np.int64]
+) -> ReaderPredictions:
+    """The reading from what the words of each text say for each label, (N, K)."""
     # A label without a training row is named by nothing.
     with np.errstate(divide="ignore"):
-        logs += np.log(counts / counts.sum())
-    read = _of_logs(part_name(role), WORDS, logs[np.newaxis], split.gold, split.train.labels())
+        logs = evidence + np.log(counts / counts.sum())
+    read = _of_logs(part, WORDS, logs[np.newaxis], gold, np.repeat(np.arange(counts.size), counts))
     return replace(read, log_probabilities=None)
 
 
@@ -350,11 +363,79 @@ def interaction_readings(split: DataSplit, conditions: Sequence[str], seed: int)
     return found
 
 
-def spelled(split: DataSplit, texts: pl.Series) -> pl.Series:
-    """The spelling of the rare words of each text, (L,); which words are rare needs no label, so that all folds say."""
-    if split.fold_codes is not None:
-        return spelled_with(texts, texts.clear())[0]
-    return pl.concat(spelled_with(texts.head(len(split.train)), texts.tail(len(split.test))))
+def with_spelling(texts: pl.Series, folds: Folds) -> pl.Series:
+    """The texts, and the spelling of their rare words, (L,); no label says which are rare, so that all folds do."""
+    alone = np.isin(folds.codes, folds.read).all()
+    n = len(texts) if alone else len(texts) - folds.rows.size
+    return texts + " " + pl.concat(spelled_with(texts.head(n), texts.tail(len(texts) - n)))
+
+
+# The reader that finds cues of each shape. The quick probe finds words too, but what it recovers depends on what else
+# is planted beside them.
+_READERS: dict[Shape, str] = {"word": WORDS, "form": FORM, "together": INTERACTIONS}
+
+
+def limits_of_parts(
+    split: DataSplit,
+    readings: Sequence[ReaderPredictions],
+    effects: Effects,
+    clusters: NDArray[np.int64] | None,
+    seed: int,
+    progress: Progress = silent,
+) -> tuple[KindLimit, ...]:
+    """The limit of detection of each kind of cue, the largest of the parts of the input.
+
+    Args:
+        split: Rows with their texts.
+        readings: What the readers of each part name.
+        effects: Of these.
+        clusters: Of the rows that are read, (N,).
+        seed: Of what is planted and of the readers.
+        progress: Told after each part.
+    """
+    shown = {each.part for each in readings}
+    roles = [role for role in split.test.text_columns if part_name(role) in shown]
+    found = []
+    for done, role in enumerate(roles, start=1):
+        part = part_name(role)
+        own = {each.reader: each for each in readings if each.part == part}
+        text = ReadText(
+            codes=split.codes,
+            n_classes=split.label_counts.size,
+            folds=split.folds,
+            here={shape: own[name] for shape, name in _READERS.items() if name in own},
+            read_rows=partial(_read_copies, split, role, seed),
+            clusters=clusters,
+            n_independent=effects.n_clusters,
+        )
+        found.append(text.limits(effects.of(part), seed))
+        progress(done, len(roles))
+    return largest_limits(found)
+
+
+def _read_copies(
+    split: DataSplit, role: str, seed: int, rows: NDArray[np.int64], folds: Folds
+) -> Callable[[Planting, Shape, int], ReaderPredictions]:
+    """What reads copies of some rows; see `ReadText`."""
+    texts, codes = split.texts(role)[rows], split.codes[rows]
+    counts = np.bincount(codes[folds.teaching], minlength=split.label_counts.size)
+
+    @cache
+    def words() -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+        return planted_evidence_of_folds(with_spelling(texts, folds), codes, counts.size, folds)
+
+    @cache
+    def parts() -> DataSplit:
+        return split.parted(rows[folds.teaching], rows[folds.rows])
+
+    def read(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
+        if shape == "word":
+            return _by_words(part_name(role), words()(planting.words[:, 0]), counts, codes[folds.rows])
+        copy = parts().with_texts(role, planted_texts(texts, planting, of_copy))
+        readers = form_readings if shape == "form" else interaction_readings
+        return readers(copy, [f"{role}_only"], seed)[0]
+
+    return read
 
 
 def telling_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:

@@ -27,13 +27,13 @@ from goldassay.questions.leakage.partial_input import (
     PROBES,
     form_readings,
     interaction_readings,
+    limits_of_parts,
     part_name,
     quick_readings,
     readings_of,
     telling_readings,
     word_readings,
 )
-from goldassay.questions.leakage.planted_parts import limits_of_parts
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
