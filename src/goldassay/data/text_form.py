@@ -6,6 +6,8 @@ those of a generator. Readers of words do not see that, since they fold case and
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +36,9 @@ _COUNTED = {
 }
 # Classes of characters that the words and phrases of a text are found by, in the order of `text_counts`.
 _CLASSES = (r"\p{Lu}", r"\p{Ll}", r"\s", r"\w", r"[,;:()\u2013\u2014]")
+_PATTERNS = (*_CLASSES, *_COUNTED.values(), r"\p{L}")
+# The bit of a character whose classes are known.
+_KNOWN = 1 << 31
 _MOST = 9
 _N_CHARACTERS = 0x110000
 _TEXTS_AT_ONCE = 65_536
@@ -51,7 +56,7 @@ def form_words(texts: pl.Series) -> pl.Series:
     """
     from goldassay.kernels import text_counts as kernels
 
-    found = _counts(texts.cast(pl.String).fill_null(""))
+    found, classes = _counts(texts.cast(pl.String).fill_null(""))
     singles = dict(zip(_COUNTED, found[:, kernels.N_COLUMNS :].T, strict=True))
     length, n_words = found[:, kernels.N_CHARACTERS], found[:, kernels.N_WORDS]
     # polars rounds halves up, NumPy to even numbers.
@@ -68,7 +73,7 @@ def form_words(texts: pl.Series) -> pl.Series:
         _words("S", np.minimum(n_words, 60), _itself),
         _words("T", found[:, kernels.N_REPEATED], _step),
         *(
-            _words(name, found[:, column], _class_of)
+            _words(name, found[:, column], lambda code: _class_of(code, classes))
             for name, column in zip("UVW", (kernels.FIRST, kernels.LAST, kernels.LAST_BUT_ONE), strict=True)
         ),
         _words("X", np.minimum(mean_length, 20), _itself),
@@ -78,70 +83,65 @@ def form_words(texts: pl.Series) -> pl.Series:
     return pl.select(pl.concat_str(features, separator=" ").alias("form")).to_series()
 
 
-def _counts(texts: pl.Series) -> NDArray[np.int64]:
-    """What `count_form` counts in each text, (N, columns)."""
+def _counts(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """What `count_form` counts in each text, (N, columns), and the classes of the characters that occur."""
     from goldassay.kernels.splitting import LETTER, OUTSIDE, code_points
     from goldassay.kernels.text_counts import N_COLUMNS, count_form
 
-    classes = np.zeros(_N_CHARACTERS, dtype=np.uint32)
-    known = np.zeros(_N_CHARACTERS, dtype=np.bool_)
     # Words are what spaces part.
     kinds = np.full(_N_CHARACTERS, LETTER, dtype=np.uint8)
     kinds[ord(" ")] = OUTSIDE
+    classes = _classes()
     parts = [np.empty((0, N_COLUMNS + len(_COUNTED)), dtype=np.int64)]
     for begin in range(0, len(texts), _TEXTS_AT_ONCE):
         characters, starts = code_points(texts.slice(begin, _TEXTS_AT_ONCE))
-        here = np.bincount(characters, minlength=1) > 0
-        new = np.flatnonzero(here & ~known[: here.size])
-        known[new] = True
-        written = pl.Series([chr(code) for code in new.tolist()], dtype=pl.String)
-        for bit, pattern in enumerate((*_CLASSES, *_COUNTED.values())):
-            classes[new] |= written.str.contains(pattern).to_numpy().astype(np.uint32) << bit
+        here = np.flatnonzero(np.bincount(characters, minlength=1))
+        new = here[classes[here] == 0]
+        if new.size:
+            written = pl.Series([chr(code) for code in new.tolist()], dtype=pl.String)
+            found = np.full(new.size, _KNOWN, dtype=np.uint32)
+            for bit, pattern in enumerate(_PATTERNS):
+                found |= written.str.contains(pattern).to_numpy().astype(np.uint32) << bit
+            classes[new] = found
         parts.append(count_form(characters, starts, classes, kinds, len(_COUNTED)))
-    return np.concatenate(parts)
+    return np.concatenate(parts), classes
 
 
-def _words(name: str, values: NDArray[np.int64], said: Callable[[pl.Expr], pl.Expr]) -> pl.Series:
+@cache
+def _classes() -> NDArray[np.uint32]:
+    """Bits of each code point: the patterns that it matches, and whether they were tried, filled as texts are met."""
+    return np.zeros(_N_CHARACTERS, dtype=np.uint32)
+
+
+def _words(name: str, values: NDArray[np.int64], said: Callable[[int], int | str]) -> pl.Expr:
     """A feature of each text as a word, (N,), made once a distinct value."""
     distinct, places = np.unique(values, return_inverse=True)
-    return pl.DataFrame({"value": distinct}).select(_word(name, said(pl.col("value")))).to_series().gather(places)
+    words = [f"form{name.lower()}x{said(value)}" for value in distinct.tolist()]
+    return pl.lit(pl.Series(words, dtype=pl.String)).gather(pl.lit(pl.Series(places)))
 
 
-def _word(name: str, value: pl.Expr) -> pl.Expr:
-    return pl.lit(f"form{name.lower()}x") + value.cast(pl.String)
-
-
-def _step(count: pl.Expr) -> pl.Expr:
+def _step(count: int) -> int:
     """The count itself up to 9, above that 10 times the power of two that it reaches."""
-    large = count.cast(pl.Float64).clip(lower_bound=1).log(2).floor().cast(pl.Int64) * 10
-    return pl.when(count <= _MOST).then(count.cast(pl.Int64)).otherwise(large)
+    return count if count <= _MOST else 10 * (count.bit_length() - 1)
 
 
-def _log(length: pl.Expr) -> pl.Expr:
-    return ((length.cast(pl.Float64) + 1).log(2) * 6).round(0).cast(pl.Int64)
+def _log(length: int) -> int:
+    return round(6 * math.log2(length + 1))
 
 
-def _itself(value: pl.Expr) -> pl.Expr:
+def _itself(value: int) -> int:
     return value
 
 
-def _step_or_none(count: pl.Expr) -> pl.Expr:
-    return pl.when(count < 0).then(pl.lit("none")).otherwise(_step(count).cast(pl.String))
+def _step_or_none(count: int) -> int | str:
+    return "none" if count < 0 else _step(count)
 
 
-def _class_of(code: pl.Expr) -> pl.Expr:
+def _class_of(code: int, classes: NDArray[np.uint32]) -> str:
     """Capital, small, digit, space, none, or the code of any other character, given its code point."""
-    character = code.map_elements(lambda each: chr(each) if each >= 0 else "", pl.String)
-    return (
-        pl.when(character == "")
-        .then(pl.lit("none"))
-        .when(character.str.contains(r"\p{Lu}"))
-        .then(pl.lit("capital"))
-        .when(character.str.contains(r"\p{L}"))
-        .then(pl.lit("small"))
-        .when(character.str.contains(r"\d"))
-        .then(pl.lit("digit"))
-        .when(character.str.contains(r"\s"))
-        .then(pl.lit("space"))
-        .otherwise(pl.lit("code") + character.str.encode("hex"))
-    )
+    if code < 0:
+        return "none"
+    own = int(classes[code])
+    named = {r"\p{Lu}": "capital", r"\p{L}": "small", r"\d": "digit", r"\s": "space"}
+    found = (name for pattern, name in named.items() if own >> _PATTERNS.index(pattern) & 1)
+    return next(found, f"code{chr(code).encode().hex()}")
