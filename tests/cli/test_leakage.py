@@ -136,10 +136,10 @@ def test_rows_to_rewrite_first(data: tuple[Path, Path], tmp_path: Path, monkeypa
     assert run(["leakage", "suggest", "train.jsonl", "--shares", "0.1,0.4", "--test", "test.jsonl", "-q"]) == 0
     document = json.loads((tmp_path / "goldassay-suggest/report.json").read_text())
     found = document["leakage"]["suggestion"]
-    falls = {(row["rows"], row["share"]): row["improvement"] for row in found["falls"]}
+    after_dropping = {(row["rows"], row["share"]): row["improvement"] for row in found["after_dropping"]}
     before = found["before"]["improvement"]
-    assert before - falls["suggested", 0.4] > max(0.2, 2 * (before - falls["random", 0.4]))
-    assert falls["suggested", 0.4] < falls["suggested", 0.1] < before
+    assert before - after_dropping["suggested", 0.4] > max(0.2, 2 * (before - after_dropping["random", 0.4]))
+    assert after_dropping["suggested", 0.4] < after_dropping["suggested", 0.1] < before
     table = pl.read_parquet(tmp_path / "goldassay-suggest/tables/rows.parquet")
     assert table.height == 400
     assert table["bits"].is_sorted(descending=True)

@@ -141,7 +141,8 @@ SENSITIVITY = stored(
                 "claim": None, "claim_open": "",
             }
         ],
-        "configurations": [], "n_pairs": 0, "n_changed": 0, "alone": [], "left_out": [], "sentences": [], "notes": [],
+        "configurations": [], "n_pairs": 0, "n_changed": 0, "single_configuration": [], "dropped": [],
+        "sentences": [], "notes": [],
     },
 )  # fmt: skip
 OVERLAP = stored(

@@ -28,7 +28,7 @@ def test_it_is_the_coefficient_of_a_regression_with_clustered_errors() -> None:
     assert found.interval is not None
     assert found.value == pytest.approx(fitted.params[0])
     assert [found.interval.low, found.interval.high] == pytest.approx(fitted.conf_int()[0].tolist())
-    assert (found.n_strata, found.n_left_out) == (10, 0)
+    assert (found.n_strata, found.n_dropped) == (10, 0)
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.15])
@@ -47,14 +47,14 @@ def test_items_that_are_easier_by_themselves_make_no_difference(gain: float) -> 
 def test_without_items_of_both_kinds_it_is_undefined() -> None:
     found = adjusted_difference([1, 0, 1, 0], [1, 1, 0, 0], [0.9, 0.9, 0.1, 0.1], [0, 1, 2, 3])
     assert np.isnan(found.value)
-    assert (found.interval, found.n_items, found.n_left_out) == (None, 0, 4)
+    assert (found.interval, found.n_items, found.n_dropped) == (None, 0, 4)
 
 
 def test_items_of_one_cluster_have_a_difference_and_no_interval() -> None:
     found = adjusted_difference([1, 1, 0, 0], [1, 1, 1, 0], [0.5] * 4, [7] * 4)
     # 2 of 3 dirty items are right, and no clean one.
     assert found.value == pytest.approx(2 / 3)
-    assert (found.interval, found.n_strata, found.n_items, found.n_left_out) == (None, 1, 4, 0)
+    assert (found.interval, found.n_strata, found.n_items, found.n_dropped) == (None, 1, 4, 0)
 
 
 def test_the_interval_by_hand() -> None:

@@ -59,7 +59,7 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
     assert [pair.comparison for pair in found.pairs] == list(expected.comparisons)
     assert found.groups[0] == ("m2",)
     verdict = judge_comparison(found)
-    assert verdict["verdict"] == "told apart"
+    assert verdict["verdict"] == "distinguishable"
     assert verdict["evidence"].startswith("m2 is better than all others")
     said = describe_comparison(found)
     assert states(said[0], "3 pairs of models", "2 can be told apart", "120 examples of d")
@@ -128,7 +128,7 @@ def test_one_run_each_is_over_examples_alone() -> None:
     report, found = written_up(models(0.5, 0.51, n_runs=1))
     assert found.pairs[0].plan.seeds_needed is None
     verdict = report.verdicts["comparison"]
-    assert verdict["verdict"] == "not told apart"
+    assert verdict["verdict"] == "not distinguishable"
     assert "examples are the noise" in verdict["rule"]
     page = report.to_html()
     assert "one run: unknown" in page
@@ -162,7 +162,7 @@ def test_the_page_shows_models_groups_differences_and_noise() -> None:
     assert {"instability_scores", "instability_differences"} <= draw_pictures(report.charts).keys()
     assert report.tables["comparisons"].height == 3
     assert "## Comparison" in report.to_markdown()
-    assert "told apart" in report.to_markdown()
+    assert "distinguishable" in report.to_markdown()
 
 
 def ahead_in_every_pair(n_runs: int) -> list[Runs]:
@@ -254,15 +254,15 @@ def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> N
     compared = compare_sides(given)
     plan = compared.pairs[0].plan
     assert (plan.seeds_needed, plan.examples_needed) == (None, None)
-    assert plan.together_runs is not None
-    assert plan.together_runs > 3
-    assert plan.together_examples is not None
-    assert plan.together_examples > 300
+    assert plan.joint_runs is not None
+    assert plan.joint_runs > 3
+    assert plan.joint_examples is not None
+    assert plan.joint_examples > 300
     said = describe_comparison(compared)[-1]
-    assert f"{plan.together_runs:,} runs of each on {plan.together_examples:,} examples" in said
+    assert f"{plan.joint_runs:,} runs of each on {plan.joint_examples:,} examples" in said
     assert "neither more runs nor more examples alone will do" in said
     report, _ = written_up(given)
-    assert f"{plan.together_runs:,} runs on {plan.together_examples:,} examples" in report.to_html()
+    assert f"{plan.joint_runs:,} runs on {plan.joint_examples:,} examples" in report.to_html()
 
 
 def test_equal_scores_are_said_to_be_equal() -> None:
@@ -282,7 +282,7 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
     found = pair.comparison
     assert found.interval.high < 0
     verdict = report.verdicts["comparison"]
-    assert verdict["verdict"] == "not told apart"
+    assert verdict["verdict"] == "not distinguishable"
     assert verdict["evidence"].startswith("The runs of low and high differ by ")
     assert states(
         verdict["evidence"], "high scores higher", found.n_higher_b, "low on", found.n_higher_a, "of 120 examples"
@@ -300,7 +300,7 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
 def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
     report, compared = written_up(models(0.5, 0.52, 0.8, n_runs=1))
     assert compared.groups[0] == ("m2",)
-    assert judge_comparison(compared)["verdict"] == "not told apart"
+    assert judge_comparison(compared)["verdict"] == "not distinguishable"
     assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")
     said = describe_comparison(compared)
     assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")

@@ -27,7 +27,9 @@ def test_an_audit_asks_five_questions() -> None:
 
 
 def test_what_ranks_rows_has_no_card() -> None:
-    suggested = SuggestedRewrites(filled(SuggestedRows, {"falls": [{"rows": "random"}, {"rows": "suggested"}]}))
+    suggested = SuggestedRewrites(
+        filled(SuggestedRows, {"after_dropping": [{"rows": "random"}, {"rows": "suggested"}]})
+    )
     assert compose({"questions": ["leakage"], "leakage": suggested}).cards == ()
 
 

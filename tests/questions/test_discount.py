@@ -128,7 +128,7 @@ def test_rows_that_the_report_lacks_are_counted(given: tuple[Path, pl.DataFrame]
     _, runs = given
     few = shortcut_report(tmp_path / "few", [f"e{i}" for i in range(2000)], np.zeros((2, 2000)))
     section = goldassay.rank_systems(runs, discount=str(few)).document["discount"]
-    assert (section["n_items"], section["n_left_out"]) == (2000, 1000)
+    assert (section["n_items"], section["n_dropped"]) == (2000, 1000)
     assert any("1,000 rows of the runs are not in the report" in said for said in section["sentences"])
     assert states(section["sentences"][1], "nothing of the labels", "as they are")
 

@@ -72,7 +72,7 @@ def test_totals_are_those_of_the_measure() -> None:
         assert each["difference"] == pytest.approx(compare(one, other).difference)
     figures = report.figures.filter(pl.col("id").str.contains("(macro|micro)_difference"))
     assert figures["value"].to_list() == pytest.approx([row["macro_difference"], row["micro_difference"]])
-    assert report.verdicts["comparison"]["verdict"] == "told apart"
+    assert report.verdicts["comparison"]["verdict"] == "distinguishable"
 
 
 def test_rows_have_the_texts_of_the_datasets_that_were_given() -> None:
@@ -163,7 +163,7 @@ def test_the_order_of_seeds_in_files_does_not_matter() -> None:
 def test_one_run_never_says_that_a_model_is_better() -> None:
     report = goldassay.compare_models(answers({"alpha": 0.8, "beta": 0.4}, n_runs=1))
     verdict = report.verdicts["comparison"]
-    assert verdict["verdict"] == "not told apart"
+    assert verdict["verdict"] == "not distinguishable"
     assert "Which model is better stays open" in verdict["evidence"]
     assert report.tables["totals"]["differ"].item()
 

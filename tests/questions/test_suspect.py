@@ -97,7 +97,7 @@ def test_planted_errors_are_found() -> None:
     assert found.rows is not None
     first = [int(name[1:]) for name in found.rows["example_id"].head(int(wrong.sum())).to_list()]
     assert wrong[first].mean() > 0.9
-    assert (ranked(found).n_unison or 0) > 5 * (ranked(found).n_expected or 0)
+    assert (ranked(found).n_unanimous or 0) > 5 * (ranked(found).n_expected or 0)
     assert found.scores is not None
     row = found.scores.filter(pl.col("share") == 0.065, pl.col("model") == "t5").to_dicts()[0]
     assert row["dropped"] > row["as_is"]
@@ -159,7 +159,7 @@ def test_rows_without_answers_come_last_and_change_nothing_else() -> None:
         # The score is that of the rows that are answered, as everywhere.
         assert found.scores.filter(pl.col("model") == row[0])["as_is"][0] == pytest.approx(row[1], abs=1e-12)
     one, other = ranked(found), ranked(alone)
-    assert (one.n_unison, one.n_expected) == (other.n_unison, other.n_expected)
+    assert (one.n_unanimous, one.n_expected) == (other.n_unanimous, other.n_expected)
     assert [each.n for each in figures_of(one)] == [400, 360, 360]
     assert states(sentences(found.result), "40 rows", "not answered", "last")
 
@@ -174,7 +174,7 @@ def test_clean_labels_have_no_suspects_beyond_chance() -> None:
     observed, expected = 0, 0.0
     for seed in range(6):
         found, _ = made(seed, 0.0, accuracy=0.7)
-        observed, expected = observed + (ranked(found).n_unison or 0), expected + (ranked(found).n_expected or 0)
+        observed, expected = observed + (ranked(found).n_unanimous or 0), expected + (ranked(found).n_expected or 0)
     # The expectation is an upper bound where families have several models.
     assert observed < expected + 3 * math.sqrt(expected)
 

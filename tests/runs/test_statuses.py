@@ -74,7 +74,7 @@ def test_statuses_survive_the_store(tmp_path: Path) -> None:
     (path,) = write_runs(runs, tmp_path / "store")
     again = read_runs(path)
     assert again.status.tolist() == runs.status.tolist() == [["scored", "unparsed", "unscored"]]
-    assert (again.scores.tolist(), again.reported, again.untold) == (runs.scores.tolist(), (0.5,), runs.untold)
+    assert (again.scores.tolist(), again.reported, again.unrecorded) == (runs.scores.tolist(), (0.5,), runs.unrecorded)
     assert pl.read_parquet(path)["score"].to_list() == [1, None, None]
 
 

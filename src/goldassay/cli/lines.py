@@ -491,8 +491,8 @@ def _sensitivity(found: SensitivityStudy, claim: float | None, limits: str) -> I
     if found.n_pairs:
         yield ""
         yield f"order: {found.n_changed} of {found.n_pairs} pairs of models change it with the configuration"
-    if found.alone:
-        yield f"left out, with one configuration: {', '.join(found.alone[:8])}"
+    if found.single_configuration:
+        yield f"left out, with one configuration: {', '.join(found.single_configuration[:8])}"
 
 
 def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:

@@ -321,7 +321,7 @@ def _configuration(found: dict[str, Any] | None) -> str:
         return ""
     told = [
         f"{name}={text if len(text := str(value)) <= 30 else text[:27] + '...'}"
-        for name, value in found["told"].items()
+        for name, value in found["values"].items()
     ]
     return f"{found['digest']}: {_few(told, 12)}"
 

@@ -37,10 +37,11 @@ class Headline(_Part):
 
 
 class Verdict(_Part):
-    """The answer to one question, or that it was not asked; of two models, whether they are told apart."""
+    """The answer to one question, or that it was not asked; of two models, whether they can be distinguished."""
 
     verdict: Literal[
-        "sound", "caution", "unsound", "unresolved", "not measurable", "not asked", "told apart", "not told apart"
+        "sound", "caution", "unsound", "unresolved", "not measurable", "not asked", "distinguishable",
+        "not distinguishable",
     ]  # fmt: skip
     evidence: str
     headline: Headline | None

@@ -27,7 +27,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, dataclass_transform, runtime_checkable
 
-from goldassay.core.results import ASIDE, LEFT_OUT, Result, is_left_out
+from goldassay.core.results import ASIDE, LEFT_OUT, Result, holds_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -412,7 +412,7 @@ def _figures(record: Result, of: Mapping[str, Any], around: tuple[Result, ...]) 
                    if _ROLE in each.metadata and not isinstance(getattr(record, each.name), Mapping)}}  # fmt: skip
     for each in own:
         value, shown = getattr(record, each.name), each.metadata.get(_FIGURE)
-        if is_left_out(each, value) or each.metadata.get(ASIDE):
+        if holds_nothing(each, value) or each.metadata.get(ASIDE):
             continue
         if shown is not None:
             yield _figure(shown, value, of, whole)

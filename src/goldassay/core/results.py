@@ -54,11 +54,11 @@ class Result:
         return {
             each.name: to_plain(getattr(self, each.name))
             for each in dataclasses.fields(self)
-            if not each.metadata.get(ASIDE) and not is_left_out(each, getattr(self, each.name))
+            if not each.metadata.get(ASIDE) and not holds_nothing(each, getattr(self, each.name))
         }
 
 
-def is_left_out(of: dataclasses.Field[Any], value: Any) -> bool:
+def holds_nothing(of: dataclasses.Field[Any], value: Any) -> bool:
     """Whether a field is not in the plain form because it holds nothing."""
     return bool(of.metadata.get(LEFT_OUT)) and (value is None or (of.default == () and value == ()))
 
@@ -85,7 +85,7 @@ def frame_of_records(records: Sequence[Result], kind: type[Result] | None = None
         {
             each.name: values
             for each, values in columns.items()
-            if not each.metadata.get(LEFT_OUT) or not all(is_left_out(each, value) for value in values)
+            if not each.metadata.get(LEFT_OUT) or not all(holds_nothing(each, value) for value in values)
         },
         schema_overrides={
             name: _COLUMN_TYPES[plain] for name, of in types.items() if (plain := _without_none(of)) in _COLUMN_TYPES

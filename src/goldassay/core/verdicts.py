@@ -23,7 +23,7 @@ INCONCLUSIVE: tuple[Word, ...] = ("not measurable", "unresolved")
 NOT_ASKED: Final = "not asked"
 
 # The picture beside each word, also of a comparison of two models; others have none.
-ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
+ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "distinguishable": "check"}
 
 
 Unit = Literal["points", "difference", "share", "examples", "ratio"]

@@ -464,7 +464,7 @@ def describe_set(runs: Runs) -> dict[str, Any]:
             "condition": runs.condition,
             "split": runs.split,
             "train_set": runs.train_set,
-            "configuration": {"digest": digest(runs.configuration), "told": dict(runs.configuration)},
+            "configuration": {"digest": digest(runs.configuration), "values": dict(runs.configuration)},
             "n_runs": runs.n_runs,
             "n_checkpoints": runs.n_checkpoints,
             "n_examples": runs.n_examples,

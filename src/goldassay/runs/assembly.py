@@ -109,7 +109,7 @@ def assemble(
         reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
         trials=len(seeds) > 1 and all(part.is_trial for part in slices),
         left_out=_left_out(asked, ids) if rule == "leave-out" else (),
-        untold=tuple(each for each in STATUSES if any(each in item.slice.untold for item in loaded)),
+        unrecorded=tuple(each for each in STATUSES if any(each in item.slice.unrecorded for item in loaded)),
         numbered=any(part.numbered for part in slices),
     )
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))

@@ -277,7 +277,7 @@ def pooled(found: list[Slice]) -> list[Slice]:
     return [
         replace(
             part,
-            seed=f"{part.seed}@{digest(part.configuration) or 'untold'}"
+            seed=f"{part.seed}@{digest(part.configuration) or 'unrecorded'}"
             if (part.collection, part.seed) in clashes
             else part.seed,
             configuration={},

@@ -113,7 +113,7 @@ class Slice:
         grades: The scale that its scores are shares of, where it is not that of fractions.
         base_model: The model's own name, where its configuration was added to tell it from others; else "".
         unfinished: Why the run does not answer all that it was to answer, where its file says so; else "".
-        untold: Statuses of answers that a file of this form cannot tell.
+        unrecorded: Statuses of answers that a file of this form does not record.
         numbered: Whether the seed is a running number, such as that of a row of an array, and states no seed.
         is_trial: Whether it is one of several attempts at each example by one model, such as samples or epochs.
     """
@@ -130,7 +130,7 @@ class Slice:
     grades: tuple[float, float] | None = None
     base_model: str = ""
     unfinished: str = ""
-    untold: tuple[Status, ...] = ("empty", "truncated", "error")
+    unrecorded: tuple[Status, ...] = ("empty", "truncated", "error")
     numbered: bool = False
     is_trial: bool = False
 

@@ -58,7 +58,7 @@ class Runs:
         status_codes: Whether each answer has a score, and if not why, as places in `STATUSES`, (R,[T,]N); None where
             all are scored.
         reported: Of each run the mean score that its log gives; None where it gives none.
-        untold: Statuses that the files cannot tell.
+        unrecorded: Statuses that the files do not record.
         trials: Whether runs are attempts at the same examples by one model, such as samples or epochs.
         left_out: Names of examples that are left out, since a run lacks them or their score.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
@@ -85,7 +85,7 @@ class Runs:
     thresholds: tuple[BestThresholds, ...] = ()
     status_codes: NDArray[np.int8] | None = None
     reported: tuple[float | None, ...] = ()
-    untold: tuple[Status, ...] = ()
+    unrecorded: tuple[Status, ...] = ()
     left_out: tuple[str, ...] = ()
     numbered: bool = False
     trials: bool = False

@@ -65,7 +65,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 grades=runs.grades,
                 thresholds=runs.thresholds[run] if runs.thresholds and step == runs.n_checkpoints - 1 else None,
                 reported=runs.reported[run] if runs.reported and step == runs.n_checkpoints - 1 else None,
-                untold=runs.untold,
+                unrecorded=runs.unrecorded,
                 numbered=runs.numbered,
                 is_trial=runs.trials,
             )
@@ -88,7 +88,7 @@ def identity_of(
     grades: tuple[float, float] | None = None,
     thresholds: BestThresholds | None = None,
     reported: float | None = None,
-    untold: Sequence[str] = (),
+    unrecorded: Sequence[str] = (),
     numbered: bool = False,
     is_trial: bool = False,
 ) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def identity_of(
         grades: The scale that the scores are shares of, where it has other ends than 0 and 1.
         thresholds: The best scores by no-answer probabilities, where there are some.
         reported: The mean score that the run's log gives, where it gives one.
-        untold: Statuses of answers that its file could not tell.
+        unrecorded: Statuses of answers that its file did not record.
         numbered: Whether the seed is a running number.
         is_trial: Whether it is one of several attempts at each example.
     """
@@ -122,8 +122,8 @@ def identity_of(
         known["thresholds"] = thresholds.to_dict()
     if reported is not None:
         known["reported"] = reported
-    if untold:
-        known["untold"] = list(untold)
+    if unrecorded:
+        known["unrecorded"] = list(unrecorded)
     if numbered:
         known["numbered"] = True
     if is_trial:

@@ -105,7 +105,7 @@ def test_an_answer_follows_within_50_words(between: int, answered: bool) -> None
     confirmation = Confirmation(sought([question], ["forty two"]))
     document = f"{question} {' '.join(['so'] * between)} Forty-two."
     (match,) = confirmation.confirm(document).matches  # type: ignore[union-attr]
-    assert match.asked == 1.0
+    assert match.question == 1.0
     assert match.answered is answered
     before = confirmation.confirm(f"forty two {question}").matches  # type: ignore[union-attr]
     assert not before[0].answered

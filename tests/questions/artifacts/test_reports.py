@@ -72,19 +72,19 @@ class TestMining:
         monkeypatch.setattr("goldassay.questions.artifacts.shortlist.FOLDED_AT_MOST", 5)
         result = mine(known(train), BOUNDS)
         figures = result.to_dict()
-        n_left, n_standing = figures["n_findings"] - 5, figures["n_unfolded"]
+        n_left, n_unfolded = figures["n_findings"] - 5, figures["n_unfolded"]
         assert figures["n_not_folded"] == n_left
-        assert 0 < n_standing == result.findings["folded_under"].null_count() - n_left <= 5
-        assert result.strongest(1000).height == n_standing
+        assert 0 < n_unfolded == result.findings["folded_under"].null_count() - n_left <= 5
+        assert result.strongest(1000).height == n_unfolded
         report = report_of(result.patterns, train, test)
         section = report.document["artifacts"]
-        assert (section["n_standing"], section["n_not_folded"]) == (n_standing, n_left)
+        assert (section["n_unfolded"], section["n_not_folded"]) == (n_unfolded, n_left)
         note = next(note for part in report.sections for note in part.notes if "stand for themselves" in note)
-        assert f"{n_standing} of the strongest 5 stand for themselves" in note
+        assert f"{n_unfolded} of the strongest 5 stand for themselves" in note
         assert states(note, n_left, "weaker ones", "not folded")
         _tell(result, None)
         first = capsys.readouterr().out.splitlines()[0]
-        assert states(first, n_standing, "stand for themselves", n_left, "weaker ones")
+        assert states(first, n_unfolded, "stand for themselves", n_left, "weaker ones")
 
     def test_everything_is_there(self, sets: tuple[Dataset, Dataset], tmp_path: Path) -> None:
         train, test = sets

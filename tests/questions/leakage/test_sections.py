@@ -123,7 +123,7 @@ def test_what_goes_into_papers(report: Report) -> None:
 
 
 def test_rows_to_rewrite_have_a_section_and_no_verdict() -> None:
-    falls = [
+    after_dropping = [
         {"rows": kind, "share": 0.1, "n_dropped": 9, "n_left": 81, "majority": 0.4, "improvement": 0.1 * at,
          "improvement_low": 0.05 * at, "improvement_high": 0.2 * at}
         for at, kind in enumerate(("suggested", "random"))
@@ -132,7 +132,7 @@ def test_rows_to_rewrite_have_a_section_and_no_verdict() -> None:
         "rank": 1, "texts": {"hypothesis": HOSTILE}, "label": "x", "bits": 1.5, "patterns": "a | b", "example_id": "7",
     }  # fmt: skip
     suggestion = {
-        "condition": "hypothesis_only", "n_rows": 90, "n_seeds": 2, "falls": falls,
+        "condition": "hypothesis_only", "n_rows": 90, "n_seeds": 2, "after_dropping": after_dropping,
         "before": {"majority": 0.4, "improvement": 0.3, "improvement_low": 0.2, "improvement_high": 0.4},
         "rows": [row],
         "labels": [{"label": "x", "share": 0.4, "share_of_first": 0.9}],

@@ -65,7 +65,7 @@ def test_gains_over_the_majority_by_hand() -> None:
     assert [before[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.4, 0.4, 0.4])
     (figure,) = report.to_dict()["figures"]
     assert [figure[key] for key in ("value", "low", "high")] == pytest.approx([0.4, 0.4, 0.4])
-    for row in report.tables["falls"].iter_rows(named=True):
+    for row in report.tables["after_dropping"].iter_rows(named=True):
         assert (row["n_dropped"], row["n_left"]) == (6, 54)
         ends = [row[f"improvement{end}"] for end in ("", "_low", "_high")]
         assert ends == pytest.approx([1 - row["majority"]] * 3)
@@ -73,7 +73,7 @@ def test_gains_over_the_majority_by_hand() -> None:
 
 def test_the_ends_of_a_gain_are_as_far_from_it_on_either_side() -> None:
     found = suggest_rows(pairs(60), shares=(0.1,), n_seeds=2)
-    for row in (found.before, *found.falls.iter_rows(named=True)):
+    for row in (found.before, *found.after_dropping.iter_rows(named=True)):
         assert row["improvement_high"] > row["improvement"]
         assert row["improvement_low"] + row["improvement_high"] == pytest.approx(2 * row["improvement"])
 
@@ -107,9 +107,9 @@ def test_the_ranking_is_worth_that_of_another_reader() -> None:
         everything = np.arange(400)
         own.append(improvement(np.setdiff1d(everything, dropped)))
         others.append(improvement(np.setdiff1d(everything, known)))
-        falls = {row["rows"]: row["improvement"] for row in found.falls.iter_rows(named=True)}
-        assert falls["suggested"] < falls["random"] - 0.05
-        fell.append(found.before["improvement"] - falls["suggested"])
+        after_dropping = {row["rows"]: row["improvement"] for row in found.after_dropping.iter_rows(named=True)}
+        assert after_dropping["suggested"] < after_dropping["random"] - 0.05
+        fell.append(found.before["improvement"] - after_dropping["suggested"])
     assert np.mean(own) < np.mean(others) + 0.03
     assert np.mean(fell) > 0.2
 

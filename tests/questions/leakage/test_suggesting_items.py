@@ -63,8 +63,8 @@ def test_items_that_words_give_away_come_first_and_dropping_them_helps() -> None
     assert first["answer"].str.contains("told").mean() > 0.85
     assert found.table["rank"].to_list() == list(range(1, 1201))
     assert sorted(found.table["row"].to_list()) == list(range(1, 1201))
-    falls = {row["rows"]: row for row in found.falls.iter_rows(named=True)}
-    assert falls["suggested"]["improvement"] < 0.3 * falls["random"]["improvement"]
+    after_dropping = {row["rows"]: row for row in found.after_dropping.iter_rows(named=True)}
+    assert after_dropping["suggested"]["improvement"] < 0.3 * after_dropping["random"]["improvement"]
     assert set(first.filter(pl.col("rules") == "")["change"]) <= {"reword the choices: their words name the right one"}
 
 
@@ -84,7 +84,7 @@ def test_gains_over_guessing_by_hand() -> None:
     assert [before[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.75, 0.75, 0.75])
     (figure,) = report.to_dict()["figures"]
     assert [figure[key] for key in ("value", "low", "high")] == pytest.approx([0.75, 0.75, 0.75])
-    for row in report.tables["falls"].iter_rows(named=True):
+    for row in report.tables["after_dropping"].iter_rows(named=True):
         assert (row["n_dropped"], row["n_left"]) == (12, 108)
         assert [row[f"improvement{end}"] for end in ("", "_low", "_high")] == pytest.approx([0.75, 0.75, 0.75])
 

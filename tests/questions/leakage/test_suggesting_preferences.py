@@ -128,8 +128,8 @@ def test_what_is_planted_is_named_and_advised(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "given away most by their responses" in page
     assert "swap their lengths" in page
-    falls = {row["rows"]: row for row in report.tables["falls"].iter_rows(named=True)}
-    assert falls["suggested"]["improvement"] < falls["random"]["improvement"]
+    after_dropping = {row["rows"]: row for row in report.tables["after_dropping"].iter_rows(named=True)}
+    assert after_dropping["suggested"]["improvement"] < after_dropping["random"]["improvement"]
 
 
 def test_without_a_flaw_there_is_nothing_to_change() -> None:

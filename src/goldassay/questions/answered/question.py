@@ -161,7 +161,7 @@ def _runs_of_board(board: BoardScores) -> list[Runs]:
         replace(
             Runs.from_arrays(scores=np.nan_to_num(scores), example_ids=cells.items, model=name, dataset=board.name),
             status_codes=np.where(lacks, MISSING, np.where(np.isnan(scores), why, 0)).astype(np.int8),
-            untold=("empty", "truncated", "error"),
+            unrecorded=("empty", "truncated", "error"),
         )
         for name, scores, lacks in zip(cells.systems, cells.scores, absent, strict=True)
     ]
@@ -201,9 +201,9 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
         nobody = int((~scored.any(axis=0)).sum())
         if nobody:
             notes.append(f"{nobody:,} of {scored.shape[1]:,} items of {dataset} were answered by no run.")
-    untold = [status for status in STATUSES if any(status in row.untold for row in rows)]
-    if untold:
-        notes.append(f"Not told by some of these files: {', '.join(untold)}.")
+    unrecorded = [status for status in STATUSES if any(status in row.unrecorded for row in rows)]
+    if unrecorded:
+        notes.append(f"Not recorded by some of these files: {', '.join(unrecorded)}.")
     verdict = judge(rows, pairs, limits)
     tried = [(runs, clusters) for of_dataset, clusters in sets for runs in of_dataset if runs.trials]
     # Grades between right and wrong neither pass nor fail.
@@ -285,7 +285,7 @@ def _row(
         n_scored=int(scored.sum()),
         scored_truncated=int((codes == SCORED_TRUNCATED).sum()),
         **{name: lacks.get(name, 0) for name in ("unparsed", "empty", "truncated", "error", "unscored", "missing")},
-        untold=tuple(runs.untold),
+        unrecorded=tuple(runs.unrecorded),
         unscored_share=share,
         **_ends("wrong", wrong),
         **_ends("scored_only", only),

@@ -28,7 +28,7 @@ class AnsweredRow(Result):
         error: The sample failed, or ran into a limit.
         unscored: There is no value of the metric.
         missing: Items that the run lacks.
-        untold: Statuses that its file cannot tell.
+        unrecorded: Statuses that its file does not record.
         unscored_share: Share of answers without a score: how far apart the first and the last of the next three are.
         wrong: Score where what is not scored counts as wrong, with its interval.
         wrong_low: Lower end.
@@ -62,7 +62,7 @@ class AnsweredRow(Result):
     error: int
     unscored: int
     missing: int
-    untold: tuple[str, ...]
+    unrecorded: tuple[str, ...]
     unscored_share: float = figure(
         Measure(
             "answered.unscored", "answers without a score", "share", "lower", least=0, most=1,

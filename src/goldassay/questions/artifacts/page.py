@@ -81,10 +81,10 @@ def _notes(found: PatternsResult) -> tuple[str, ...]:
             if found.n_confirmed is None
             else f", and {count(found.n_confirmed)} of these significantly so in the test set too."
         )
-        + (_standing(found) if found.n_standing < found.n_selected else "")
+        + (_standing(found) if found.n_unfolded < found.n_selected else "")
     ]
-    if found.counted_together:
-        notes.append(f"What more than chance is allows for rows that depend on each other. {found.counted_together}")
+    if found.cluster_rule:
+        notes.append(f"What more than chance is allows for rows that depend on each other. {found.cluster_rule}")
     if found.tokenizer_reason:
         notes.append(found.tokenizer_reason)
     right, gained = found.precision, found.giveaway
@@ -104,7 +104,7 @@ def _standing(found: PatternsResult) -> str:
     n_left = found.n_not_folded
     of_strongest = f" of the strongest {count(found.n_selected - n_left)}" if n_left else ""
     return (
-        f" {count(found.n_standing)}{of_strongest} stand for themselves; the others add nothing to a part of"
+        f" {count(found.n_unfolded)}{of_strongest} stand for themselves; the others add nothing to a part of"
         " themselves and are listed under it."
         + (f" {count(n_left)} weaker ones were not folded: they are only in the table." if n_left else "")
     )

@@ -280,12 +280,12 @@ class PatternsResult(ArtifactsResult):
     Attributes:
         effects: What readers of patterns gain; None without a test set.
         settings: How.
-        counted_together: Which rows count as one when patterns are tested, in a sentence.
+        cluster_rule: Which rows count as one when patterns are tested, in a sentence.
         prior: Each label's share of the sentences that were mined.
         n_mined: Patterns that are frequent enough.
         n_significant: Those that go with a label beyond chance.
         n_selected: Those of them above the threshold.
-        n_standing: Of these, those that were folded under no other.
+        n_unfolded: Of these, those that were folded under no other.
         n_not_folded: Those that were too many to be folded.
         n_confirmed: Those that are significant in the test set too; None without one.
         strongest: Of each label those that give most away.
@@ -308,12 +308,12 @@ class PatternsResult(ArtifactsResult):
     # First, as the verdict rests on them.
     effects: Effects | None = figures_by(_OF_EFFECTS, default=None)
     settings: MinedWith
-    counted_together: str | None
+    cluster_rule: str | None
     prior: Mapping[str, float]
     n_mined: int
     n_significant: int
     n_selected: int = figure(_SELECTED)
-    n_standing: int
+    n_unfolded: int
     n_not_folded: int
     n_confirmed: int | None
     strongest: Mapping[str, tuple[StrongPattern, ...]]

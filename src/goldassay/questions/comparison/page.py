@@ -164,7 +164,7 @@ def _noise(pairs: Sequence[PairRow]) -> Table:
 
 
 def _together(pair: PairRow) -> str:
-    runs, examples = pair.together_runs, pair.together_examples
+    runs, examples = pair.joint_runs, pair.joint_examples
     return f"{count(runs)} runs on {count(examples)} examples" if runs and examples else ""
 
 

@@ -37,8 +37,8 @@ class Plan:
         seeds_needed_high: From its upper end.
         examples_needed: Examples to find it with as many runs; None where the noise of runs hides it, or the difference
             is 0. Of models with one run: to find a difference between such runs.
-        together_runs: Where neither alone will do: runs of each to take with `together_examples`; None elsewhere.
-        together_examples: Examples to take with these.
+        joint_runs: Where neither alone will do: runs of each to take with `joint_examples`; None elsewhere.
+        joint_examples: Examples to take with these.
         smallest_difference: What the smaller number of runs at hand could have shown on these examples alone, as if
             there were no others; NaN for one run.
         detectable_difference: What these runs and examples together could have shown.
@@ -48,8 +48,8 @@ class Plan:
     seeds_needed_low: int | None
     seeds_needed_high: int | None
     examples_needed: int | None
-    together_runs: int | None
-    together_examples: int | None
+    joint_runs: int | None
+    joint_examples: int | None
     smallest_difference: float
     detectable_difference: float
 

@@ -39,8 +39,8 @@ class PairRow(Result):
         seeds_needed_low: From the lower end of the deviation's interval.
         seeds_needed_high: From its upper end.
         examples_needed: Examples to find it.
-        together_runs: Runs to take with `together_examples`, where neither alone will do.
-        together_examples: See there.
+        joint_runs: Runs to take with `joint_examples`, where neither alone will do.
+        joint_examples: See there.
         smallest_difference: What the runs at hand could have shown on these examples alone.
         detectable_difference: What runs and examples could have shown.
         a: Name of the first model.
@@ -96,8 +96,8 @@ class PairRow(Result):
     seeds_needed_low: int | None
     seeds_needed_high: int | None
     examples_needed: int | None
-    together_runs: int | None
-    together_examples: int | None
+    joint_runs: int | None
+    joint_examples: int | None
     smallest_difference: float
     detectable_difference: float
     a: str = role("a")

@@ -121,7 +121,7 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
         limit = f"there are several runs of each and {limit}"
     one, other, difference, low, high = _ahead(pair)
     return {
-        "verdict": "told apart" if apart else "not told apart",
+        "verdict": "distinguishable" if apart else "not distinguishable",
         "evidence": evidence,
         "headline": {
             "label": f"{one} minus {other}",
@@ -246,9 +246,9 @@ def settle(pair: ModelComparison) -> str:
         only = "" if plan.seeds_needed is not None else "; on these examples no number of runs will do"
         only = only if plan.examples_needed is not None else "; with these runs no number of examples will do"
         return f"{difference} {found} {', or with '.join(ways)}{only}."
-    if plan.together_runs is not None and plan.together_examples is not None:
+    if plan.joint_runs is not None and plan.joint_examples is not None:
         return (
-            f"{difference} {found} {count(plan.together_runs)} runs of each on {count(plan.together_examples)} "
+            f"{difference} {found} {count(plan.joint_runs)} runs of each on {count(plan.joint_examples)} "
             f"{examples}; neither more runs nor more examples alone will do."
         )
     return f"{difference} is too small to be found with any number of runs and examples that could be had."

@@ -96,7 +96,7 @@ def judge_suite(found: SuiteComparison) -> dict[str, Any]:
     if not found.of_models:
         limit = f"there are several runs of each and {limit}"
     return {
-        "verdict": "told apart" if apart else "not told apart",
+        "verdict": "distinguishable" if apart else "not distinguishable",
         "evidence": evidence,
         "headline": {
             "label": f"{one} minus {other}, mean of {pair.macro.n_datasets} datasets",

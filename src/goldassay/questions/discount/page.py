@@ -84,8 +84,8 @@ def sentences(found: DiscountResult) -> list[str]:
         said.append(f"{count(found.n_moved)} of {count(len(found.systems))} systems change their place.")
     if found.mean_bits > 0:
         said.append("The readers are quick: what a stronger reader of the part would find is still in these scores.")
-    if found.n_left_out:
-        said.append(f"{count(found.n_left_out)} rows of the runs are not in the report, and are left out of this.")
+    if found.n_dropped:
+        said.append(f"{count(found.n_dropped)} rows of the runs are not in the report, and are left out of this.")
     if found.n_other_label:
         said.append(
             f"{count(found.n_other_label)} rows have another right label in the runs than in the report, and are "

@@ -102,7 +102,7 @@ def discount_systems(
         part=told.part,
         reason=found.reason,
         n_items=found.n_items,
-        n_left_out=sum(name not in place for name in ids),
+        n_dropped=sum(name not in place for name in ids),
         n_other_label=len(matched.other & set(ids)),
         by_name_alone=matched.by_name_alone,
         n_ungiven=found.n_ungiven,

@@ -117,7 +117,7 @@ class DiscountResult(Result):
         part: What its readers read.
         reason: Why discounted scores cannot be told; "" where they can.
         n_items: Rows that the report and all systems have.
-        n_left_out: Rows of the systems that are not in the report.
+        n_dropped: Rows of the systems that are not in the report.
         n_other_label: Rows that have another right label there.
         by_name_alone: Whether no right labels tell that the rows are those of the report.
         n_ungiven: Items with no bits.
@@ -134,7 +134,7 @@ class DiscountResult(Result):
     part: str
     reason: str
     n_items: int
-    n_left_out: int
+    n_dropped: int
     n_other_label: int
     by_name_alone: bool
     n_ungiven: int

@@ -280,7 +280,7 @@ def _outline(each: ClusterOutline, found: SentenceMap) -> Outline:
 
 def _falls(found: SuggestedRows | SuggestedItems) -> Chart | None:
     """Improvement over the share of rows dropped: those suggested, and as many at random; both start from all rows."""
-    falls: tuple[RowFall | ItemFall, ...] = found.falls
+    after_dropping: tuple[RowFall | ItemFall, ...] = found.after_dropping
     constant = "guessing" if isinstance(found, SuggestedItems) else "the most frequent label"
     before = found.before
     traces = []
@@ -288,14 +288,14 @@ def _falls(found: SuggestedRows | SuggestedItems) -> Chart | None:
         start = _fall(kind, 0.0, 0, before.improvement, before.improvement_low, before.improvement_high)
         further = (
             _fall(kind, row.share, row.n_dropped, row.improvement, row.improvement_low, row.improvement_high)
-            for row in falls
+            for row in after_dropping
             if row.rows == kind
         )
         traces.append(Trace((start, *further), series, "curve", whisker=True))
     panel = Panel(
         "",
         tuple(traces),
-        Axis("rows dropped", "percent", 0, low=0.0, high=max(row.share for row in falls) * 1.05),
+        Axis("rows dropped", "percent", 0, low=0.0, high=max(row.share for row in after_dropping) * 1.05),
         Axis("improvement (points)", "signed points", 0),
         (Rule(0.0, across="y", solid=True),),
     )

@@ -189,7 +189,8 @@ def suggest_rewrites(
         test set is measured on as well, and left as it is; items with choices take none.
 
     Returns:
-        The report. Its tables are `rows`, all of them ranked, and `falls`; of items also `mends`, a row a rule.
+        The report. Its tables are `rows`, all of them ranked, and `after_dropping`; of items also `mends`, one row per
+        rule.
 
     Raises:
         InputError: The data or what is asked for cannot be used.

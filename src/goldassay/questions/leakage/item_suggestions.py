@@ -132,7 +132,7 @@ def suggest_item_rewrites(
             condition=kind.alone,
             n_rows=len(items),
             before=ItemRefit(**found.before),
-            falls=tuple(ItemFall(**row) for row in found.falls.to_dicts()),
+            after_dropping=tuple(ItemFall(**row) for row in found.after_dropping.to_dicts()),
             mends=tuple(RuleToMend(**row) for row in found.mends.to_dicts()),
             changed=ChangedItems(**found.changed),
             n_seeds=found.n_seeds,
@@ -154,7 +154,7 @@ def suggest_item_rewrites(
         "settings": {"seed": settings.seed, "condition": kind.alone, "shares": list(shares)},
     }
     title = f"Items of {items.name} to rewrite first"
-    tables = {"rows": found.table, "falls": found.falls, "mends": found.mends}
+    tables = {"rows": found.table, "after_dropping": found.after_dropping, "mends": found.mends}
     framed = frame_findings(title, findings, steps, settings)
     return compose_report(framed, tables, findings=[Finding("leakage", None, result=result)])
 
@@ -166,9 +166,9 @@ class ItemSuggestion(Result):
     Attributes:
         table: One row an item, the first to rewrite first: rank, row (of the file), example_id, question, choices,
             answer, bits (the most that one rule or the reader tells of the answer), rules (that pick it) and change.
-        falls: One row a share and kind of items dropped ("suggested", or "random"): n_dropped, n_left, majority (what
-            guessing gives), accuracy of the reader, improvement over guessing with bounds, and the rule that gains
-            most of what guessing leaves: rule, rule_effect.
+        after_dropping: One row a share and kind of items dropped ("suggested", or "random"): n_dropped, n_left,
+            majority (what guessing gives), accuracy of the reader, improvement over guessing with bounds, and the rule
+            that gains most of what guessing leaves: rule, rule_effect.
         before: The same of all items.
         mends: One row a rule that hits beyond chance: rule, effect, n_to_change (items by which it exceeds chance), and
             after (its effect in the changed copy, in which words that make a text longer change other rules, too).
@@ -178,7 +178,7 @@ class ItemSuggestion(Result):
     """
 
     table: pl.DataFrame
-    falls: pl.DataFrame
+    after_dropping: pl.DataFrame
     before: dict[str, Any]
     mends: pl.DataFrame
     changed: dict[str, Any]
@@ -270,7 +270,7 @@ def suggest_items(
     schema = {"rule": pl.String, "effect": pl.Float64, "n_to_change": pl.Int64, "after": pl.Float64}
     return ItemSuggestion(
         table=_table(items, order, bits, named),
-        falls=pl.DataFrame(rows),
+        after_dropping=pl.DataFrame(rows),
         before=before,
         mends=pl.DataFrame(mends, schema=pl.Schema(schema)),
         changed=changed,

@@ -229,7 +229,7 @@ def _sentences_on_rows(found: SuggestedRows) -> list[str]:
         f"always naming the most frequent label of these rows, among rows it was not trained on."
     ]
     # Falls come in pairs of one share: the suggested rows, and as many at random.
-    for one, other in zip(found.falls[::2], found.falls[1::2], strict=True):
+    for one, other in zip(found.after_dropping[::2], found.after_dropping[1::2], strict=True):
         tested = ""
         if one.test_improvement is not None:
             tested = (
@@ -267,7 +267,7 @@ def _sentences_on_items(found: SuggestedItems) -> list[str]:
         f"{signed_points(one.improvement, 1)} points better than guessing (without as many at random "
         f"{signed_points(other.improvement, 1)}), and {one.rule} gains {percent(one.rule_effect)} "
         f"({other.rule} {percent(other.rule_effect)})."
-        for one, other in zip(found.falls[::2], found.falls[1::2], strict=True)
+        for one, other in zip(found.after_dropping[::2], found.after_dropping[1::2], strict=True)
     ]
     return said
 
@@ -308,7 +308,9 @@ def _item_falls(found: SuggestedItems, kind: ItemKind) -> Table:
         none = "none, items changed" if row is found.changed else "none"
         return {} if isinstance(row, Dropped) else {"rows": none, "n_dropped": 0, "n_left": found.n_rows}
 
-    return table_of("falls", caption, columns, (found.before, *changed, *found.falls), more, file="falls")
+    return table_of(
+        "after_dropping", caption, columns, (found.before, *changed, *found.after_dropping), more, file="after_dropping"
+    )
 
 
 def _items(found: SuggestedItems, kind: ItemKind) -> Table:
@@ -343,7 +345,9 @@ def _row_falls(found: SuggestedRows) -> Table:
         return {} if isinstance(row, Dropped) else {"rows": "none", "n_dropped": 0, "n_left": found.n_rows}
 
     caption = f"Leakage measured anew by {count(found.n_seeds)} refits, in accuracy points over the majority"
-    return table_of("falls", caption, columns, (found.before, *found.falls), more, file="falls")
+    return table_of(
+        "after_dropping", caption, columns, (found.before, *found.after_dropping), more, file="after_dropping"
+    )
 
 
 def _rows(found: SuggestedRows, part: str) -> Table:

@@ -445,7 +445,7 @@ class SuggestedRows(Result):
     condition: str
     n_rows: int
     before: RowRefit = figure(_ALL_ROWS, "improvement_low", "improvement_high", at="improvement", n="n_rows")
-    falls: tuple[RowFall, ...]
+    after_dropping: tuple[RowFall, ...]
     test_majority: float
     n_folds: int
     n_seeds: int
@@ -494,7 +494,7 @@ class SuggestedItems(Result):
     condition: str
     n_rows: int
     before: ItemRefit = figure(_ALL_ROWS, "improvement_low", "improvement_high", at="improvement", n="n_rows")
-    falls: tuple[ItemFall, ...]
+    after_dropping: tuple[ItemFall, ...]
     mends: tuple[RuleToMend, ...]
     changed: ChangedItems
     n_seeds: int

@@ -93,7 +93,7 @@ def study_rewrites(
             condition=found.condition,
             n_rows=len(training),
             before=RowRefit(**found.before),
-            falls=tuple(RowFall(**row) for row in found.falls.to_dicts()),
+            after_dropping=tuple(RowFall(**row) for row in found.after_dropping.to_dicts()),
             test_majority=found.test_majority,
             n_folds=found.n_folds,
             n_seeds=found.n_seeds,
@@ -115,7 +115,7 @@ def study_rewrites(
     title = f"Rows of {training.name} to rewrite first"
     framed = frame_findings(title, findings, steps, settings)
     finding = Finding("leakage", None, result=result)
-    return compose_report(framed, {"rows": table, "falls": found.falls}, findings=[finding])
+    return compose_report(framed, {"rows": table, "after_dropping": found.after_dropping}, findings=[finding])
 
 
 def _dataset(train: Dataset, test: Dataset | None) -> dict[str, Any]:
@@ -166,8 +166,8 @@ class Suggestion(Result):
         table: One row a training row, the first to rewrite first: rank, row, example_id, the texts, label, bits (the
             usable information of the part about the label), probability (of the gold label), right (whether it was
             predicted in all rankings).
-        falls: One row a share and kind of rows dropped ("suggested", or "random": as many of each label at random):
-            n_dropped, n_left, majority, accuracy, improvement with bounds, and where there is a test set
+        after_dropping: One row a share and kind of rows dropped ("suggested", or "random": as many of each label at
+            random): n_dropped, n_left, majority, accuracy, improvement with bounds, and where there is a test set
             test_accuracy and test_improvement.
         before: The same of all rows.
         test_majority: Share of the most frequent label in the test set; NaN without one.
@@ -178,7 +178,7 @@ class Suggestion(Result):
 
     condition: str
     table: pl.DataFrame
-    falls: pl.DataFrame
+    after_dropping: pl.DataFrame
     before: dict[str, float]
     test_majority: float
     n_folds: int

@@ -44,13 +44,13 @@ def classify(coverage: ArrayLike) -> NDArray[np.str_]:
 
 def kinds_of(
     coverage: ArrayLike,
-    asked: ArrayLike,
+    question: ArrayLike,
     answer: ArrayLike,
     answered: ArrayLike,
     part: ArrayLike,
     has_answer: ArrayLike,
     near: ArrayLike = 0.0,
-    near_asked: ArrayLike = 0.0,
+    near_question: ArrayLike = 0.0,
     near_answer: ArrayLike = 0.0,
 ) -> NDArray[np.int64]:
     """The kind of hit of an item in a document, as an index into `KINDS`.
@@ -64,26 +64,30 @@ def kinds_of(
 
     Args:
         coverage: Shares of all of the item, (M,).
-        asked: Of the question.
+        question: Of the question.
         answer: Of the answer.
         answered: Whether the answer follows the question.
         part: Of the part that is covered most.
         has_answer: Whether the item has an answer that can be looked for.
         near: Jaccard similarity of the item with the document, where it was measured and is .8 or more.
-        near_asked: Share of the question's shingles that the document has.
+        near_question: Share of the question's shingles that the document has.
         near_answer: Of the answer's.
     """
-    whole, question, reply, single = (np.asarray(each) >= DIRTY_FROM for each in (coverage, asked, answer, part))
+    whole, holds_question, reply, single = (
+        np.asarray(each) >= DIRTY_FROM for each in (coverage, question, answer, part)
+    )
     follows, is_posed = np.asarray(answered, bool), np.asarray(has_answer, bool)
-    some = np.maximum.reduce([np.asarray(each, np.float64) for each in (coverage, asked, answer, part)])
-    close, close_asked, close_answer = (np.asarray(each) >= DIRTY_FROM for each in (near, near_asked, near_answer))
-    is_near = close & close_asked
+    some = np.maximum.reduce([np.asarray(each, np.float64) for each in (coverage, question, answer, part)])
+    close, close_question, close_answer = (
+        np.asarray(each) >= DIRTY_FROM for each in (near, near_question, near_answer)
+    )
+    is_near = close & close_question
     conditions = [
-        is_posed & (question | whole) & follows,
-        ~is_posed & whole & question,
+        is_posed & (holds_question | whole) & follows,
+        ~is_posed & whole & holds_question,
         is_near & (~is_posed | close_answer),
         # A long answer alone covers most of its item, and the question is not there.
-        is_posed & (question | (whole & ~reply) | is_near),
+        is_posed & (holds_question | (whole & ~reply) | is_near),
         is_posed & reply,
         single,
         (some >= PARTIAL_FROM) | close,
@@ -119,14 +123,14 @@ class AdjustedDifference(Result):
             items.
         n_strata: Steps that have items of both kinds.
         n_items: Items in these.
-        n_left_out: Items in the other steps.
+        n_dropped: Items in the other steps.
     """
 
     value: float
     interval: Interval | None
     n_strata: int
     n_items: int
-    n_left_out: int
+    n_dropped: int
 
 
 def strata_of(difficulty: ArrayLike, most: int = MOST_STRATA) -> NDArray[np.int64]:

@@ -57,7 +57,7 @@ class Overlap(Result):
     """What a corpus has of a test set.
 
     Attributes:
-        rows: One row an item: item, class, kind, coverage, union, asked, answer, longest, similarity (to the nearest
+        rows: One row an item: item, class, kind, coverage, union, question, answer, longest, similarity (to the nearest
             near copy), n_documents, n_holding.
         places: The best places of each item.
         share: Of the searched items, those found with their answers.
@@ -109,11 +109,11 @@ def measure_items(
     numbers = places["item"].to_numpy()
     shares = {
         name: places[name].to_numpy()
-        for name in ("coverage", "asked", "answer", "answered", "part", "near", "near_asked", "near_answer")
+        for name in ("coverage", "question", "answer", "answered", "part", "near", "near_question", "near_answer")
     }
     kinds = kinds_of(**shares, has_answer=has_answer[numbers])
     worst = worst_kinds(numbers, kinds, n)
-    best = {name: np.zeros(n) for name in ("coverage", "asked", "answer", "near")}
+    best = {name: np.zeros(n) for name in ("coverage", "question", "answer", "near")}
     longest = np.zeros(n, np.int64)
     for name, values in best.items():
         np.maximum.at(values, numbers, places[name].to_numpy())
@@ -129,7 +129,7 @@ def measure_items(
             "kind": np.where(is_searched, np.array(KINDS)[worst], "not searched").tolist(),
             "coverage": best["coverage"],
             "union": np.maximum(scanned.union, best["coverage"]),
-            "asked": best["asked"],
+            "question": best["question"],
             "answer": best["answer"],
             "longest": longest,
             "similarity": best["near"],
@@ -158,7 +158,9 @@ def measure_items(
     is_short = np.zeros(n, bool)
     is_short[list(sought.short_questions)] = True
     is_alone_answer = (worst == _ANSWER_ONLY) & is_short
-    is_touched = is_known | is_alone_answer | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
+    is_touched = (
+        is_known | is_alone_answer | (best["question"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
+    )
     _, touched = _share(is_touched[searched], codes[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
@@ -184,8 +186,8 @@ _LEAST_RUN = 3
 # Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
 _STEPS = 5
 _TABLE_COLUMNS = (
-    "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
-    "near", "near_asked", "near_answer",
+    "id", "kind", "place", "row", "offset", "coverage", "question", "answer", "answered", "part", "part_name",
+    "longest", "near", "near_question", "near_answer",
 )  # fmt: skip
 
 

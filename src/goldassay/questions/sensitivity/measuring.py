@@ -75,16 +75,16 @@ class SensitivityStudy(Result):
         models: A model and dataset each.
         n_pairs: Pairs of models on one dataset that have two configurations in common.
         n_changed: Of these, pairs whose order changes from one configuration to another.
-        alone: Models on datasets with a single configuration, which are left out.
-        left_out: Why others were left out, a sentence each.
+        single_configuration: Models on datasets with a single configuration, which are left out.
+        dropped: Why others were left out, a sentence each.
     """
 
     verdict: Verdict
     models: tuple[ModelSensitivity, ...]
     n_pairs: int
     n_changed: int
-    alone: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    single_configuration: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """One row a model, dataset and configuration: model, dataset, condition, configuration, n_repeats, mean."""
@@ -148,8 +148,8 @@ def measure_sets(
         models=tuple(measured),
         n_pairs=sum(pairs for _, pairs in changes),
         n_changed=sum(changed for changed, _ in changes),
-        alone=tuple(map(_name, found.alone)),
-        left_out=tuple(unfit),
+        single_configuration=tuple(map(_name, found.alone)),
+        dropped=tuple(unfit),
     )
 
 

@@ -166,11 +166,12 @@ def describe_sensitivity(found: SensitivityStudy, claim: float | None) -> list[s
 
 def notes_on(found: SensitivityStudy) -> list[str]:
     """What to know of the figures."""
-    notes = [f"Left out: {why}" for why in found.left_out]
+    notes = [f"Left out: {why}" for why in found.dropped]
     notes += [said for each in found.models for said in each.notes]
-    if found.alone:
-        more = f" and {len(found.alone) - _MOST_SAID} more" if len(found.alone) > _MOST_SAID else ""
-        notes.append(f"Left out, with one configuration: {', '.join(found.alone[:_MOST_SAID])}{more}.")
+    if found.single_configuration:
+        n_more = len(found.single_configuration) - _MOST_SAID
+        more = f" and {n_more} more" if n_more > 0 else ""
+        notes.append(f"Left out, with one configuration: {', '.join(found.single_configuration[:_MOST_SAID])}{more}.")
     if any(not each.spread.separable for each in found.models):
         notes.append("Where no configuration was repeated, its SD holds the noise of repeats as well.")
     return notes

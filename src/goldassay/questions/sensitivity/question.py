@@ -124,8 +124,8 @@ def result_of(found: SensitivityStudy, claim: float | None) -> SensitivityResult
         configurations=found.scores,
         n_pairs=found.n_pairs,
         n_changed=found.n_changed,
-        alone=found.alone,
-        left_out=found.left_out,
+        single_configuration=found.single_configuration,
+        dropped=found.dropped,
         sentences=tuple(describe_sensitivity(found, claim)),
         notes=tuple(notes_on(found)),
     )

@@ -121,8 +121,8 @@ class SensitivityResult(Result):
         configurations: A configuration each.
         n_pairs: Pairs of models on one dataset that have two configurations in common.
         n_changed: Of these, pairs whose order changes from one configuration to another.
-        alone: Models on datasets with a single configuration, which are left out.
-        left_out: Why others were left out, a sentence each.
+        single_configuration: Models on datasets with a single configuration, which are left out.
+        dropped: Why others were left out, a sentence each.
         sentences: What was found, beside the verdict.
         notes: What to know of it.
     """
@@ -131,8 +131,8 @@ class SensitivityResult(Result):
     configurations: tuple[ConfigurationScore, ...]
     n_pairs: int
     n_changed: int
-    alone: tuple[str, ...]
-    left_out: tuple[str, ...]
+    single_configuration: tuple[str, ...]
+    dropped: tuple[str, ...]
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
 

@@ -51,16 +51,17 @@ def sentences(found: SuspectResult) -> list[str]:
     said = []
     if n := found.n_defects:
         said.append(f"{count(n)} rows cannot all be right: the same texts, or most annotators, have another label.")
-    if found.n_unison is not None:
+    if found.n_unanimous is not None:
         said.append(
-            f"On {count(found.n_unison)} of {count(found.n_answered)} rows all {len(found.strong)} strong families of "
-            "models name the same other label; if all labels were right and families erred independently, it would be "
+            f"On {count(found.n_unanimous)} of {count(found.n_answered)} rows all {len(found.strong)} strong families "
+            "of models name the same other label; if all labels were right and families erred independently, it "
+            "would be "
             f"{found.n_expected:.1f}."
         )
     # Defects alone need no models.
     elif found.n_families or found.confident or not found.n_defects:
         said.append(found.why_not)
-    if (found.n_unison is not None or found.confident) and found.n_answered < found.n_examples:
+    if (found.n_unanimous is not None or found.confident) and found.n_answered < found.n_examples:
         said.append(f"{count(found.n_examples - found.n_answered)} rows are not answered by the runs, and come last.")
     if found.n_inverted:
         said.append(f"{count(found.n_inverted)} rows are solved by weaker families and missed by stronger ones.")

@@ -174,7 +174,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
     )
     if found is not None and found.strong:
         unison = int(found.unison.sum())
-        result = replace(result, strong=tuple(found.strong), n_unison=unison, n_expected=found.n_expected)
+        result = replace(result, strong=tuple(found.strong), n_unanimous=unison, n_expected=found.n_expected)
     return Suspects(result, columns, rows, scores)
 
 
@@ -183,7 +183,7 @@ def _ranked(why_not: str, n: int, n_answered: int, families: list[str]) -> Ranke
     names = tuple(sorted(set(families)))
     return RankedLabels(
         why_not=why_not, n_examples=n, n_answered=n_answered, n_defects=0, n_families=len(names), families=names,
-        strong=(), n_unison=None, n_expected=None, n_inverted=None, confident=False, rows=(), scores=(),
+        strong=(), n_unanimous=None, n_expected=None, n_inverted=None, confident=False, rows=(), scores=(),
     )  # fmt: skip
 
 

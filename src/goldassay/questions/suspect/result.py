@@ -70,7 +70,7 @@ class RankedLabels(SuspectResult):
         n_families: Families of models.
         families: Their names.
         strong: Those that are strong.
-        n_unison: Labels that all strong families contradict in unison; None where there are none.
+        n_unanimous: Labels that all strong families contradict in unison; None where there are none.
         n_expected: The same, expected of right labels.
         n_inverted: Rows that weaker families solve and stronger ones miss; None of fewer than twenty families.
         confident: Whether runs have probabilities.
@@ -86,7 +86,7 @@ class RankedLabels(SuspectResult):
     n_families: int
     families: tuple[str, ...]
     strong: tuple[str, ...]
-    n_unison: int | None = figure(
+    n_unanimous: int | None = figure(
         Measure("suspect.unison", "labels that all strong families contradict in unison", "examples", "lower", least=0),
         n="n_answered", reason="why_not",
     )  # fmt: skip

@@ -91,7 +91,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             configuration=log.configuration,
             unfinished=_unfinished(log, samples),
             # Whether an answer was cut off stands in whole samples alone.
-            untold=("truncated",),
+            unrecorded=("truncated",),
             is_trial=len(by_epoch) > 1,
         )
         for epoch, samples in sorted(by_epoch.items())

@@ -112,7 +112,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 format=NAME,
                 load=not_loaded if request.listed else partial(_load, kept, request, path, (run.results, task)),
                 configuration=_configuration(run.results, task),
-                untold=("truncated", "error"),
+                unrecorded=("truncated", "error"),
             )
         )
     return slices

@@ -59,7 +59,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             n_parameters=identity.get("n_parameters"),
             configuration=identity.get("configuration") or {},
             grades=_scale(identity.get("grades"), path),
-            untold=tuple(identity.get("untold", ())),
+            unrecorded=tuple(identity.get("unrecorded", ())),
             numbered=identity.get("numbered") is True,
             is_trial=bool(identity.get("is_trial")),
         )

@@ -41,7 +41,7 @@ class ItemMatch:
     Attributes:
         item: From 0.
         coverage: Of all of the item; of a rendering with letters before the choices, or without, the larger one.
-        asked: Of the question.
+        question: Of the question.
         answer: Of the answer, where it is long enough to be sought.
         answered: Whether the answer follows the question within 50 words, or as much of it as is sought.
         part: Of the part that is covered most.
@@ -50,14 +50,14 @@ class ItemMatch:
         excerpt: Words of the document about the matches.
         marks: Which of them matched: begin, end, begin, end, ... in words of the excerpt.
         near: Jaccard similarity with the document where that is a near copy, else 0.
-        near_asked: Share of the question's shingles that such a document has.
+        near_question: Share of the question's shingles that such a document has.
         near_answer: Of the answer's.
         counts: Whether the document has all that is asked, with its answer where it has one.
     """
 
     item: int
     coverage: float
-    asked: float
+    question: float
     answer: float
     answered: bool
     part: float
@@ -66,19 +66,19 @@ class ItemMatch:
     excerpt: str
     marks: tuple[int, ...]
     near: float = 0.0
-    near_asked: float = 0.0
+    near_question: float = 0.0
     near_answer: float = 0.0
     counts: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether the question, or all of an item without one, stands in the document."""
-        return max(self.asked, self.coverage) >= WHOLE or min(self.near, self.near_asked) >= WHOLE
+        return max(self.question, self.coverage) >= WHOLE or min(self.near, self.near_question) >= WHOLE
 
     @property
     def rank(self) -> float:
         """The larger, the more of the item the document has; what counts weighs more than any share."""
-        share = max(self.coverage, self.asked, self.answer, self.part, self.near)
+        share = max(self.coverage, self.question, self.answer, self.part, self.near)
         return share + (2 if self.counts else self.holds)
 
 
@@ -159,7 +159,7 @@ class Confirmation:
         return Confirmed(tuple(matches), windows[counts])
 
     def _item(self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32]) -> ItemMatch:
-        asked, answer = max(part.asked for part in parts), max(part.answer for part in parts)
+        asked, answer = max(part.question for part in parts), max(part.answer for part in parts)
         largest = max(parts, key=lambda part: part.share)
         whole = [part for part in parts if part.text.is_whole]
         single = [part for part in parts if not part.text.is_whole]
@@ -182,7 +182,7 @@ class Confirmation:
         return ItemMatch(
             item=item,
             coverage=coverage,
-            asked=asked,
+            question=asked,
             answer=answer,
             answered=answered,
             part=0.0 if most is None else most.share,
@@ -209,7 +209,7 @@ class Confirmation:
         return np.array([] if -1 in known else known, np.int32)
 
     def _is_answered(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
-        if any(part.text.is_filled and min(part.asked, part.answer) >= WHOLE for part in parts):
+        if any(part.text.is_filled and min(part.question, part.answer) >= WHOLE for part in parts):
             return True
         answer = self._numbers(self.sought.answers[item])
         after = np.sort(np.concatenate([part.ends_of_asked for part in parts]))
@@ -241,7 +241,7 @@ def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], t
         by_item[copy.item] = replace(
             match,
             near=copy.similarity,
-            near_asked=copy.asked,
+            near_question=copy.question,
             near_answer=copy.answer,
             counts=match.counts or copy.counts,
         )
@@ -267,7 +267,7 @@ class _TextMatch:
     length: int
     places: NDArray[np.int64]
     share: float
-    asked: float
+    question: float
     answer: float
     longest: int
     ends_of_asked: NDArray[np.int64]
@@ -297,7 +297,7 @@ class _TextMatch:
             length=length,
             places=places,
             share=n / size,
-            asked=n_asked / (asked_end - asked) if asked_end > asked else 0.0,
+            question=n_asked / (asked_end - asked) if asked_end > asked else 0.0,
             answer=n_answer / (answer_end - answer) if answer_end > answer else 0.0,
             longest=longest,
             # Where the question ends in the document, counted from any n-gram that touches it.

@@ -44,8 +44,8 @@ _MOST_AHEAD = 1 << 20
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
 MATCHES: dict[str, Any] = {
     "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
-    "asked": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
-    "longest": pl.Int64, "near": pl.Float64, "near_asked": pl.Float64, "near_answer": pl.Float64, "rank": pl.Float64,
+    "question": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
+    "longest": pl.Int64, "near": pl.Float64, "near_question": pl.Float64, "near_answer": pl.Float64, "rank": pl.Float64,
     "excerpt": pl.String, "marks": pl.List(pl.Int64),
 }  # fmt: skip
 
@@ -340,9 +340,9 @@ class _Collected:
         rows = [
             {
                 "item": item, "file": file, "row": place[1], "offset": place[2], "coverage": match.coverage,
-                "asked": match.asked, "answer": match.answer, "answered": match.answered, "part": match.part,
+                "question": match.question, "answer": match.answer, "answered": match.answered, "part": match.part,
                 "part_name": match.part_name, "longest": match.longest, "near": match.near,
-                "near_asked": match.near_asked, "near_answer": match.near_answer, "rank": match.rank,
+                "near_question": match.near_question, "near_answer": match.near_answer, "rank": match.rank,
                 "excerpt": match.excerpt, "marks": list(match.marks),
             }
             for item, best in sorted(self._best.items())

@@ -312,19 +312,19 @@ class NearCopy(NamedTuple):
     Attributes:
         item: From 0.
         similarity: Jaccard similarity of all of the item with the document.
-        asked: Share of the question's shingles that the document has.
+        question: Share of the question's shingles that the document has.
         answer: Of those of the answer; 1 where there is none.
     """
 
     item: int
     similarity: float
-    asked: float
+    question: float
     answer: float
 
     @property
     def counts(self) -> bool:
         """Whether question and answer are there, too, and not only a long premise that both share."""
-        return min(self.asked, self.answer) >= SIMILARITY
+        return min(self.question, self.answer) >= SIMILARITY
 
 
 def joined(words: Sequence[str]) -> str:
