@@ -148,13 +148,13 @@ def reading_as(tool: str, path: Path, read: Callable[[], list[AnswerList]]) -> l
 
 
 def slices_of(
-    lists: Sequence[AnswerList], path: Path, request: Request, name: str, untold: tuple[Status, ...] = ()
+    lists: Sequence[AnswerList], path: Path, request: Request, name: str, unrecorded: tuple[Status, ...] = ()
 ) -> list[Slice]:
     """A slice for each list and trial."""
-    return [part for each in lists for part in _slices(each, path, request, name, untold)]
+    return [part for each in lists for part in _slices(each, path, request, name, unrecorded)]
 
 
-def _slices(own: AnswerList, path: Path, request: Request, name: str, untold: tuple[Status, ...]) -> list[Slice]:
+def _slices(own: AnswerList, path: Path, request: Request, name: str, unrecorded: tuple[Status, ...]) -> list[Slice]:
     trials: list[list[Answer]] = []
     times: dict[str, int] = {}
     for answer in own.answers:
@@ -176,7 +176,7 @@ def _slices(own: AnswerList, path: Path, request: Request, name: str, untold: tu
             else partial(_columns, answers, request, path, {} if several else own.reported),
             configuration=own.configuration,
             unfinished=own.unfinished,
-            untold=untold,
+            unrecorded=unrecorded,
             numbered=several,
             is_trial=several,
         )

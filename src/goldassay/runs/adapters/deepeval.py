@@ -36,7 +36,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if log is None:
         return None
     lists = reading_as(NAME, path, lambda: _lists(log.get("testRunData", log), path))
-    return slices_of(lists, path, request, NAME, untold=("truncated",))
+    return slices_of(lists, path, request, NAME, unrecorded=("truncated",))
 
 
 def _lists(log: dict[str, Any], path: Path) -> list[AnswerList]:

@@ -41,7 +41,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         return None
     lists = reading_as(NAME, path, lambda: [_list(path, request)])
     beside = _predictions_of(path).is_file()
-    return slices_of(lists, path, request, NAME, untold=() if beside else ("empty", "truncated", "error"))
+    return slices_of(lists, path, request, NAME, unrecorded=() if beside else ("empty", "truncated", "error"))
 
 
 def _predictions_of(path: Path) -> Path:

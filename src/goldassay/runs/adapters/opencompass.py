@@ -36,7 +36,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if part and part["part"] != "0" and path.with_name(path.name.replace(part[0], f"{part['dataset']}_0")).is_file():
         return []
     return slices_of(
-        reading_as("OpenCompass", path, lambda: [_list(path)]), path, request, NAME, untold=("truncated", "error")
+        reading_as("OpenCompass", path, lambda: [_list(path)]), path, request, NAME, unrecorded=("truncated", "error")
     )
 
 
