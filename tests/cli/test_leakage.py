@@ -253,7 +253,8 @@ def test_evidence_of_another_dataset_is_refused(
     )
     write_evidence(tmp_path / "apart", condition="paired")
     write_evidence(tmp_path / "apart", n=200, condition="hypothesis_only")
-    assert "hypothesis_only cover 200 examples" in refused(*MEASURE, "--runs", "apart")
+    line = refused(*MEASURE, "--runs", "apart")
+    assert states(line, "hypothesis_only cover 200 examples", "--missing leave-out", "--align intersect")
 
 
 def test_what_cannot_be_measured_is_refused(

@@ -77,6 +77,24 @@ def test_every_shape_gives_the_same_board(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.parametrize("columns", [None, "score=alpha.is_correct"])
+def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) -> None:
+    """As GSM8K's solutions are published: what was right stands beside the solution, and a number beside both."""
+    scores = values()
+    wanted = board_of(goldassay.rank_systems(wide(scores)))
+    rows = [
+        {"question": f"q {at}", "ground_truth": "1"}
+        | {name: {"is_correct": bool(own[at]), "solution": "s"} for name, own in zip(SYSTEMS, scores, strict=True)}
+        for at in range(60)
+    ]
+    (tmp_path / "solutions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = board_of(goldassay.rank_systems(tmp_path / "solutions.jsonl", columns=columns))
+    assert [(each["system"], each["score"]) for each in found["systems"]] == [
+        (each["system"], each["score"]) for each in wanted["systems"]
+    ]
+    assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
+
+
 def test_runs_of_several_models_are_a_board(tmp_path: Path) -> None:
     scores = values()
     for name, own in zip(SYSTEMS, scores, strict=True):

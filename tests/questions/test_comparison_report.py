@@ -84,6 +84,7 @@ def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
     pair = models(0.5, 0.8)
     assert compare_sides(pair).notes == ()
     named = {"template": np.arange(120) // 10, "pairID": np.arange(120), "genre": np.zeros(120, dtype=int)}
+    named["group"] = np.arange(120) % 2
     grouped = [dataclasses.replace(runs, groups={k: v.astype(str) for k, v in named.items()}) for runs in pair]
     (note,) = compare_sides(grouped).notes
     assert "those of one template may not be" in note

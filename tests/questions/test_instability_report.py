@@ -466,6 +466,10 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
     row = found(report)["results"][0]
     expected = score_above_constant(guessing(True).scores, guessing(True).gold)
     assert row["above_constant_low"] == pytest.approx(expected.low)
+    keyed = dataclasses.replace(guessing(False), keyed=True)
+    (path, *_) = write_runs(keyed, tmp_path / "keyed")
+    assert read_runs(path).keyed
+    assert caveats_of([measure_spread(keyed)]) == ()
     # Names that were lined up by position are no surer.
     study = measure_spread(guessing(True), by_position=True)
     assert "The labels may belong to other rows" in caveats_of([study])[0]

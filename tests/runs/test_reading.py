@@ -235,6 +235,15 @@ def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: P
         read_runs(tmp_path, checkpoint=7)
 
 
+def test_parts_of_a_benchmark_are_datasets_and_no_models(tmp_path: Path) -> None:
+    """As BBQ's predictions: a file a category, none of which names a model."""
+    for part in ("Age", "Religion"):
+        rows = LONG.select("example_id", "prediction", "label").head(3).with_columns(category=pl.lit(part))
+        rows.write_ndjson(tmp_path / f"preds_{part}.jsonl")
+    listed = list_runs(tmp_path)
+    assert (listed["model"].to_list(), listed["dataset"].to_list()) == (["model"] * 2, ["Age", "Religion"])
+
+
 def test_checkpoints_make_an_axis(tmp_path: Path) -> None:
     steps = [LONG.with_columns(epoch=pl.lit(step)) for step in (10, 9)]
     pl.concat(steps).write_parquet(tmp_path / "runs.parquet")
@@ -256,9 +265,11 @@ def test_gold_is_joined_by_id_and_brings_its_groups(tmp_path: Path) -> None:
     assert runs.scores.tolist() == [[1, 1, 0], [1, 0, 0]]
     assert runs.groups["genre"].tolist() == ["b", "c", "a"]
     short: Any = GoldDataset(examples.head(2), ("no", "yes"))
-    with pytest.raises(InputError, match=in_order("1 of 3 examples", "gold of gold", "first y")):
+    said = in_order("1 of 3 examples", "gold of gold", "first y", "missing='leave-out'", "align='intersect'")
+    with pytest.raises(InputError, match=said):
         read_runs(tmp_path, gold=short)
-    assert read_runs(tmp_path, gold=short, align="intersect").example_ids.tolist() == ["x", "z"]
+    for way in ({"align": "intersect"}, {"missing": "leave-out"}):
+        assert read_runs(tmp_path, gold=short, **way).example_ids.tolist() == ["x", "z"]  # type: ignore[arg-type]
     named: Any = GoldDataset(examples.head(3).with_columns(example_id=pl.Series(list("abc"))), ("no", "yes"))
     by_position = read_runs(tmp_path, gold=named, align="position")
     assert by_position.example_ids.tolist() == ["a", "b", "c"]

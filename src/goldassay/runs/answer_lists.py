@@ -179,6 +179,7 @@ def _slices(own: AnswerList, path: Path, request: Request, name: str, unrecorded
             unrecorded=unrecorded,
             numbered=several,
             is_trial=several,
+            keyed=True,
         )
         for number, answers in enumerate(trials, start=1)
     ]

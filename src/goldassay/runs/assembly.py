@@ -111,6 +111,7 @@ def assemble(
         left_out=_left_out(asked, ids) if rule == "leave-out" else (),
         unrecorded=tuple(each for each in STATUSES if any(each in item.slice.unrecorded for item in loaded)),
         numbered=any(part.numbered for part in slices),
+        keyed=gold is None and all(part.keyed for part in slices),
     )
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
 

@@ -147,7 +147,8 @@ def _gold_rows(ids: pl.Series, gold: Gold) -> pl.Series:
         raise InputError(
             f"{missing.len()} of {ids.len()} examples are not in the gold of {gold.name}{left_out}, "
             f"first {listing(missing.head(6).to_list())}",
-            mend=f"{check}; {same_length}{option('align', 'intersect')} keeps the common examples",
+            mend=f"{check}; {same_length}{option('missing', 'leave-out')} or "
+            f"{option('align', 'intersect')} keeps the common examples",
         )
     beyond = gold.example_ids.len() - ids.len()
     return rows if beyond >= 0 else rows.head(gold.example_ids.len())

@@ -116,6 +116,8 @@ class Slice:
         unrecorded: Statuses of answers that a file of this form does not record.
         numbered: Whether the seed is a running number, such as that of a row of an array, and states no seed.
         is_trial: Whether it is one of several attempts at each example by one model, such as samples or epochs.
+        keyed: Whether a harness wrote example, right answer and score of each answer together, so that no right answer
+            can be that of another row.
     """
 
     collection: Collection
@@ -133,6 +135,7 @@ class Slice:
     unrecorded: tuple[Status, ...] = ("empty", "truncated", "error")
     numbered: bool = False
     is_trial: bool = False
+    keyed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.

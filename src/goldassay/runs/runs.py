@@ -62,6 +62,7 @@ class Runs:
         trials: Whether runs are attempts at the same examples by one model, such as samples or epochs.
         left_out: Names of examples that are left out, since a run lacks them or their score.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
+        keyed: Whether a harness wrote example, right answer and score of each answer together.
     """
 
     model: str
@@ -89,6 +90,7 @@ class Runs:
     left_out: tuple[str, ...] = ()
     numbered: bool = False
     trials: bool = False
+    keyed: bool = False
 
     @classmethod
     def from_arrays(

@@ -68,6 +68,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 unrecorded=runs.unrecorded,
                 numbered=runs.numbered,
                 is_trial=runs.trials,
+                keyed=runs.keyed,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -91,6 +92,7 @@ def identity_of(
     unrecorded: Sequence[str] = (),
     numbered: bool = False,
     is_trial: bool = False,
+    keyed: bool = False,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -111,6 +113,7 @@ def identity_of(
         unrecorded: Statuses of answers that its file did not record.
         numbered: Whether the seed is a running number.
         is_trial: Whether it is one of several attempts at each example.
+        keyed: Whether a harness wrote example, right answer and score of each answer together.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
@@ -124,10 +127,7 @@ def identity_of(
         known["reported"] = reported
     if unrecorded:
         known["unrecorded"] = list(unrecorded)
-    if numbered:
-        known["numbered"] = True
-    if is_trial:
-        known["is_trial"] = True
+    known |= {name: True for name, is_so in (("numbered", numbered), ("is_trial", is_trial), ("keyed", keyed)) if is_so}
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),

@@ -125,6 +125,9 @@ SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "question": x["q"],
         "mc1_targets": {"choices": x["choices"], "labels": [int(at == x["answer"]) for at in range(4)]},
     },
+    "BIG-bench": lambda x: {
+        "input": x["q"], "target_scores": {text: int(at == x["answer"]) for at, text in enumerate(x["choices"])},
+    },
     "TruthfulQA, table": lambda x: {
         "Type": "t", "Category": "law", "Question": x["q"], "Best Answer": x["choices"][x["answer"]],
         "Correct Answers": x["choices"][x["answer"]], "Incorrect Answers": "; ".join(wrong(x)), "Source": "s",
@@ -211,8 +214,10 @@ def test_every_published_shape_is_read_unaided(tmp_path: Path, shape: str, kind:
     assert items.problems.is_empty()
     first = shape in ("GPQA", "SciQ", "TruthfulQA, table", "Open Trivia DB")
     assert items.ordered is not first
-    # Of a file that lists the right choice first, positions are drawn; of others they are those of the file.
-    assert (items.places[items.right].tolist() == [row["answer"] for row in rows]) is not first
+    # Of a file that lists the right choice first, positions are drawn; of others they are those of the file. Parquet
+    # keeps the fields of all rows' objects in one order.
+    if (shape, kind) != ("BIG-bench", "parquet"):
+        assert (items.places[items.right].tolist() == [row["answer"] for row in rows]) is not first
     assert set(items.places[items.right].tolist()) == {0, 1, 2, 3}
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.questions.instability.spread import above_constant
 from goldassay.runs import list_runs, read_runs
 from tests.stated import in_order
 
@@ -51,6 +52,9 @@ def test_runs_of_one_model(tmp_path: Path) -> None:
     assert frame["dataset"].to_list() == ["my_task"]
     runs = read_runs(tmp_path)
     assert runs.n_runs == 2
+    # Each line holds its document, target and score: a score below the majority is no sign of labels of other rows.
+    assert runs.keyed
+    assert not above_constant(runs).by_position
     assert runs.scores.tolist() == [[1, 0]] * 2
     assert runs.logits is not None
     assert runs.logits[0].tolist() == [[-3.0, -1.0], [-2.0, -1.5]]

@@ -6,9 +6,9 @@ order; the first whose columns are there and hold what they must is taken. To ad
 MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval and AQuA have a column of lists, SocialIQa too or a column a choice; MedQA an
 object with a text a letter; ARC, OpenBookQA and CommonsenseQA one of texts and labels, or both nested in the question;
 SWAG, MedMCQA, PIQA, WinoGrande, BBQ and MMLU's CSV a column a choice; GPQA and SciQ one for the right answer and
-several for wrong ones; TruthfulQA targets with their labels, or lists joined by semicolons; Open Trivia DB a list of
-wrong ones. COPA and e-CARE ask for the cause or the effect of a premise, StoryCloze for the end of four sentences, and
-aNLI for what lies between two observations.
+several for wrong ones; TruthfulQA and BIG-bench targets with their labels, or lists joined by semicolons; Open Trivia
+DB a list of wrong ones. COPA and e-CARE ask for the cause or the effect of a premise, StoryCloze for the end of four
+sentences, and aNLI for what lies between two observations.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ _COLUMNED = (
     (re.compile(r"^op_?([a-j])$|^(?:option|choice|answer)_?([a-j])$|^([a-j])$"), False),
 )
 _WRONG = re.compile(r"^(?:incorrect_answer|distractor|wrong_answer)_?(\d+)$")
+# Objects of choices with their labels, the surest first.
+_TARGETS = ("mc1_targets", "mc2_targets", "target_scores")
 _RIGHT = ("correct_answer", "right_answer", "best_answer")
 # Keys of an object that has a choice each.
 _KEY = re.compile(r"(?:(?:option|choice|answer|op)[_ ]?)?([A-Z]|\d{1,2})", re.IGNORECASE)
@@ -246,12 +248,12 @@ def marks(labels: Sequence[Any]) -> list[bool] | None:
 def is_answer(column: str) -> bool:
     """Whether a column of this name says which choice is right, or would in another shape."""
     name = normalized(column).replace(" ", "_")
-    return name in {*_ANSWERS, *_RIGHT, "correct_answers", "mc1_targets", "mc2_targets"}
+    return name in {*_ANSWERS, *_RIGHT, "correct_answers", *_TARGETS}
 
 
 def _targets(columns: _Columns) -> Shape | None:
-    """TruthfulQA's targets: choices with a label of 0 or 1 each; of mc1 the first is right."""
-    column = columns.by_name.get("mc1_targets") or columns.by_name.get("mc2_targets")
+    """TruthfulQA's and BIG-bench's targets: choices with a label of 0 or 1 each; of mc1 the first is right."""
+    column = columns.first(_TARGETS)
     if column is None:
         return None
 
@@ -262,7 +264,9 @@ def _targets(columns: _Columns) -> Shape | None:
         if "choices" in found:
             texts, labels = found.get("choices") or [], found.get("labels") or []
         else:
-            texts, labels = list(found), list(found.values())
+            # In Parquet each row's object has the choices of all.
+            own = {text: label for text, label in found.items() if label is not None}
+            texts, labels = list(own), list(own.values())
         marked = marks(labels) if len(labels) == len(texts) else None
         return Raw(_texts(texts), (), [at for at, is_right in enumerate(marked or []) if is_right])
 

@@ -12,7 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.run_inputs import group_names, known_groups, rows_of
 from goldassay.runs.missing import on_same_items
-from goldassay.stats.clusters import connected_rows
+from goldassay.stats.clusters import LARGEST_SHARE, connected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +139,9 @@ MOST_COLUMNS = 3
 
 
 def _relates(names: NDArray[Any]) -> bool:
-    return 1 < len(np.unique(names)) < len(names)
+    """Whether some examples share a name, and none so many that clusters of them would be too few to say anything."""
+    n_each = np.unique(names, return_counts=True)[1]
+    return 1 < n_each.max() <= LARGEST_SHARE * len(names)
 
 
 def _shared_texts(runs: Runs, dataset: Dataset) -> list[str]:

@@ -167,7 +167,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     Args:
         runs: At their last checkpoint.
         by_position: Whether runs and right labels were put together row by row; else that is so where examples are
-            named by their row numbers.
+            named by their row numbers, unless a harness wrote each with its right answer.
         clusters: Of one run: which examples count together, (N,); None where each counts by itself.
     """
     scores = runs.scores
@@ -275,7 +275,7 @@ def above_constant(runs: Runs, by_position: bool = False) -> AboveConstant:
     silent = silent_codes(runs)
     found = score_above_constant(runs.scores, silent if silent is not None else None if graded else runs.gold)
     constant = None if found.constant is None else "nothing" if silent is not None else runs.label_names[found.constant]
-    rows = by_position or _are_row_numbers(runs.example_ids)
+    rows = by_position or (not runs.keyed and _are_row_numbers(runs.example_ids))
     return AboveConstant(
         constant,
         found.constant_score,

@@ -25,6 +25,7 @@ from goldassay.questions.run_sets import describe_paths, find_runs, read_found, 
 from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs import Runs
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
+from goldassay.runs.missing import on_same_items
 from goldassay.runs.sidecar import read_embeddings, read_relevances
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ def from_runs(
     choice = given.choice if gold is None else replace(given.choice, gold={"": gold})
     found = find_runs(list(given.paths), choice)
     conditions = _as_named(found, choice, given.conditions) if given.conditions else _as_stored(found, choice)
+    if given.choice.rule == "leave-out":
+        kept, _ = on_same_items(list(conditions.values()), [f"the runs of {name}" for name in conditions], "leave-out")
+        conditions = dict(zip(conditions, kept, strict=True))
     first = conditions.get(PAIRED) or next(iter(conditions.values()))
     conditions = {name: _like(runs, first) for name, runs in _whole_first(conditions).items()}
     gold, names = _gold(first, tested)
@@ -215,7 +219,8 @@ def _like(runs: Runs, first: Runs) -> Runs:
         raise InputError(
             f"the runs of {runs.condition} cover {runs.n_examples:,} examples, those of {first.condition} "
             f"{first.n_examples:,}",
-            mend=f"give runs on the same examples, or {option('align', 'intersect')}",
+            mend=f"give runs on the same examples; {option('missing', 'leave-out')} or {option('align', 'intersect')} "
+            "keeps those in common",
         )
     if not np.array_equal(runs.example_ids, first.example_ids):
         rows = aligned(

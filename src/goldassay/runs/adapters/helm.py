@@ -80,6 +80,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 format=NAME,
                 load=partial(_load, by_instance, place, request, path),
                 configuration=configuration,
+                keyed=True,
             )
         )
     return slices

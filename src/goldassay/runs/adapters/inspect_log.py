@@ -93,6 +93,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             # Whether an answer was cut off stands in whole samples alone.
             unrecorded=("truncated",),
             is_trial=len(by_epoch) > 1,
+            keyed=True,
         )
         for epoch, samples in sorted(by_epoch.items())
     ]

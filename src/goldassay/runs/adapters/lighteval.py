@@ -62,6 +62,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             format=NAME,
             load=partial(_load, path, names, request),
             configuration=_configuration(general, task),
+            keyed=True,
         )
     ]
 

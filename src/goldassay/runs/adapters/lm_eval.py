@@ -113,6 +113,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 load=not_loaded if request.listed else partial(_load, kept, request, path, (run.results, task)),
                 configuration=_configuration(run.results, task),
                 unrecorded=("truncated", "error"),
+                keyed=True,
             )
         )
     return slices

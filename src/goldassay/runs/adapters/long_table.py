@@ -16,7 +16,7 @@ Columns are found by name, the first of these that is there (case does not matte
                  to runs at random
     checkpoint   checkpoint, global_step, step, epoch
     model        model, model_name, system
-    dataset      dataset, task, benchmark, benchmark_id
+    dataset      dataset, task, benchmark, benchmark_id; else category, subject or subset where all rows have the same
     split, condition, train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
     status       status, finish_reason, stop_reason: whether an answer has a score, and if not why, in words such as
@@ -71,6 +71,8 @@ _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpo
 _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
+# Where files have one of these each, they are parts of a benchmark and no models.
+_PARTS = ("category", "subject", "subset")
 _ANSWERS = frozenset({"prediction", "score", "logits"})
 
 
@@ -80,16 +82,16 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         return None
     if request.listed and is_large(path):
         return _listed(path, request)
-    table = read_table(path)
-    if table is None:
+    read = read_table(path)
+    if read is None:
         return None
-    table, given = name_fields(table, request.columns)
+    table, given = name_fields(read, request.columns)
     if is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, given, path)
     if not roles.keys() & _ANSWERS:
         return None
-    roles = _with_epochs(roles)
+    roles = _with_part(_with_epochs(roles), table.columns, lambda name: table[name].n_unique() == 1)
     if "example_id" not in roles:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
             # A row a run: somebody's summary beside the runs.
@@ -98,12 +100,12 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if table.height == 0:
         raise _no_rows(path)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
-    table = _dealt(table, keys, roles)
-    if _TRIAL in table.columns:
+    dealt = _dealt(table, keys, roles)
+    if _TRIAL in dealt.columns:
         keys, roles = [*keys, _TRIAL], {**roles, "trial": _TRIAL}
     # Most files hold one run, and to part a table takes longer than to see that.
-    whole = all(table[key].n_unique() == 1 for key in keys)
-    parts = [table] if whole else table.partition_by(keys, maintain_order=True)
+    whole = all(dealt[key].n_unique() == 1 for key in keys)
+    parts = [dealt] if whole else dealt.partition_by(keys, maintain_order=True)
     return [
         _slice(
             part.row(0, named=True),
@@ -140,7 +142,8 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.Da
 def _listed(path: Path, request: Request) -> list[Slice] | None:
     """What `find` finds, without rows, of the key columns alone."""
     table = key_columns(
-        path, lambda name: name.lower() in _KEY_NAMES or _is_of_run(name) or name in request.columns.values()
+        path,
+        lambda name: name.lower() in (*_KEY_NAMES, *_PARTS) or _is_of_run(name) or name in request.columns.values(),
     )
     if table is None or is_beside_the_point(table.columns, request):
         return None
@@ -152,7 +155,7 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
         if len(seeds) > 1 and all(n == 1 for _, n in seeds):
             return None
         raise _no_ids(path)
-    roles = _with_epochs(roles)
+    roles = _with_part(_with_epochs(roles), table.columns, lambda name: len(table.counted([name])) == 1)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
     found = table.counted(keys)
     if not found:
@@ -175,6 +178,12 @@ def _with_epochs(roles: dict[str, str]) -> dict[str, str]:
     if roles.get("example_id") != "sample_id" or roles.get("checkpoint") != "epoch" or "trial" in roles:
         return roles
     return {**{role: name for role, name in roles.items() if role != "checkpoint"}, "trial": "epoch"}
+
+
+def _with_part(roles: dict[str, str], names: list[str], is_one: Callable[[str], bool]) -> dict[str, str]:
+    """The part of a benchmark that all rows are of is the dataset, where no column names that."""
+    part = next((name for name in names if name.lower() in _PARTS and is_one(name)), None)
+    return roles if part is None or "dataset" in roles else {**roles, "dataset": part}
 
 
 def _is_setting(name: str) -> bool:

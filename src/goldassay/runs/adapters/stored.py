@@ -62,6 +62,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             unrecorded=tuple(identity.get("unrecorded", ())),
             numbered=identity.get("numbered") is True,
             is_trial=bool(identity.get("is_trial")),
+            keyed=bool(identity.get("keyed")),
         )
     ]
 

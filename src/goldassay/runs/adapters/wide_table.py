@@ -159,7 +159,7 @@ def _is_list(column: pl.Series) -> bool:
 
 
 def _is_list_value(value: Any) -> bool:
-    return isinstance(value, (list, dict)) or (isinstance(value, str) and value.startswith("["))
+    return isinstance(value, (list, dict)) or (isinstance(value, str) and value.startswith(("[", "{")))
 
 
 def _run(column: str, name: str, kind: str) -> _Run:

@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.fields import fields_of, name_fields, with_keys
 from goldassay.data.row_values import value_codes
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
@@ -73,6 +73,33 @@ class Cells:
     of_answers: bool = False
 
 
+def with_scores(
+    frame: pl.DataFrame, columns: Mapping[str, str], clusters: Sequence[str] = ()
+) -> tuple[pl.DataFrame, Mapping[str, str]]:
+    """A table whose systems are objects, {"m1": {"is_correct": true, "solution": "..."}}, with a column of scores each.
+
+    At least two objects have a field that is called like a score; `score=m1.is_correct` names another. What else the
+    table has is no system: only items, and columns that are named, are kept of it.
+    """
+    system, _, field = columns.get("score", "").partition(".")
+    objects = {name: fields_of(frame[name]) for name in frame.columns if name == system or _holds_objects(frame[name])}
+    for each in [field] if field and system in objects else [] if "score" in columns else SCORES:
+        systems = [name for name, fields in objects.items() if f"{name}.{each}" in fields]
+        if len(systems) > 1:
+            others = {role: name for role, name in columns.items() if role != "score"}
+            named = {part for name in (*others.values(), *clusters) for part in (name, *name.split("+"))}
+            own = [name for name in frame.columns if name in named or normalized(name) in ITEMS]
+            scored, _ = name_fields(frame, {name: f"{name}.{each}" for name in systems})
+            scores = (pl.col(f"{name}.{each}").alias(name) for name in systems)
+            return scored.select(*(name for name in own if name not in systems), *scores), others
+    return frame, columns
+
+
+def _holds_objects(values: pl.Series) -> bool:
+    first = next(iter(values.drop_nulls().head(1).to_list()), None)
+    return isinstance(first, dict) or (isinstance(first, str) and first.startswith("{"))
+
+
 def roles_of(columns: Mapping[str, str]) -> dict[str, str]:
     """Roles of a board's table, by their own names."""
     return {ALIASES.get(role, role): column for role, column in columns.items()}
@@ -105,7 +132,7 @@ def read_cells(
     Raises:
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
     """
-    frame, columns = name_fields(frame, columns)
+    frame, columns = name_fields(*with_scores(frame, columns, clusters))
     frame = with_keys(frame, clusters)
     roles = roles_of(columns)
     ignored = set(roles.pop("ignore", "").split("+")) - {""}

@@ -20,6 +20,7 @@ from goldassay.runs.kinds.board_tables import (
     SYSTEMS,
     columns_of,
     find_column,
+    with_scores,
 )
 from goldassay.runs.kinds.cell_values import as_numbers
 from goldassay.runs.kinds.solved_lists import holds_solved
@@ -50,10 +51,11 @@ class Boards:
         if table.path is not None and table.path.is_dir():
             is_board = not self.has_scale and holds_solved(table.path)
             return Match(self, Strength.OWN_FORMAT, {}, found=()) if is_board else None
+        every = max(1, table.frame.height // _LOOKED_AT)
+        frame, columns = with_scores(table.frame.gather_every(every), columns)
         ignored = set(columns.get("ignore", "").split("+")) - {""}
         roles = {role: column for role, column in columns.items() if role != "ignore"}
-        every = max(1, table.frame.height // _LOOKED_AT)
-        frame = table.frame.gather_every(every).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+        frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
         is_of_runs = any(normalized(name).startswith("config") for name in frame.columns)
         if not frame.height or (is_of_runs and "system" not in roles):
             return None
