@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from goldassay.cli.generate import Command, typer_function
 from goldassay.core.errors import InputError, InterruptionError
@@ -361,3 +362,5 @@ for _words, _spec in COMMANDS.items():
     _parent, _, _name = _words.rpartition(" ")
     _typer = _groups[_parent] if _parent else app
     _typer.command(_name, short_help=_spec.short, cls=SingleValued)(typer_function(_spec))
+# Who runs several commands in one process has them made once.
+root = get_command(app)

@@ -49,11 +49,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     import typer.exceptions
 
-    from goldassay.cli.app import app
+    from goldassay.cli.app import root
 
     try:
         with entered(SHELL), locks_kept():
-            status = app(arguments, prog_name="goldassay", standalone_mode=False)
+            status = root(arguments, prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "goldassay"

@@ -28,6 +28,10 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, np.generic):
         return to_plain(value.item())
     if isinstance(value, np.ndarray):
@@ -38,10 +42,6 @@ def to_plain(value: Any) -> Any:
         return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no plain form")
 
 
