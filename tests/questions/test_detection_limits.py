@@ -70,7 +70,9 @@ def test_each_kind_is_excluded_by_the_reader_that_sees_it() -> None:
     assert [each.limit for each in found.values() if not each.counts] == [1, 1]
     # Words of three kinds at four shares, and form at one; at the last one alone.
     assert {round(share, 2) for shape, share in asked if shape == "word"} == {0.74, 0.76, 0.79}
-    assert [round(share, 2) for shape, share in asked if shape == "form"] == [0.74, 0.76, 0.79, 0.11]
+    assert [round(share, 2) for shape, share in asked if shape == "form"][:4] == [0.74, 0.76, 0.79, 0.11]
+    # It was not found, and so planted in larger shares.
+    assert [round(share, 2) for shape, share in asked if shape == "form"][4:] == list(LARGE_DOSES)
 
 
 @pytest.mark.parametrize("power", [0.3, 0.6, 0.9])
@@ -150,6 +152,37 @@ def test_choices_are_measured_over_chance_alone() -> None:
     assert found["ten words"].limit == pytest.approx(
         max(effect.value + 1.96 * effect.standard_error, DOSES[0]), rel=0.05
     )
+
+
+def test_larger_shares_are_planted_where_small_ones_are_not_found() -> None:
+    """A reader that finds cues only where these are in 18 % of the rows or more."""
+    rows, effects, _ = world({"word": 1.0})
+    before = rows.here["word"]
+
+    def read_copy(planting: Planting, _: Shape, __: int) -> ReaderPredictions:
+        many = np.bincount(planting.cells[planting.cells >= 0], minlength=99) >= 0.17 * rows.codes.size
+        found = (planting.cells >= 0) & many[planting.cells]
+        assert before.predictions is not None
+        return replace(before, predictions=np.where(found, rows.codes, before.predictions))
+
+    found = limits_of(replace(rows, read_copy=read_copy), effects)
+    assert found["ten words"].doses == LARGE_DOSES
+    assert found["ten words"].recovered == (0, 1, 1)
+    assert found["ten words"].limit == pytest.approx(LARGE_DOSES[1])
+
+
+def test_readers_of_places_have_one_measure() -> None:
+    rows, _, _ = world({"word": 1.0})
+    here = {shape: replace(each, of_places=True) for shape, each in rows.here.items()}
+    own = measure_effects(list(here.values()), rows.codes, 3, skill_limits(0.03, 0.12), n_draws=200)
+
+    def read_copy(planting: Planting, shape: Shape, seed: int) -> ReaderPredictions:
+        return replace(rows.read_copy(planting, shape, seed), of_places=True)
+
+    found = limits_of(replace(rows, here=here, read_copy=read_copy), own)
+    (effect,) = own.effects
+    wanted = max(max(effect.value, 0) + 1.96 * effect.standard_error, found["one word"].doses[0])
+    assert found["one word"].limit == pytest.approx(wanted, rel=0.15)
 
 
 def test_the_worst_part_counts_for_each_kind() -> None:

@@ -14,10 +14,7 @@ import goldassay
 from goldassay.core.settings import Settings
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.questions import item_patterns
-from goldassay.questions.item_patterns import _control, _of_items, _pick, as_texts
-from goldassay.questions.leakage import probes
-from goldassay.questions.leakage.item_loading import Posed
+from goldassay.questions.item_patterns import _of_items, _pick, as_texts
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -87,28 +84,6 @@ def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
 
 
 @pytest.mark.parametrize("train", [None, 800])
-def test_what_a_part_does_not_show_is_looked_for_in_all(monkeypatch: pytest.MonkeyPatch, train: int | None) -> None:
-    """Forty items are too few to find what is planted, and of all it is found."""
-    test, tried = items_of(made(800, 0.0, 0)), []
-    known = None if train is None else items_of(made(train, 0.0, 1))
-
-    def parts(clusters: Any, seed: int) -> list[Any]:
-        return [np.arange(40), np.arange(clusters.size)]
-
-    def pick(train: ChoiceItems | None, test: ChoiceItems, *given: Any) -> Any:
-        tried.append((None if train is None else len(train), len(test)))
-        return _pick(train, test, *given)
-
-    monkeypatch.setattr(probes, "control_parts", parts)
-    monkeypatch.setattr(item_patterns, "_pick", pick)
-    groups, settings = np.arange(800), Settings()
-    assert _control(Posed(known, test, ()), groups, None, settings, settings.verdicts.artifacts) == []
-    assert tried == [(None if train is None else 40, 40), (train, 800)]
-    monkeypatch.setattr(probes, "control_parts", lambda clusters, seed: parts(clusters, seed)[:1])
-    (doubt,) = _control(Posed(None, test, ()), groups, None, settings, settings.verdicts.artifacts)
-    assert "are not found by the same readers" in doubt.why
-
-
 @pytest.mark.slow
 def test_clean_items_are_sound() -> None:
     assert goldassay.audit(made(4000, 0.0, 0)).verdicts["artifacts"]["verdict"] == "sound"

@@ -14,6 +14,7 @@ from goldassay.stats.detection import (
     FEW_ROWS,
     FIFTY_WORDS,
     KINDS,
+    LARGE_DOSES,
     MOST_ROWS,
     N_COPIES,
     RARE_SHARE,
@@ -155,6 +156,8 @@ def find_limits(
 ) -> tuple[KindLimit, ...]:
     """The limit of detection of each kind of cue in one part of the input.
 
+    Larger shares are planted, too, of kinds that count and of which no smaller one is excluded.
+
     Args:
         rows: What is planted, and who reads it.
         effects: Of all readers of this part.
@@ -163,15 +166,31 @@ def find_limits(
     """
     of_shapes = [reading for shape, reading in rows.here.items() if shape in shapes]
     wrong = min((float((1 - each.right(rows.gold)).sum()) for each in of_shapes), default=0.0)
-    doses = doses_for(wrong)
     sizes = np.bincount(rows.codes, minlength=rows.n_classes)
     is_rare = sizes[sizes > 0].min() < RARE_SHARE * sizes.sum()
     kinds = [each for each in KINDS if each.shape in shapes and (is_rare or not each.rarest)]
+    found = {each.kind: each for each in _limits_from(rows, effects, kinds, doses_for(wrong), wrong, seed)}
+    missed = [each for each in kinds if each.shape in rows.here and found[each.name].counts]
+    missed = [each for each in missed if found[each.name].limit >= 1]
+    if missed and doses_for(wrong) != LARGE_DOSES:
+        larger = _limits_from(rows, effects, missed, LARGE_DOSES, wrong, seed)
+        found |= {each.kind: each for each in larger if each.limit < 1}
+    return tuple(found.values())
+
+
+def _limits_from(
+    rows: PlantedRows,
+    effects: Sequence[Effect],
+    kinds: Sequence[CueKind],
+    doses: tuple[float, ...],
+    wrong: float,
+    seed: int,
+) -> tuple[KindLimit, ...]:
     copies = _Copies(rows, kinds, doses, seed)
     scales = _scales(rows, effects)
     if not scales:
         return tuple(KindLimit(kind.name, 1.0, kind.counts, (math.nan,) * len(doses), doses) for kind in kinds)
-    planned = [each for each in rows.here if each != "together" and each in shapes]
+    planned = [each for each in rows.here if each != "together"]
     together = copies.read_all(plan_copies(kinds, doses, planned))
     found = []
     for at, kind in enumerate(kinds):
@@ -263,6 +282,9 @@ def _scales(rows: PlantedRows, effects: Sequence[Effect]) -> list[_Scale]:
     found = []
     if not usual.all():
         found.append(scale(ACCURACY, every, None, usual, float(counts[rarest] / gold.size)))
+    # Of places a balanced skill says nothing more.
+    if any(each.of_places for each in rows.here.values()):
+        return found
     groups, _ = balanced_classes(gold, rows.n_classes)
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups > 1:

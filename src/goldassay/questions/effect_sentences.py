@@ -8,7 +8,7 @@ import numpy as np
 
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Headline
-from goldassay.stats.detection import TIMES_LIMIT, planted_share
+from goldassay.stats.detection import FIFTY_WORDS, TIMES_LIMIT, planted_share
 from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data.kinds import ItemKind
     from goldassay.stats.effects import (
         Effect,
         Effects,
@@ -89,16 +90,28 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
     return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
 
 
-def describe_limits(judged: Judged, caution: float, unsound: float) -> str:
-    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen."""
-    counted = " or ".join(each.kind for each in judged.limits if each.counts)
+def describe_limits(judged: Judged, caution: float, unsound: float, items: ItemKind | None = None) -> str:
+    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen.
+
+    Args:
+        judged: What was found.
+        caution: Limit of caution.
+        unsound: Limit of unsound.
+        items: What items are called; None for labelled texts.
+    """
+    *first, last = [each.kind for each in judged.limits if each.counts]
+    counted = f"{', '.join(first)} or {last}" if first else last
+    what = "the label" if items is None else f"the {items.right} {items.option}"
     negligible = ", which is negligible" if judged.at_most < caution else ""
-    others = [each for each in judged.limits if not each.counts]
+    others = [each for each in judged.limits if not each.counts and each.kind != FIFTY_WORDS.name]
+    # It counts wherever the rows are many enough.
+    too_few = " Many words: not shown at this size." if len(others) + len(first) + 1 < len(judged.limits) else ""
     seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < unsound)
     unseen = ", ".join(each.kind for each in others if each.limit >= unsound)
     return (
-        f"Cues of the kinds {counted} give away the label of at most {percent(judged.at_most)} of the rows{negligible}"
-        f"{seen}.{f' These readers cannot see: {unseen}.' if unseen else ''}"
+        f"Cues of the kinds {counted} give away {what} of at most {percent(judged.at_most)} of the "
+        f"{'rows' if items is None else 'items'}{negligible}{seen}.{too_few}"
+        f"{f' These readers cannot see: {unseen}.' if unseen else ''}"
     )
 
 

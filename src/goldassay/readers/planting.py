@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.stats.detection import Planting
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from goldassay.stats.detection import Planting
 
 _LETTERS = 12
 # Each way of writing is so many words in capitals, so many double spaces and so many tabs, 0 to 2 of each.
@@ -39,6 +39,35 @@ def planted_texts(texts: pl.Series, planting: Planting, seed: int) -> pl.Series:
     ]
     written = formed_texts(texts, planting.forms)
     return pl.select(pl.format("{} {} {}", ends[1], written, ends[0])).to_series().rename(texts.name)
+
+
+# Two words that tell together are of this many groups: of one group in right choices, of two in wrong ones.
+N_OPTION_GROUPS = 2
+
+
+def option_planting(planting: Planting, item_of: NDArray[np.int64], right: NDArray[np.bool_], seed: int) -> Planting:
+    """What each of M choices gets: the right ones what is planted in their item, wrong ones nothing.
+
+    Two words that tell together are of one group in right choices; a wrong choice has a word of each group, both drawn
+    from right choices, so that each word stands in right and wrong choices alike.
+
+    Args:
+        planting: What each item gets, of `plant_rows` with two classes of which all items are of the first.
+        item_of: The item of each choice, (M,).
+        right: Which choices are right, (M,).
+        seed: Of the draws.
+    """
+    rng, own = np.random.default_rng((seed, 2)), planting.take(item_of)
+    words = np.where(right[:, np.newaxis], own.words, -1)
+    paired = np.flatnonzero(planting.words[:, 1] >= 0)
+    groups = [paired[planting.words[paired, 0] % N_OPTION_GROUPS == each] for each in range(N_OPTION_GROUPS)]
+    if all(each.size for each in groups):
+        wrong = np.flatnonzero(~right & (own.words[:, 1] >= 0))
+        first = rng.integers(N_OPTION_GROUPS, size=wrong.size)
+        for place, group in enumerate((first, 1 - first)):
+            donors = np.where(group == 0, *(rng.choice(each, wrong.size) for each in groups))
+            words[wrong, place] = planting.words[donors, place]
+    return Planting(own.cells, words, np.where(right, own.forms, 0))
 
 
 def formed_texts(texts: pl.Series, forms: NDArray[np.int64]) -> pl.Series:

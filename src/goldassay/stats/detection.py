@@ -194,7 +194,8 @@ def plant_rows(
         cells: What this copy holds.
         seed: Of the draws.
     """
-    y, rng = np.asarray(codes, np.int64), np.random.default_rng(seed)
+    # A stream of its own: rows that are dealt into folds by the same one would be planted fold by fold.
+    y, rng = np.asarray(codes, np.int64), np.random.default_rng((seed, 1))
     found = Planting(np.full(y.size, -1), np.full((y.size, 2), -1), np.zeros(y.size, np.int64))
     rarest = rarest_label(y, n_classes)
     # Words of a group are those whose number leaves it as remainder.

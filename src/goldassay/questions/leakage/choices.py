@@ -5,13 +5,11 @@ each choice as a row that is right or wrong, and the choice that they find likel
 passage ("paired") or without ("choices_only"). The question alone ("question_only") can tell nothing but the position
 of the answer. Of one file every item is answered by probes of other items, whole clusters of items kept together.
 
-Words and traits of form that lean to right choices by themselves: what readers that weigh all words may miss.
+Naive Bayes on words, a probe of form, and a reader of interactions see the choices alone, too; the first two the
+question alone. Cues of each kind are planted in copies of the items, in the right choice or in the question, and what
+these readers recover says how small a flaw would have been found.
 
-As in pairs (`telling_readings`), a word that gives the right choice away in some items gets lost among thousands that
-tell nothing. Here words that lean by 2, 2.5 and 3 standard errors alone are added up; each choice's score is what they
-say for right, less what they say for wrong, learned from items of other folds of clusters. Likewise the form of the
-choices (capitals, spaces, punctuation, length), which readers of words do not see. Picks that need no training but are
-no rules (`untrained_picks`) are beside them.
+Picks that need no training but are no rules (`untrained_picks`) are too many, and too often honest, to have a limit.
 
 What rules and readers get right among pairs of like length, and readers on each subset: tables of the report.
 """
@@ -30,20 +28,20 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
 from goldassay.data.kinds import CHOICES, PREFERENCES
-from goldassay.data.text_form import form_words
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
-from goldassay.questions.leakage.partial_input import (
-    LEANINGS,
-    LONGEST,
-    PROBES,
-    PartialInputRuns,
+from goldassay.questions.leakage.item_readers import ItemReaders, limits_of_items
+from goldassay.questions.leakage.partial_input import LONGEST, PROBES, PartialInputRuns
+from goldassay.questions.leakage.probes import (
+    N_FOLDS,
+    by_item,
+    choice_hits,
+    masked,
+    read_parts,
 )
-from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.choice_rules import chance_of, measure_positions
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
-from goldassay.readers.naive_bayes import telling_evidence
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.readers.rule_effects import LikeLength, SubsetEffect
@@ -51,10 +49,12 @@ from goldassay.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import dense_codes
 from goldassay.stats.effects import ReaderPredictions
+from goldassay.stats.intervals import normal_quantile
+from goldassay.stats.ratios import LEVEL
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems
     from goldassay.readers.choice_rules import Picks
     from goldassay.readers.rule_effects import RuleEffect
+    from goldassay.stats.detection import Shape
 
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.
 BY_SUBJECT = "rules by subject"
@@ -143,26 +144,11 @@ def choice_evidence(
         hits = {condition: choice_hits(each, test).mean(axis=0) for condition, each in logits.items()}
         further = preference_tables(test, picks, hits, codes)
 
-    def planted(share: float, seed: int) -> Iterator[tuple[NDArray[np.int64], list[ReaderPredictions]]]:
-        """What the probes answer in copies with words in the right choices and in the questions."""
-        parts = (test.kind.alone, test.kind.asked)
-        for copy, rows in planted_copies(posed, groups, share, seed):
-            own = None if codes is None else groups[rows]
-            found = read_parts(copy, own, [seed], most, lambda *_: None, parts)
-            yield (
-                rows,
-                [
-                    ReaderPredictions(
-                        test.kind.part, "quick probe", None, correct=choice_hits(each, copy.test), chance=chance[rows]
-                    )
-                    if condition == test.kind.alone
-                    else ReaderPredictions(
-                        test.kind.question, "quick probe", np.stack([run.argmax(axis=1) for run in each]),
-                        of_places=True,
-                    )
-                    for condition, each in found.items()
-                ],
-            )  # fmt: skip
+    readers = ItemReaders(posed, groups, folds, seeds[0], most)
+    shapes: tuple[Shape, ...] = ("word", "form", "together")
+    by_shape = [readers.read_options(shape) for shape in shapes]
+    if test.ordered:
+        by_shape += [readers.read_questions(shape) for shape in shapes[:2]]
 
     return PartialInputRuns(
         name=test.name,
@@ -185,8 +171,11 @@ def choice_evidence(
         kind=test.kind,
         rules=of_rules,
         positions=measure_positions(test, codes),
-        planted=planted,
-        telling=lambda: telling_choices(posed.train, test, folds, untrained() if untrained else None),
+        by_shape=tuple(by_shape),
+        planted=lambda effects: limits_of_items(readers, by_shape, effects),
+        untrained=lambda limit: untrained_doubts(
+            untrained() if untrained else untrained_picks(test), test, groups, limit
+        ),
         tables={
             RULES: _rule_table(rules),
             SUBJECTS: rules_by_subject(test, picks, codes, settings.seed),
@@ -306,54 +295,37 @@ def _probabilities(
         return np.stack(list(pool.map(lambda each: np.exp(cross_calibrate(each, gold)[rows, gold]), logits)))
 
 
-def telling_choices(
-    train: ChoiceItems | None,
-    test: ChoiceItems,
-    folds: NDArray[np.int64],
-    untrained: Mapping[str, NDArray[np.float64]] | None = None,
-) -> list[ReaderPredictions]:
-    """What words, and traits of form, that lean to right choices pick of each item, from three strengths of leaning on.
+def untrained_doubts(
+    untrained: Mapping[str, NDArray[np.float64]], items: ChoiceItems, groups: NDArray[np.integer], limit: float
+) -> list[Doubt]:
+    """Why nothing is sound where a pick without training may gain the limit, though it is no rule.
 
     Args:
-        train: Items to learn from; None for those of other folds.
-        test: Items to read.
-        folds: Of the read items, whole clusters each, (N,).
-        untrained: What `untrained_picks` finds of the items to read, where it is known.
+        untrained: Of each pick the scores of the choices, (M,).
+        items: N of them.
+        groups: Clusters of the items, (N,).
+        limit: For "unsound".
     """
-    source = test if train is None else train
-    most, chance = int(test.sizes.max()), chance_of(test)
-
-    def reading(name: str, scores: NDArray[np.float64]) -> ReaderPredictions:
-        hits = choice_hits([by_item(scores, test, most)], test)
-        return ReaderPredictions(test.kind.part, name, None, correct=hits, chance=chance)
-
-    def lean(known: pl.Series, asked: pl.Series) -> NDArray[np.float64]:
-        """What each choice's words say for right less what they say for wrong, (strengths, choices)."""
-        scores = np.zeros((len(LEANINGS), test.right.size))
-
-        def read_fold(fold: int) -> None:
-            read = (folds == fold)[test.item_of]
-            learned = np.ones(source.right.size, np.bool_) if train is not None else ~read
-            if learned.any():
-                marks = source.right[learned].astype(np.int64)
-                told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
-                scores[:, read] = told[:, :, 1] - told[:, :, 0]
-
-        with workers(cores()) as pool:
-            list(pool.map(read_fold, np.unique(folds).tolist()))
-        return scores
-
-    found = []
-    for what, known, asked in (
-        ("words", source.texts, test.texts),
-        ("traits of form", form_words(source.texts), form_words(test.texts)),
-    ):
-        scores = lean(known, asked)
-        found += [
-            reading(f"{what} that lean by {least:g} standard errors", own)
-            for least, own in zip(LEANINGS, scores, strict=True)
-        ]
-    return found + [reading(name, scores) for name, scores in (untrained or untrained_picks(test)).items()]
+    chance = chance_of(items)
+    left = np.bincount(groups, 1 - chance)
+    worst = ("", -1.0)
+    for name, scores in untrained.items():
+        hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
+        gained = np.bincount(groups, hits - chance)
+        effect = gained.sum() / left.sum()
+        high = effect + normal_quantile(LEVEL) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
+        worst = max(worst, (name, float(high)), key=lambda each: each[1])
+    name, high = worst
+    if high < limit:
+        return []
+    return [
+        Doubt(
+            f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limit)}: a surface "
+            "pattern, though none of words.",
+            f"Change {items.kind.options} until this tells nothing of the {items.kind.right} ones.",
+            high,
+        )
+    ]
 
 
 def preference_tables(

@@ -59,6 +59,11 @@ class Posed:
     test: ChoiceItems
     inputs: tuple[dict[str, Any], ...]
 
+    @property
+    def parts(self) -> tuple[ChoiceItems, ...]:
+        """Items to learn from, if there are any apart, and those to measure."""
+        return (self.test,) if self.train is None else (self.train, self.test)
+
 
 @dataclass(frozen=True)
 class ItemReading:

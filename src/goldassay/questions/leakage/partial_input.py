@@ -29,7 +29,7 @@ from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.effects import ReaderPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -127,9 +127,9 @@ class PartialInputRuns:
         kind: Of the items, where these are no labelled texts.
         rules: What rules without parameters pick, likewise.
         positions: Whether right choices stand at all places as often, where places mean something.
-        planted: What the readers answer in copies with words planted in a share of the items, by share and seed, and
-            which items are copied: of many a part, then all.
-        telling: What words of choices pick that lean to right ones by themselves.
+        by_shape: What readers of words, of forms and of interactions pick of items.
+        planted: The limits of detection of items, given what all readers gain.
+        untrained: Why nothing is sound by picks without training that are no rules, given the limit for "unsound".
         tables: Further tables of the report, by name.
         doubts: Why nothing here can be called sound.
     """
@@ -161,8 +161,9 @@ class PartialInputRuns:
     kind: ItemKind | None = None
     rules: tuple[ReaderPredictions, ...] = ()
     positions: KeyPositions | None = None
-    planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[ReaderPredictions]]]] | None = None
-    telling: Callable[[], list[ReaderPredictions]] | None = None
+    by_shape: tuple[ReaderPredictions, ...] = ()
+    planted: Callable[[Effects], tuple[KindLimit, ...]] | None = None
+    untrained: Callable[[float], Sequence[Doubt]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
 
@@ -244,7 +245,7 @@ def readings_of(evidence: PartialInputRuns, codes: NDArray[np.int64] | None) -> 
         if is_part(condition)
     ]
     # Of equal ends the first decides: a rule needs no training.
-    return [*evidence.rules, *found]
+    return [*evidence.rules, *found, *evidence.by_shape]
 
 
 def whole_readings(evidence: PartialInputRuns) -> list[ReaderPredictions]:
@@ -372,7 +373,7 @@ def with_spelling(texts: pl.Series, folds: Folds) -> pl.Series:
 
 # The reader that finds cues of each shape. The quick probe finds words too, but what it recovers depends on what else
 # is planted beside them.
-_READERS: dict[Shape, str] = {"word": WORDS, "form": FORM, "together": INTERACTIONS}
+READERS: dict[Shape, str] = {"word": WORDS, "form": FORM, "together": INTERACTIONS}
 
 
 def limits_of_parts(
@@ -403,7 +404,7 @@ def limits_of_parts(
             codes=split.codes,
             n_classes=split.label_counts.size,
             folds=split.folds,
-            here={shape: own[name] for shape, name in _READERS.items() if name in own},
+            here={shape: own[name] for shape, name in READERS.items() if name in own},
             read_rows=partial(_read_copies, split, role, seed),
             clusters=clusters,
             n_independent=effects.n_clusters,

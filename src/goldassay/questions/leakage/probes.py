@@ -252,8 +252,7 @@ def read_parts(
         progress: Told after each probe.
         wanted: The parts, all if not given; the question alone is left out where positions mean nothing.
     """
-    train, test = posed.train, posed.test
-    parts = (test,) if train is None else (train, test)
+    train, test, parts = posed.train, posed.test, posed.parts
     groups = np.arange(len(test)) if codes is None else codes
     kind = test.kind
     wanted = (PAIRED, kind.alone, kind.asked) if wanted is None else wanted
@@ -266,21 +265,21 @@ def read_parts(
         )
         found = {name: [by_item(scores, test, most) for scores in each] for name, each in asked.items()}
     else:
-        found = _ask_choices(posed, groups, seeds, most, conditions, lambda n: progress(n, total))
+        found = ask_choices(posed, groups, seeds, most, conditions, lambda n: progress(n, total))
     if kind.asked in conditions:
         found[kind.asked] = []
         features = build_features(
-            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
+            tokenize_roles({_QUESTION: pl.concat([context_of(each) for each in parts])}), len(parts[0])
         )
         for seed in seeds:
-            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
+            logits = read_positions(features, parts[0].first_right, most, seed, None if train else groups)
             rows = logits[-len(test) :].astype(np.float64)
             found[kind.asked].append(masked(rows, test))
             progress(sum(map(len, found.values())), total)
     return found
 
 
-def _ask_choices(
+def ask_choices(
     posed: Posed,
     groups: NDArray[np.int64],
     seeds: Sequence[int],
@@ -289,12 +288,12 @@ def _ask_choices(
     told: Callable[[int], None],
 ) -> dict[str, list[NDArray[np.float64]]]:
     """Scores of the choices of each item by probes that see each choice as a row that is right or wrong."""
-    train, test = posed.train, posed.test
-    parts = (test,) if train is None else (train, test)
+    train, test, parts = posed.train, posed.test, posed.parts
     n_known = len(parts[0].texts)
     found: dict[str, list[NDArray[np.float64]]] = {}
-    texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
-             _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
+    texts = {_CHOICE: pl.concat([each.texts for each in parts])}
+    if PAIRED in conditions:
+        texts = {_QUESTION: pl.concat([context_of(each).gather(each.item_of) for each in parts]), **texts}
     features = build_features(tokenize_roles(texts), n_known)
     right = parts[0].right.astype(np.int64)
     for condition in (each for each in conditions if each != test.kind.asked):
@@ -313,7 +312,7 @@ def _ask_choices(
     return found
 
 
-def _read_positions(
+def read_positions(
     features: ProbeFeatures, places: NDArray[np.int64], most: int, seed: int, groups: NDArray[np.int64] | None
 ) -> NDArray[np.float32]:
     """Scores of each position by the question: of folds of clusters, or of all rows by the first, (rows, most)."""
@@ -330,7 +329,8 @@ def _folds(groups: NDArray[np.int64]) -> int:
     return max(2, min(N_FOLDS, np.unique(groups).size))
 
 
-def _context(items: ChoiceItems) -> pl.Series:
+def context_of(items: ChoiceItems) -> pl.Series:
+    """Passage and question of each item, (N,)."""
     return items.passages + " " + items.questions
 
 

@@ -13,8 +13,8 @@ from goldassay.data.kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.dropped_rows import left_out_doubts
 from goldassay.questions.effect_sentences import (
-    control_doubt,
     describe_judged,
+    describe_limits,
     effect_rule,
     headline_of,
     scarce_doubts,
@@ -25,6 +25,7 @@ from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.partial_input import (
     PROBES,
+    QUICK,
     form_readings,
     interaction_readings,
     limits_of_parts,
@@ -37,8 +38,7 @@ from goldassay.questions.leakage.partial_input import (
 from goldassay.questions.leakage.result import RULE
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
-from goldassay.stats.detection import TIMES_LIMIT, WORDS_FOR_READERS, planted_share
-from goldassay.stats.effects import ACCURACY, BALANCED, LEAST_CLUSTERS, measure_effects
+from goldassay.stats.effects import BALANCED, LEAST_CLUSTERS, measure_effects
 from goldassay.stats.verdicts import Doubt, Judged, judge_effects
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import LeakageLimits, Settings
+    from goldassay.data.data_split import DataSplit
     from goldassay.data.kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
@@ -138,15 +139,16 @@ def judge(
             )
         )
     elif evidence.planted is not None:
-        if judge_effects(effects, doubts).word == "sound":
-            with steps.step("planting words"):
-                doubts += control_doubts(readings, evidence, codes, limits, seed)
+        with steps.step("planting cues"):
+            effects = replace(effects, limits=evidence.planted(effects))
     elif split is not None:
         with steps.step("planting cues") as progress:
             effects = replace(effects, limits=limits_of_parts(split, readings, effects, codes, seed, progress))
-    if (evidence.telling is not None or split is not None) and judge_effects(effects, doubts).word == "sound":
+    if evidence.untrained is not None:
+        doubts += evidence.untrained(limits.unsound)
+    if split is not None and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
-            doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
+            doubts += telling_doubts(split, evidence, [each.part for each in readings], codes, limits, seed)
     reads_itself = evidence.fold_codes is not None or evidence.chance is not None
     if evidence.test is not None and not reads_itself and judge_effects(effects, doubts).word == "sound":
         with steps.step("reading the test part by itself"):
@@ -237,50 +239,8 @@ def can_plant(evidence: PartialInputRuns) -> bool:
     return evidence.planted is not None or (evidence.test is not None and evidence.train_counts is not None)
 
 
-def control_doubts(
-    readings: Sequence[ReaderPredictions],
-    evidence: PartialInputRuns,
-    codes: NDArray[Any] | None,
-    limits: LeakageLimits,
-    seed: int,
-) -> list[Doubt]:
-    """Why the readers of some part of items could not have found a flaw: one doubt a part without a passed control.
-
-    Args:
-        readings: Those that were measured.
-        evidence: With what is planted in the items.
-        codes: Cluster of each test example, (N,).
-        limits: Words are planted by the one for "unsound".
-        seed: Of what is planted, and of the quick probes.
-    """
-    assert evidence.planted is not None
-    parts = list(dict.fromkeys(each.part for each in readings))
-    # What is not found in a part may be found in all.
-    missed: list[str] = []
-    for rows, found in evidence.planted(planted_share(limits.unsound), seed):
-        own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
-        missed = [
-            part
-            for part in parts
-            if control_doubt(
-                part,
-                limits.unsound,
-                [each for each in found if each.part == part],
-                evidence.gold[rows],
-                limits_of(limits),
-                train_counts=evidence.train_counts,
-                clusters=own,
-                n_words=WORDS_FOR_READERS,
-                seed=seed,
-            )
-            is not None
-        ]
-        if not missed:
-            break
-    return [_of_items(part, limits.unsound) for part in missed]
-
-
 def telling_doubts(
+    split: DataSplit,
     evidence: PartialInputRuns,
     parts: Sequence[str],
     codes: NDArray[Any] | None,
@@ -293,15 +253,9 @@ def telling_doubts(
     word that gives 12 % came out below the limit in 11 of 100 sets. These readers have no say in the effects, since
     each further one widens the intervals of all; they forbid the word sound where one of their upper ends does.
     """
-    if evidence.telling is not None:
-        readings = evidence.telling()
-    else:
-        split = evidence.split
-        assert split is not None
-        conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
-        readings = telling_readings(split, conditions)
+    conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
     found = measure_effects(
-        readings,
+        telling_readings(split, conditions),
         evidence.gold,
         len(evidence.label_names),
         limits_of(limits),
@@ -313,17 +267,14 @@ def telling_doubts(
     doubts = []
     for part in dict.fromkeys(each.part for each in found.effects):
         # Of accuracy too few rows of a rare label can be gained for its upper end to be near.
-        measure = BALANCED if evidence.chance is None else ACCURACY
-        own = (each for each in found.of(part) if each.measurable and each.measure == measure)
+        own = (each for each in found.of(part) if each.measurable and each.measure == BALANCED)
         worst = max(own, key=lambda each: each.high, default=None)
         if worst is not None and worst.high >= limits.unsound:
             doubts.append(
                 Doubt(
                     f"{worst.reader[0].upper()}{worst.reader[1:]} may gain {percent(worst.high)} from the {part} "
                     f"({worst.measure}, upper end), not below {percent(limits.unsound)}.",
-                    "Audit with more training and test rows."
-                    if worst.ordinary_low < limits.caution or evidence.kind is None
-                    else f"Change {evidence.kind.options} until this tells nothing of the {evidence.kind.right} ones.",
+                    "Audit with more training and test rows.",
                     worst.high,
                 )
             )
@@ -343,15 +294,6 @@ def test_part_doubts(
     texts = {name: test.examples[role] for role in test.text_columns if (name := part_name(role)) in parts}
     return within_doubts(
         texts, evidence.gold, len(evidence.label_names), codes, (limits.caution, limits.unsound), read_words, seed
-    )
-
-
-def _of_items(part: str, limit: float) -> Doubt:
-    """The same of items with choices, where words are planted item by item."""
-    return Doubt(
-        f"{WORDS_FOR_READERS} words for each right answer, planted in the {part} of {percent(planted_share(limit))} of "
-        "the items, are not found by the same readers, so that these items cannot show that nothing is there.",
-        "Measure on more items.",
     )
 
 
@@ -450,10 +392,9 @@ def judge_choices(
     if places is not None and uneven and judged.word not in ("caution", "unsound"):
         judged = replace(judged, word="caution", decisive=_of_place(effects), doubts=())
         said = places.sentence
-    decisive = judged.decisive
+    decisive, kind = judged.decisive, evidence.kind or CHOICES
     if decisive is not None:
-        said = f"{_describe(decisive, evidence)} {_compare_with_limit(judged, decisive)}{said}".strip()
-    kind = evidence.kind or CHOICES
+        said = f"{_describe(decisive, evidence)} {_compare_with_limit(judged, decisive, kind)}{said}".strip()
     next_step = {
         "sound": "Keep the report with the items; a stronger model may still find more.",
         "caution": f"Report the score of a model that sees the {kind.options} alone next to every score on these "
@@ -488,15 +429,23 @@ def is_reader(effect: Effect) -> bool:
 
 def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
     assert evidence.chance is not None
-    given = evidence.rules if is_rule(effect) or effect.reader == BY_SUBJECT else ()
-    scores = next((np.mean(np.asarray(each.correct)) for each in given if each.reader == effect.reader), None)
+    given = (*evidence.rules, *evidence.by_shape)
+    scores = next(
+        (
+            each.right(evidence.gold).mean()
+            for each in given
+            if (each.reader, each.part) == (effect.reader, effect.part)
+        ),
+        None,
+    )
     if scores is None:
         runs = evidence.conditions[f"{effect.part.replace(' ', '_')}_only"]
         scores = runs.final().scores.mean()
     who = (
         f"Picking by the {effect.reader} (no training)" if is_rule(effect)
         else "Picking in each subject by the rule that gains most on its other items" if effect.reader == BY_SUBJECT
-        else f"A quick probe that sees only the {effect.part}"
+        else f"{'A quick probe' if effect.reader == QUICK else effect.reader[0].upper() + effect.reader[1:]} that sees "
+        f"only the {effect.part}"
     )  # fmt: skip
     places = evidence.kind is not None and effect.part == evidence.kind.question
     guess = "naming one place" if places else "guessing"
@@ -508,8 +457,10 @@ def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
     )
 
 
-def _compare_with_limit(judged: Judged, effect: Effect) -> str:
+def _compare_with_limit(judged: Judged, effect: Effect, kind: ItemKind) -> str:
     if judged.word == "sound":
+        if any(each.counts for each in judged.limits):
+            return describe_limits(judged, effect.caution, effect.unsound, kind)
         return f"No rule or reader tried here gains {percent(effect.unsound)} or more."
     if judged.word in INCONCLUSIVE:
         return ""
@@ -527,7 +478,7 @@ def _rule(limits: LeakageLimits, kind: ItemKind) -> str:
         f"if the lower end of some rule is at least {percent(limits.unsound)} of what guessing leaves to be gained, "
         f"caution if that of some rule or reader is at least {percent(limits.caution)}, or a place gains as much and "
         f"all places together differ from chance by p < {UNEVEN:g}. Lower ends are simultaneous over all "
-        f"effects. Sound if every upper end lies below the limit for unsound, the readers find "
-        f"{WORDS_FOR_READERS} words planted in {TIMES_LIMIT} times that share of the items, and there are at least "
+        f"effects. Sound if the readers would have found a flaw of the limit for unsound by one, ten or fifty words or "
+        "by form, as copies of the items with such cues show, and there are at least "
         f"{LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )
