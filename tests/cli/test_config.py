@@ -35,8 +35,6 @@ unsound = 0.98
 [verdicts.leakage]
 caution = 0.97
 unsound = 0.98
-caution_information = 0.97
-unsound_information = 0.98
 [verdicts.instability]
 caution_sd = 0.97
 unsound_sd = 0.98

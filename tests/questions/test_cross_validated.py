@@ -14,8 +14,10 @@ from sklearn.naive_bayes import MultinomialNB
 from goldassay.cli.main import run
 from goldassay.core.numbers import percent
 from goldassay.questions import cross_validated
-from goldassay.questions.cross_validated import _cross_fitted, _dealt, read_patterns, read_words, within_doubts
+from goldassay.questions.artifacts.readings import WrittenTexts
+from goldassay.questions.cross_validated import _dealt, read_words, within_doubts
 from goldassay.readers.naive_bayes import SMOOTHING, word_evidence
+from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
 
 WORDS = [f"w{number}" for number in range(300)]
 LIMITS = (0.015, 0.075)
-PATTERNS = read_patterns(25, 0.01)
+
+
+def read_patterns(texts: pl.Series, codes: np.ndarray, n_classes: int, folds: Folds) -> np.ndarray:
+    """As artifacts read the test part."""
+    written = WrittenTexts(texts, codes, folds, tuple("abc")[:n_classes])
+    return written.reader(25, 0.01)(written.forms + " " + texts)
 
 
 def made(
@@ -39,7 +46,7 @@ def made(
     return pl.Series([f"telltale {text}" if known else text for text, known in zip(texts, told, strict=True)]), gold
 
 
-@pytest.mark.parametrize("reader", [read_words, PATTERNS], ids=["words", "patterns"])
+@pytest.mark.parametrize("reader", [read_words, read_patterns], ids=["words", "patterns"])
 @pytest.mark.parametrize("rare", [None, 0.1])
 def test_a_flaw_of_the_test_part_is_doubted(reader: Reader, rare: float | None) -> None:
     texts, gold = made(3000, 0.6, 0, rare=rare)
@@ -48,7 +55,7 @@ def test_a_flaw_of_the_test_part_is_doubted(reader: Reader, rare: float | None) 
     assert f"not surely below {percent(0.075)}" in doubt.why
 
 
-@pytest.mark.parametrize("reader", [read_words, PATTERNS], ids=["words", "patterns"])
+@pytest.mark.parametrize("reader", [read_words, read_patterns], ids=["words", "patterns"])
 def test_without_a_flaw_nothing_is_doubted(reader: Reader) -> None:
     for seed in range(2):
         texts, gold = made(3000, 0, seed)
@@ -63,7 +70,7 @@ def test_clusters_stay_in_one_fold() -> None:
     texts = pl.Series([f"own{row // 10} {' '.join(rng.choice(WORDS, 5))}" for row in range(3000)])
     clusters = np.repeat(np.arange(300), 10)
     apart, joined = (
-        _cross_fitted(texts[rows], gold[rows], 3, folds, read_words)
+        read_words(texts[rows], gold[rows], 3, folds)
         for rows, folds in (_dealt(np.arange(3000), 0), _dealt(clusters, 0))
     )
     assert (apart == gold).mean() > 0.9
@@ -74,15 +81,15 @@ def test_folds_are_of_whole_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = np.random.default_rng(0).integers(0, 200, 5000)
     rows, folds = _dealt(codes, 0)
     assert rows.tolist() == list(range(5000))
-    assert all(np.unique(folds[codes == code]).size == 1 for code in range(200))
-    assert np.bincount(folds).min() > 700
+    assert all(np.unique(folds.codes[codes == code]).size == 1 for code in range(200))
+    assert np.bincount(folds.codes).min() > 700
     monkeypatch.setattr(cross_validated, "MOST_ROWS", 1000)
     rows, folds = _dealt(codes, 0)
     assert 900 < rows.size <= 1000
     assert {code: (codes == code).sum() for code in np.unique(codes[rows])} == {
         code: (codes[rows] == code).sum() for code in np.unique(codes[rows])
     }
-    assert set(folds.tolist()) == set(range(5))
+    assert folds.read == tuple(range(5))
 
 
 def test_words_are_read_as_scikit_learn_reads_them() -> None:
@@ -98,7 +105,7 @@ def test_words_are_read_as_scikit_learn_reads_them() -> None:
 
 def test_a_label_without_rows_is_named_by_nothing() -> None:
     texts, gold = made(300, 0.5, 1)
-    assert set(read_words(texts, gold, 5, texts).tolist()) <= {0, 1, 2}
+    assert set(read_words(texts, gold, 5, Folds.of_all(np.arange(300) % 5)).tolist()) <= {0, 1, 2}
 
 
 def test_mining_does_not_call_such_a_test_part_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

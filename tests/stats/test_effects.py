@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.errors import InputError
 from goldassay.stats import ratios
-from goldassay.stats.detection import filling_word, planted_rows, planted_word
+from goldassay.stats.detection import filling_word, planted_word
 from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
@@ -476,29 +476,6 @@ def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     rows = np.bincount(gold)
     recall = np.array([(named == gold)[gold == k].mean() for k in (0, 1)])
     assert found.standard_error == pytest.approx(2 * math.sqrt((recall * (1 - recall) / rows).sum() / 4), rel=0.03)
-
-
-@given(
-    seed=st.integers(0, 20),
-    share=st.floats(0.02, 0.5),
-    weights=st.lists(st.integers(1, 9), min_size=2, max_size=6),
-    n_words=st.sampled_from([1, 10, 50]),
-)
-@settings(max_examples=30, deadline=None)
-def test_planted_words_have_the_skill_they_are_planted_with(
-    seed: int, share: float, weights: list[int], n_words: int
-) -> None:
-    shares = np.sort(np.array(weights) / sum(weights))[::-1]
-    gold = np.repeat(np.arange(shares.size), np.round(4000 * shares).astype(int))
-    constant = int(np.bincount(gold).argmax())
-    rows = planted_rows(gold, shares.size, share, constant, n_words, seed)
-    assert (rows[gold == constant] == -1).all()
-    named = np.where(rows >= 0, gold, constant)
-    rest = gold != constant
-    assert (named == gold)[rest].mean() == pytest.approx(share, abs=0.005)
-    for label in set(range(shares.size)) - {constant}:
-        of_word = np.bincount(rows[(gold == label) & (rows >= 0)], minlength=n_words)
-        assert np.ptp(of_word) <= 1
 
 
 def test_planted_and_filling_words_share_no_beginning() -> None:

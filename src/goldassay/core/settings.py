@@ -157,12 +157,10 @@ class ArtifactLimits(StrictSection):
 
 
 class LeakageLimits(StrictSection):
-    """Accuracy or balanced skill of a partial input, and its share of the label's information."""
+    """Accuracy or balanced skill of a partial input: shares of what naming one label leaves to be gained."""
 
     caution: float = Field(default=0.03, ge=0, le=1)
     unsound: float = Field(default=0.12, ge=0, le=1)
-    caution_information: float = Field(default=0.01, ge=0, le=1)
-    unsound_information: float = Field(default=0.05, ge=0, le=1)
 
 
 class InstabilityLimits(StrictSection):
@@ -227,7 +225,6 @@ class VerdictSettings(StrictSection):
         for name, low, high in (
             ("artifacts", self.artifacts.caution, self.artifacts.unsound),
             ("leakage", self.leakage.caution, self.leakage.unsound),
-            ("leakage", self.leakage.caution_information, self.leakage.unsound_information),
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
             ("sensitivity", self.sensitivity.caution_sd, self.sensitivity.unsound_sd),
             ("judgments", self.judgments.caution, self.judgments.unsound),

@@ -9,20 +9,16 @@ Source: Stone 1974, cross-validatory choice and assessment of statistical predic
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goldassay.core.numbers import percent
-from goldassay.data.text_form import form_words
-from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
-from goldassay.questions.artifacts.measures.mining import mine_patterns
-from goldassay.questions.artifacts.measures.presence import lifted_patterns
 from goldassay.questions.effect_sentences import skill_limits
-from goldassay.readers.naive_bayes import word_evidence
+from goldassay.readers.naive_bayes import word_evidence_of_folds
 from goldassay.stats.effects import BALANCED, ReaderPredictions, measure_effects
+from goldassay.stats.folds import N_FOLDS, Folds
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
@@ -31,55 +27,23 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    # Training texts, their labels (N,), K, and M other texts -> a label for each of these, (M,).
-    Reader = Callable[[pl.Series, NDArray[np.int64], int, pl.Series], NDArray[np.int64]]
+    # N texts, their labels (N,), K and folds -> the label that the texts of other folds name for each, (N,).
+    Reader = Callable[[pl.Series, NDArray[np.int64], int, Folds], NDArray[np.int64]]
 
-N_FOLDS = 5
 # Of a larger test part so many rows, in whole clusters, are read.
 MOST_ROWS = 20_000
 _N_DRAWS = 500
 
 
-def read_words(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, others: pl.Series) -> NDArray[np.int64]:
-    """The label that the words of a text and the spelling of its rare words stand for, by naive Bayes, (M,).
+def read_words(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, folds: Folds) -> NDArray[np.int64]:
+    """The label that the words of a text and the spelling of its rare words stand for, by naive Bayes, (N,).
 
     The shares of the labels are left aside, so that a rare label is named as readily as a frequent one.
     """
-    known, asked = spelled_with(texts, others)
-    evidence = word_evidence(texts + " " + known, codes, n_classes, others + " " + asked)
+    spelled, _ = spelled_with(texts, texts.clear())
+    evidence = word_evidence_of_folds(texts + " " + spelled, codes, n_classes, folds)
     evidence[:, np.bincount(codes, minlength=n_classes) == 0] = -np.inf
     return evidence.argmax(axis=1)
-
-
-def read_patterns(min_count: int, q: float) -> Reader:
-    """A reader by lift: the label of the strongest word, or feature of the form, of a text that is significant.
-
-    Args:
-        min_count: Fewest texts of a pattern.
-        q: Largest q of one that counts.
-    """
-
-    def read(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, others: pl.Series) -> NDArray[np.int64]:
-        names = [str(code) for code in range(n_classes)]
-        known, asked = spelled_with(texts, others, min_count)
-        found = np.full(len(others), -1, np.int64)
-        lifts = np.zeros(len(others))
-        for own, other in (
-            (texts.str.to_lowercase(), others.str.to_lowercase()),
-            (form_words(texts) + " " + known, form_words(others) + " " + asked),
-        ):
-            with warnings.catch_warnings():
-                # Texts so few that nothing is frequent tell nothing.
-                warnings.simplefilter("ignore", UserWarning)
-                mined = mine_patterns(
-                    tokenize(own.to_list(), "whitespace"), codes, 1, 0, min_count, "whitespace", label_names=names
-                )
-            labels, strength = lifted_patterns([mined], q).strongest_in(mined.tokenized(other.to_list()))
-            found = np.where(strength > lifts, labels, found)
-            lifts = np.maximum(strength, lifts)
-        return np.where(found < 0, int(np.bincount(codes, minlength=n_classes).argmax()), found)
-
-    return read
 
 
 def within_doubts(
@@ -99,14 +63,14 @@ def within_doubts(
         n_classes: K.
         clusters: Codes of clusters, (N,); None where each row is its own.
         limits: Of skills, for caution and unsound.
-        reader: Learns from some rows and reads others.
+        reader: Reads each fold by what the others teach.
         seed: Of the folds and of the draws behind the intervals.
     """
     codes = np.arange(gold.size) if clusters is None else clusters
     rows, folds = _dealt(codes, seed)
     doubts = []
     for part, whole in texts.items():
-        named = _cross_fitted(whole.fill_null("")[rows], gold[rows], n_classes, folds, reader)
+        named = reader(whole.fill_null("")[rows], gold[rows], n_classes, folds)
         found = measure_effects(
             [ReaderPredictions(part, "readers of the test part", named[np.newaxis])],
             gold[rows],
@@ -133,8 +97,8 @@ def within_doubts(
     return doubts
 
 
-def _dealt(codes: NDArray[np.int64], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of drawn clusters, ascending, at most `MOST_ROWS`, and the fold of each."""
+def _dealt(codes: NDArray[np.int64], seed: int) -> tuple[NDArray[np.int64], Folds]:
+    """Rows of drawn clusters, ascending, at most `MOST_ROWS`, and their folds."""
     _, members = np.unique(codes, return_inverse=True)
     rng = np.random.default_rng(seed)
     order = rng.permutation(int(members.max()) + 1)
@@ -144,15 +108,4 @@ def _dealt(codes: NDArray[np.int64], seed: int) -> tuple[NDArray[np.int64], NDAr
     # By size in snake order would be more even; clusters are many and small where anything can be called sound.
     fold[order[kept]] = np.arange(int(kept.sum())) % N_FOLDS
     rows = np.flatnonzero(fold[members] >= 0)
-    return rows, fold[members[rows]]
-
-
-def _cross_fitted(
-    texts: pl.Series, gold: NDArray[np.int64], n_classes: int, folds: NDArray[np.int64], reader: Reader
-) -> NDArray[np.int64]:
-    named = np.full(gold.size, int(np.bincount(gold, minlength=n_classes).argmax()), np.int64)
-    for fold in range(N_FOLDS):
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        if inside.size and outside.size:
-            named[inside] = reader(texts[outside], gold[outside], n_classes, texts[inside])
-    return named
+    return rows, Folds.of_all(fold[members[rows]])

@@ -1,4 +1,4 @@
-"""Effects in words, and the positive control; every question that judges by effects uses these."""
+"""Effects in words; every question that judges by effects uses these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Headline
-from goldassay.stats.detection import FIFTY_WORDS, TIMES_LIMIT, planted_share
+from goldassay.stats.detection import FIFTY_WORDS
 from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
@@ -16,13 +16,10 @@ from goldassay.stats.effects import (
     LEAST_CLUSTERS,
     LEAST_ROWS,
     Limits,
-    measure_effects,
 )
-from goldassay.stats.verdicts import Doubt, Judged, judge_effects
+from goldassay.stats.verdicts import Doubt, Judged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from goldassay.data.kinds import ItemKind
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
         Effect,
         Effects,
         Measure,
-        ReaderPredictions,
     )
 
 # What each measure is a share of.
@@ -39,16 +35,12 @@ OF = {
     BALANCED: "of the mean recall that naming one label leaves to be gained",
     INFORMATION: "of the information in the label",
 }
-# Draws for a planted copy, of which only one question is asked: whether an interval lies above 0.
-_CONTROL_DRAWS = 500
 
 
-def skill_limits(
-    caution: float, unsound: float, information: tuple[float, float] = (0.01, 0.05)
-) -> dict[Measure, Limits]:
-    """Limits of the three measures."""
+def skill_limits(caution: float, unsound: float) -> dict[Measure, Limits]:
+    """Limits of the two skills; no share of the label's information decides anything."""
     skill = Limits(caution, unsound)
-    return {"accuracy skill": skill, "balanced skill": skill, "information share": Limits(*information)}
+    return {ACCURACY: skill, BALANCED: skill, INFORMATION: Limits(1.0, 1.0)}
 
 
 def describe_effect(effect: Effect) -> str:
@@ -71,8 +63,8 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
         nothing = ["No reader tried here tells any rows apart."] if judged.word == "sound" else []
         return " ".join([*nothing, *(doubt.why for doubt in judged.doubts)])
     said = describe_effect(effect)
+    left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
     if judged.word == "sound":
-        left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
         if any(each.counts for each in judged.limits):
             return f"{describe_limits(judged, effect.caution, effect.unsound)}{left_out}"
         parts = len({(each.part, each.reader) for each in effects.effects})
@@ -85,7 +77,7 @@ def describe_judged(judged: Judged, effects: Effects) -> str:
         )
     if judged.word == "unresolved":
         between = f"Unresolved between {percent(max(0.0, judged.low))} and {percent(judged.at_most)}"
-        return f"{between}: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
+        return f"{between}: {said}. " + " ".join(doubt.why for doubt in judged.doubts) + left_out
     limit = effect.unsound if judged.word == "unsound" else effect.caution
     return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
 
@@ -103,9 +95,11 @@ def describe_limits(judged: Judged, caution: float, unsound: float, items: ItemK
     counted = f"{', '.join(first)} or {last}" if first else last
     what = "the label" if items is None else f"the {items.right} {items.option}"
     negligible = ", which is negligible" if judged.at_most < caution else ""
-    others = [each for each in judged.limits if not each.counts and each.kind != FIFTY_WORDS.name]
-    # It counts wherever the rows are many enough.
-    too_few = " Many words: not shown at this size." if len(others) + len(first) + 1 < len(judged.limits) else ""
+    others = [each for each in judged.limits if not each.counts]
+    # Of few rows its limit differs too much from one set of words to the next.
+    many = [each for each in others if each.kind == FIFTY_WORDS.name and each.limit < unsound]
+    others = [each for each in others if each not in many]
+    too_few = " Many words: not shown at this size." if many else ""
     seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < unsound)
     unseen = ", ".join(each.kind for each in others if each.limit >= unsound)
     return (
@@ -115,59 +109,10 @@ def describe_limits(judged: Judged, caution: float, unsound: float, items: ItemK
     )
 
 
-def control_doubt(
-    part: str,
-    limit: float,
-    planted: Sequence[ReaderPredictions],
-    gold: NDArray[np.integer],
-    limits: Mapping[Measure, Limits],
-    *,
-    train_counts: NDArray[np.integer] | None,
-    clusters: NDArray[np.integer] | None,
-    n_words: int,
-    seed: int,
-) -> Doubt | None:
-    """The positive control of one part: None where the readers find planted words, else why nothing can be shown.
-
-    Found is more than noticed: some lower end is above 0, and the copy does not come out as sound by its intervals. A
-    reader that finds a tenth of what is planted passes by the first alone.
-
-    Args:
-        part: Of the input.
-        limit: For "unsound"; `planted_share` of it holds a word.
-        planted: What the readers name in the copy with the words.
-        gold: Codes of the labels, (N,).
-        limits: Of each measure.
-        train_counts: Training rows of each label, (K,).
-        clusters: Codes of clusters, (N,).
-        n_words: How many words a label are planted.
-        seed: Of the draws.
-    """
-    n_classes = int(gold.max()) + 1 if train_counts is None else len(train_counts)
-    found = measure_effects(
-        planted,
-        gold,
-        n_classes,
-        limits,
-        train_counts=train_counts,
-        clusters=clusters,
-        seed=seed,
-        n_draws=_CONTROL_DRAWS,
-    )
-    noticed = any(each.measurable and each.ordinary_low > 0 for each in found.effects)
-    if noticed and judge_effects(found).word != "sound":
-        return None
-    return Doubt(
-        f"{n_words} words a label, planted in {percent(planted_share(limit))} of the {part} texts of each label but "
-        "the most frequent, are not found by the same readers, so that these rows cannot show that nothing is there.",
-        "Audit with more training and test rows.",
-    )
-
-
 def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] | None) -> list[Doubt]:
     """Why readers could not learn some label that the effects count; empty where each has training rows enough.
 
-    The positive control is of all labels together: words of the frequent ones suffice to pass it.
+    Planted cues are of all labels together: those of the frequent ones suffice to be found.
 
     Args:
         gold: Codes of the labels of the test rows, (N,).
@@ -211,28 +156,12 @@ def unheld_doubts(part: str, found: tuple[int, int] | None, threshold: float) ->
     ]
 
 
-def effect_rule(
-    quantity: str, caution: float, unsound: float, n_words: int = 0, information: tuple[float, float] | None = None
-) -> str:
-    """The rule that a report states next to a verdict by effects, where a control of so many words a label is planted.
-
-    Without one the limits of detection say what is sound.
-    """
-    bits = (
-        ""
-        if information is None
-        else f"; of the label's information {percent(information[1])} and {percent(information[0])}"
-    )
-    shown = (
-        f"every upper end lies below the limit for unsound, the same readers find {n_words} words a label planted at "
-        f"{TIMES_LIMIT} times that limit"
-        if n_words
-        else "the readers would have found a flaw of the limit for unsound by one, ten or fifty words or by form, "
-        "as copies of the rows with such cues show"
-    )
+def effect_rule(quantity: str, caution: float, unsound: float) -> str:
+    """The rule that a report states next to a verdict by effects and limits of detection."""
     return (
         f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
-        f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
-        f"all effects. Sound if {shown}, each label that counts has {LEAST_ROWS} training rows, and there are at least "
-        f"{LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
+        f"label leaves to be gained, caution if at least {percent(caution)}. Lower ends are simultaneous over "
+        f"all effects. Sound if the readers would have found a flaw of the limit for unsound by each kind of cue that "
+        f"counts, as copies of the rows with such cues show, each label that counts has {LEAST_ROWS} training rows, "
+        f"and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
     )

@@ -346,33 +346,6 @@ def planted_share(limit: float) -> float:
     return min(1.0, TIMES_LIMIT * limit)
 
 
-def planted_rows(
-    codes: NDArray[np.integer], n_classes: int, share: float, constant: int, n_words: int, seed: int
-) -> NDArray[np.int64]:
-    """Which word of its label each row gets, (N,), -1 for none: a random `share` of each label but the constant one.
-
-    The words of a label are dealt out in turn, so that they are equally frequent. A reader that names the label of the
-    word where there is one, and the constant label elsewhere, has an accuracy skill and a balanced skill of `share`,
-    whatever the shares of the labels and however many there are.
-
-    Args:
-        codes: Labels of the rows, (N,).
-        n_classes: K.
-        share: Of the rows, from 0 to 1; of each label at least one.
-        constant: The label that gets no word, the most frequent one.
-        n_words: Words of each label; together they are in the share of its rows that is planted.
-        seed: Of the draw.
-    """
-    rng = np.random.default_rng(seed)
-    found = np.full(np.asarray(codes).size, -1, dtype=np.int64)
-    for label in range(n_classes):
-        rows = np.flatnonzero(codes == label)
-        if label != constant and rows.size:
-            n = max(1, round(share * rows.size))
-            found[rng.choice(rows, n, replace=False)] = np.arange(n) % n_words
-    return found
-
-
 def control_parts(clusters: NDArray[np.integer], seed: int, most: int = ROWS_FOR_CONTROL) -> list[NDArray[np.int64]]:
     """Rows to plant words in, ascending: of many a random part, about `most`, and all, for what is not found there.
 

@@ -15,7 +15,7 @@ from goldassay.questions.artifacts.result import (
     PatternsResult,
     StrongPattern,
 )
-from goldassay.questions.effect_tables import table_of_effects
+from goldassay.questions.effect_tables import table_of_effects, table_of_limits
 
 _CLASSES = {
     "easy": "every pattern in it points to its label",
@@ -54,7 +54,11 @@ def _parts(found: ArtifactsResult) -> tuple[Part, ...]:
         return (Part("artifacts_difficulty", _difficulty(found)), *map(_shown, _of_classes(found)))
     assert isinstance(found, PatternsResult)
     return (
-        *(() if found.effects is None else (_shown(table_of_effects(found.effects)),)),
+        *(
+            ()
+            if found.effects is None
+            else map(_shown, (table_of_effects(found.effects), table_of_limits(found.effects)))
+        ),
         Part("artifacts_scatter"),
         Part("artifacts_strongest", _strongest(found)),
         _shown(_by_lift(found)),

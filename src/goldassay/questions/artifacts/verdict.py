@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Verdict, not_measurable
-from goldassay.questions.cross_validated import read_patterns, within_doubts
+from goldassay.core.verdicts import Verdict
+from goldassay.questions.artifacts.readings import WrittenTexts
+from goldassay.questions.cross_validated import within_doubts
+from goldassay.questions.detection_limits import largest_limits
 from goldassay.questions.effect_sentences import (
-    control_doubt,
     describe_judged,
     effect_rule,
     headline_of,
@@ -17,7 +19,6 @@ from goldassay.questions.effect_sentences import (
     unheld_doubts,
 )
 from goldassay.readers.interactions import INTERACTIONS
-from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
 from goldassay.stats.effects import measure_effects
 from goldassay.stats.verdicts import Doubt, judge_effects
 
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.measures.difficulty import Giveaway
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.stats.effects import Effects
+    from goldassay.stats.folds import Folds
 
 QUANTITY = (
     "what guessing by pattern and by interactions of words gains on the test set (accuracy and balanced skill, by "
@@ -41,8 +44,8 @@ QUANTITY = (
 def measure_patterns(
     readings: Sequence[PatternReadings], clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
 ) -> Effects:
-    """What each way of guessing by pattern of words or of form gains, with intervals over clusters of test rows."""
-    return measure_effects(
+    """What each reader gains, with intervals over clusters of test rows, and the limits of detection."""
+    effects = measure_effects(
         [reading for each in readings for reading in each.readings],
         readings[0].gold,
         readings[0].train_counts.size,
@@ -52,6 +55,7 @@ def measure_patterns(
         seed=seed,
         label_names=readings[0].label_names,
     )
+    return replace(effects, limits=largest_limits(each.limits(effects, clusters) for each in readings))
 
 
 def judge_artifacts(
@@ -81,19 +85,13 @@ def judge_artifacts(
         limits: When to say caution or unsound.
     """
     first = readings[0]
-    if not any(each.n_mined for each in readings):
-        return not_measurable(
-            f"No pattern occurs in as many as {first.min_count} training examples: the training part is too small "
-            "to search.",
-            "Audit with more training examples.",
-        )
     found = [
         *doubts,
         *scarce_doubts(first.gold, first.train_counts),
         *(doubt for each in readings for doubt in unheld_doubts(each.part, each.unheld, each.threshold)),
     ]
     judged = judge_effects(effects, found)
-    if judged.word == "sound":
+    if judged.word == "sound" and not first.by_folds:
         judged = judge_effects(effects, [doubt for each in readings for doubt in _own_doubts(each, clusters, limits)])
     word = judged.word
     evidence = describe_judged(judged, effects)
@@ -105,6 +103,8 @@ def judge_artifacts(
             f"{percent(given.precision.value)}: {signed_points(gain.value, 1)} points of accuracy "
             f"({points(gain.low)} to {points(gain.high)}) over always naming the most frequent training label."
         )
+    elif not any(each.n_mined for each in readings):
+        evidence += f" No pattern of words occurs in as many as {first.min_count} training examples."
     else:
         evidence += (
             f" No word pattern gives its label in more than {percent(threshold)} of its training examples beyond "
@@ -126,33 +126,25 @@ def judge_artifacts(
             if is_part
             else "read rows of each label."
         )
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_PATTERNS)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
     rule += "" if is_part else " For a single text at most caution."
     headline = None if decisive is None else headline_of(decisive)
     return Verdict(word, evidence, headline, next_step, rule, judged.bound)
 
 
 def _own_doubts(readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits) -> list[Doubt]:
-    """Why one text cannot be called sound: planted words are not found, or the test rows tell of themselves."""
-    doubt = control_doubt(
-        readings.part,
-        limits.unsound,
-        readings.planted(planted_share(limits.unsound)),
-        readings.gold,
-        skill_limits(limits.caution, limits.unsound),
-        train_counts=readings.train_counts,
-        clusters=clusters,
-        n_words=WORDS_FOR_PATTERNS,
-        seed=readings.seed,
-    )
-    if doubt is not None or readings.by_folds:
-        return [] if doubt is None else [doubt]
+    """Why one text cannot be called sound: words or features of the form of other test rows may tell as much."""
+
+    def read(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, folds: Folds) -> NDArray[np.int64]:
+        written = WrittenTexts(texts, codes, folds, tuple(map(str, range(n_classes))))
+        return written.reader(readings.min_count, readings.q)(written.forms + " " + texts.str.to_lowercase())
+
     return within_doubts(
         {readings.part: readings.texts},
         readings.gold,
         readings.train_counts.size,
         clusters,
         (limits.caution, limits.unsound),
-        read_patterns(readings.min_count, readings.q),
+        read,
         readings.seed,
     )

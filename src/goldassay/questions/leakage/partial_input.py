@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
     from goldassay.data.kinds import ItemKind
+    from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions
     from goldassay.runs import Runs
@@ -378,6 +379,7 @@ READERS: dict[Shape, str] = {"word": WORDS, "form": FORM, "together": INTERACTIO
 
 def limits_of_parts(
     split: DataSplit,
+    patterns: Sequence[PatternReadings],
     readings: Sequence[ReaderPredictions],
     effects: Effects,
     clusters: NDArray[np.int64] | None,
@@ -388,6 +390,7 @@ def limits_of_parts(
 
     Args:
         split: Rows with their texts.
+        patterns: What artifacts read of each part; of the same rows they have read copies.
         readings: What the readers of each part name.
         effects: Of these.
         clusters: Of the rows that are read, (N,).
@@ -405,7 +408,9 @@ def limits_of_parts(
             n_classes=split.label_counts.size,
             folds=split.folds,
             here={shape: own[name] for shape, name in READERS.items() if name in own},
-            read_rows=partial(_read_copies, split, role, seed),
+            read_rows=partial(
+                _read_copies, split, role, seed, next((each for each in patterns if each.part == part), None)
+            ),
             clusters=clusters,
             n_independent=effects.n_clusters,
         )
@@ -415,7 +420,12 @@ def limits_of_parts(
 
 
 def _read_copies(
-    split: DataSplit, role: str, seed: int, rows: NDArray[np.int64], folds: Folds
+    split: DataSplit,
+    role: str,
+    seed: int,
+    patterns: PatternReadings | None,
+    rows: NDArray[np.int64],
+    folds: Folds,
 ) -> Callable[[Planting, Shape, int], ReaderPredictions]:
     """What reads copies of some rows; see `ReadText`."""
     texts, codes = split.texts(role)[rows], split.codes[rows]
@@ -432,6 +442,8 @@ def _read_copies(
     def read(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
         if shape == "word":
             return _by_words(part_name(role), words()(planting.words[:, 0]), counts, codes[folds.rows])
+        if shape == "together" and patterns is not None and patterns.written.codes.size == split.codes.size:
+            return patterns.read_together(rows, folds, planting, of_copy)
         copy = parts().with_texts(role, planted_texts(texts, planting, of_copy))
         readers = form_readings if shape == "form" else interaction_readings
         return readers(copy, [f"{role}_only"], seed)[0]

@@ -65,7 +65,7 @@ TELLING_DRAWS = 500
 UNEVEN = 0.001
 # Rules that name a place, of choices and of preferences.
 _OF_PLACES = tuple(f"{RULE}{name}" for name in ("position ", "first", "second"))
-QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill, share of the label's information)"
+QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill)"
 
 
 def judge(
@@ -143,7 +143,9 @@ def judge(
             effects = replace(effects, limits=evidence.planted(effects))
     elif split is not None:
         with steps.step("planting cues") as progress:
-            effects = replace(effects, limits=limits_of_parts(split, readings, effects, codes, seed, progress))
+            effects = replace(
+                effects, limits=limits_of_parts(split, patterns, readings, effects, codes, seed, progress)
+            )
     if evidence.untrained is not None:
         doubts += evidence.untrained(limits.unsound)
     if split is not None and judge_effects(effects, doubts).word == "sound":
@@ -210,8 +212,8 @@ def part_rows(report: SingleSentenceReport) -> list[ConditionAccuracy]:
 
 
 def limits_of(limits: LeakageLimits) -> dict[Measure, EffectLimits]:
-    """Limits of the three measures."""
-    return skill_limits(limits.caution, limits.unsound, (limits.caution_information, limits.unsound_information))
+    """Limits of the measures."""
+    return skill_limits(limits.caution, limits.unsound)
 
 
 def measure_readings(
@@ -358,8 +360,7 @@ def judge_leakage(
         "caution": "Report the score of a partial-input model next to every score on this benchmark.",
         "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
     }.get(judged.word, judged.mend)
-    information = (limits.caution_information, limits.unsound_information)
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, information=information)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
     rule += " Sound takes two runs of every part."
     headline = None if judged.decisive is None else headline_of(judged.decisive)
     return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound)
