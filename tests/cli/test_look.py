@@ -68,7 +68,7 @@ def test_the_command_prints_and_writes_the_same(tmp_path: Path) -> None:
 def test_what_is_of_no_kind_is_said_and_not_refused(tmp_path: Path) -> None:
     found = goldassay.look(pl.DataFrame({"x": [1, 2], "y": [3, 4]}))
     assert (found.kind, found.command) == ("", "")
-    assert found.problem == "nothing speaks for any kind"
+    assert found.problem == "the columns 'x', 'y' are of no kind"
     both = [{**row, **other} for row, other in zip(ROWS["choices"], ROWS["preferences"], strict=True)]
     found = goldassay.look(write(tmp_path / "both.jsonl", both))
     assert "fits two kinds equally" in found.problem

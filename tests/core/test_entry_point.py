@@ -13,7 +13,7 @@ from goldassay.core.entry_point import PYTHON, SHELL, entered, entry_point, opti
 
 ROOT = Path(goldassay.__file__).parent
 # Another program's command is named as one types it.
-FOREIGN = "inspect log convert"
+FOREIGN = ("inspect log convert", "opencompass CONFIG", "evalplus.evaluate")
 ERRORS = {"InputError", "GoldassayError", "OutputError", "TrainingError", "error"}
 
 
@@ -21,7 +21,7 @@ ERRORS = {"InputError", "GoldassayError", "OutputError", "TrainingError", "error
     ("name", "value", "shell", "python"),
     [
         ("columns", "label=NAME", "--columns label=NAME", "columns={'label': NAME}"),
-        ("columns", "premise=a,hypothesis=b c", "--columns premise=a,hypothesis=b c",
+        ("columns", "premise=a,hypothesis=b c", "--columns 'premise=a,hypothesis=b c'",
          "columns={'premise': 'a', 'hypothesis': 'b c'}"),
         ("labels", "0=entailment,...", "--labels 0=entailment,...", "labels={'0': 'entailment', ...}"),
         ("label_names", "NAME,NAME,...", "--label-names NAME,NAME,...", "label_names=[NAME, NAME, ...]"),
@@ -82,7 +82,7 @@ def test_no_error_outside_the_commands_spells_an_option(room: str) -> None:
         f"{file.relative_to(ROOT)}: {text}"
         for file in ROOT.joinpath(room).rglob("*.py")
         for text in options_written(ast.parse(file.read_text(encoding="utf-8")))
-        if FOREIGN not in text
+        if not any(each in text for each in FOREIGN)
     }
     assert not found
 

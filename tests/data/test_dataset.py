@@ -119,9 +119,12 @@ def test_no_rows_and_no_table():
         Dataset.from_frame({"text": ["a"], "label": ["x", "y"]})
 
 
-def test_lists_are_no_text():
+def test_lists_of_texts_are_joined():
+    found = Dataset.from_frame({"text": [["a", "b"], ["c"]], "label": ["x", "y"]})
+    assert found.examples["text"].to_list() == ["a\nb", "c"]
+    assert any("'text' are joined" in said for said in found.provenance.decisions)
     with pytest.raises(InputError, match="lists or objects, not text"):
-        Dataset.from_frame({"text": [["a"], ["b"]]})
+        Dataset.from_frame(pl.DataFrame({"text": [[1], [2]]}))
 
 
 class _Feature:

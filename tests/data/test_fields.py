@@ -86,7 +86,7 @@ def test_labels_that_are_objects_or_lists_are_refused_with_the_fields(tmp_path: 
         goldassay.audit(path)
     assert goldassay.read_dataset(path, columns={"label": "label.a"}).label_names == ("0", "1")
     path = write(tmp_path / "l.jsonl", [{"text": f"t {at}", "label": [at % 2, 1 + at % 3]} for at in range(N)])
-    with pytest.raises(InputError, match="the column holds lists, not one label a row"):
+    with pytest.raises(InputError, match="the column holds lists, not one label per row"):
         goldassay.audit(path)
 
 

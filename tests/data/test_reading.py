@@ -96,7 +96,7 @@ def test_broken_json(tmp_path):
     assert "line 2: the file is not valid JSON" in refused(write(tmp_path, '[{"text": "a"},\n{"text" "b"}]', "a.json"))
 
 
-@pytest.mark.parametrize("value", [["a", "b"], [{"text": "a"}, 3], [[1]]])
+@pytest.mark.parametrize("value", [[{"text": "a"}, 3], [[1]]])
 def test_array_of_anything_but_objects(tmp_path, value):
     assert "not an object" in refused(write(tmp_path, json.dumps(value), "a.json"))
 
@@ -141,7 +141,7 @@ def test_column_settings(tmp_path):
 def test_no_text_column(tmp_path):
     line = refused(write(tmp_path, "a\tb\n1\t2\n"))
     assert "among 'a', 'b'" in line
-    assert "columns={'text': NAME}" in line
+    assert "NAME" not in line
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl", "a.txt"])

@@ -2,78 +2,109 @@
 
 from __future__ import annotations
 
-import json
+import random
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.cli.main import run
+from goldassay.core import pipes
+from goldassay.core.errors import InterruptionError
+from goldassay.questions import audit
+from tests.data.forms import FORMS
+
+from .cases import Case, cases
+from .test_bad_inputs import limited_memory, met
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-N = 40
-WORDS = (
-    "river",
-    "stone",
-    "blue",
-    "table",
-    "cloud",
-    "wood",
-    "green",
-    "apple",
-    "metal",
-    "paper",
-    "bridge",
-    "house",
-    "red",
-)
+EVERYDAY = 60
+# What is typed as printed ends before these.
+_COMMAND = re.compile(r"goldassay [a-z]+ .*?(?=;| searches| shows| measures| or |$)")
+_OPTION = re.compile(r"(?<!leave out )(?<!leave )(--[a-z-]+) ('[^']+'|[^\s;)]+)")
+_PLACEHOLDER = re.compile(r"\b(FILE|RUNS|REPORT|CORPUS|LOW|HIGH|COLUMN|VALUE|ROLE|KEY|LABEL|MODEL|CONDITION)\b")
 
 
-def sentence(at: int, n: int = 6) -> str:
-    return " ".join(WORDS[(at * 7 + step * step + step * at) % len(WORDS)] for step in range(n)) + f" {at}"
+@pytest.fixture(autouse=True)
+def only_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let an audit end where its input is read: no mend is about what is measured."""
 
+    def reached(*_: object, **__: object) -> None:
+        raise InterruptionError("read")
 
-def lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def pair(at: int, one: str = "one", two: str = "two") -> dict[str, Any]:
-    return {one: sentence(at), two: sentence(at + 1, 9)}
-
-
-SHAPES: dict[str, tuple[str, Callable[[int], Any]]] = {
-    "winners coded 0, 1, 2": (
-        "pairs.jsonl",
-        lambda at: {"prompt": sentence(at), **pair(at, "response 1", "response 2"), "label": at % 3},
-    ),
-    "no header": ("bare.tsv", lambda at: f"{sentence(at)}\t{'ab'[at % 2]}\tid{at}\n"),
-    "two texts by content": ("pairs.csv", lambda at: {**pair(at), "said": "yn"[at % 2]}),
-    "labels that are objects": ("o.jsonl", lambda at: {"text": sentence(at), "label": {"kind": "ab"[at % 2]}}),
-    "texts within objects": ("n.jsonl", lambda at: {"example": pair(at), "answer_kind": "xy"[at % 2]}),
-    "a label of another name": ("l.jsonl", lambda at: {"text": sentence(at), "mood": "ab"[at % 2]}),
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_printed_options_are_taken(
-    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    monkeypatch.setattr(audit, "report_on", reached)
+    monkeypatch.setattr(pipes, "_PATIENCE_MS", 20)
     monkeypatch.chdir(tmp_path)
-    name, row = SHAPES[shape]
-    rows = [row(at) for at in range(N)]
-    if name.endswith(".csv"):
-        text = ",".join(rows[0]) + "\n" + "".join(",".join(each.values()) + "\n" for each in rows)
-    else:
-        text = "".join(rows) if isinstance(rows[0], str) else lines(rows)
-    (tmp_path / name).write_text(text)
-    assert run(["audit", name, "-q", "-o", "out"]) == 2
-    refused = capsys.readouterr().err
-    options = re.findall(r"--(?:columns|map) (?:'[^']+'|[^\s;]+)", refused)
-    assert options, refused
-    assert "NAME" not in refused.split("; labelled texts lack")[0]
-    status = run(["audit", name, *shlex.split(options[0]), "-q", "-o", "out"])
-    assert status == 0, capsys.readouterr().err
+    Path("DIR").mkdir()
+    Path("DIR/texts.txt").write_text("some text that was trained on, and is none of these\n" * 3)
+
+
+def problem_of(line: str) -> str:
+    return line.removeprefix("goldassay: ").split("; ")[0]
+
+
+def typed(arguments: Sequence[str], line: str) -> Iterator[list[str]]:
+    """Every command that a line prints, as it would be typed."""
+    mend = line.partition("; ")[2]
+    for command in _COMMAND.findall(mend):
+        yield shlex.split(command)[1:]
+    for option, value in _OPTION.findall(_COMMAND.sub("", mend)):
+        if not _PLACEHOLDER.search(value) and "…" not in value:
+            replaced = list(arguments)
+            while option in replaced:
+                at = replaced.index(option)
+                del replaced[at : at + 2]
+            yield [*replaced, option, *shlex.split(value)]
+
+
+def unworkable(arguments: Sequence[str], line: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The commands of a line that are refused for the reason that it gives."""
+    found = []
+    for command in typed(arguments, line):
+        if any(_PLACEHOLDER.search(word) for word in command):
+            continue
+        _, again = met(Case("again", tuple(command)), capsys)
+        if problem_of(again) == problem_of(line) or "Traceback" in again or "internal error" in again:
+            found.append(f"{line.strip()} -> {shlex.join(command)}: {again.strip()}")
+    return found
+
+
+def checked(chosen: Sequence[Case], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    found, seen = [], set()
+    for case in chosen:
+        status, line = met(case, capsys)
+        if status == 2 and line not in seen:
+            seen.add(line)
+            found += unworkable(case.arguments, line.splitlines()[-1], capsys)
+    return found
+
+
+def test_mends_of_some_bad_inputs_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = random.Random(0).sample(cases(tmp_path), EVERYDAY)
+    with limited_memory():
+        assert checked(chosen, capsys) == []
+
+
+@pytest.mark.slow
+def test_mends_of_all_bad_inputs_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with limited_memory():
+        assert checked(cases(tmp_path), capsys) == []
+
+
+def test_mends_of_published_forms_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is asked of a file that a command does not take."""
+    found = []
+    for at, form in enumerate(FORMS.values()):
+        place = str(form.write(tmp_path / str(at)).relative_to(tmp_path))
+        for command in ("audit", "instability", "board", "split", "overlap"):
+            arguments = [command, place, *(["--corpus", "DIR"] if command == "overlap" else []), "-q", "-o", "out"]
+            if form.held and command != "audit":
+                continue
+            _, line = met(Case(form.name, tuple(arguments)), capsys)
+            found += unworkable(arguments, line, capsys)
+            # Columns that are known are named.
+            assert "NAME" not in line, line
+    assert found == []

@@ -17,6 +17,7 @@ SHELL, PYTHON = "shell", "python"
 # Processes that a command starts speak as it does.
 VARIABLE = "GOLDASSAY_ENTRY_POINT"
 _MORE = "..."
+_UNSAFE = frozenset(" \t*?'\"`$;&|<>()[]\\!")
 
 # Not a context variable: threads of a command speak as it does.
 _entered = PYTHON if os.environ.get(VARIABLE) != SHELL else SHELL
@@ -54,8 +55,8 @@ def option(name: str, value: str = "") -> str:
     """
     name = name.replace("_", "-")
     if _entered == SHELL:
-        # Else the shell would look for files of that name.
-        return f"--{name} {shlex.quote(value) if '*' in value else value}".rstrip()
+        # Else the shell would look for files of that name, or see several words.
+        return f"--{name} {shlex.quote(value) if _UNSAFE & set(value) else value}".rstrip()
     argument = name.replace("-", "_")
     return f"{argument}={_literal(value)}" if value else argument
 

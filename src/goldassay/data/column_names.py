@@ -105,6 +105,21 @@ IDS: tuple[str, ...] = (
     "row_id",
 )
 SPLITS: tuple[str, ...] = ("split", "semeval_set", "partition", "set")
+ASKED: tuple[str, ...] = ("question", "prompt", "instruction", "problem", "query", "input")
+# Most of them have so many values that they are no classes.
+FREE_ANSWERS: tuple[str, ...] = (
+    "answer",
+    "answers",
+    "output",
+    "completion",
+    "solution",
+    "canonical_solution",
+    "target",
+    "reference",
+    "ground_truth",
+    "gold_answer",
+    "final_answer",
+)
 ANNOTATORS: tuple[str, ...] = ("annotator_labels", "verifier_labels", "all_labels")
 # Rows of one such group depend on each other; the names after them are kinds of rows, which results are listed by.
 DEPENDENT: tuple[str, ...] = ("group", "groups", "group_id", "batch_id")
@@ -172,9 +187,13 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "score": Role(
             "A number that a row has been given.",
             {
-                "runs": ("score pass1 correct is_correct exact_match f1 acc accuracy reward passed success resolved"),
+                "runs": (
+                    "score pass1 pass@1 pass_at_1 correct is_correct exact_match f1 acc accuracy reward passed success "
+                    "resolved"
+                ),
                 "board": (
-                    "score correct is_correct resolved solved success passed pass exact_match accuracy acc right win"
+                    "score correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 exact_match "
+                    "accuracy acc right win"
                 ),
             },
         ),
@@ -232,7 +251,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "answer_index answer_idx answerkey cop answer label labels correct gold target correct_answer "
                     "answers correct_option answer_right_ending answerrightending"
                 ),
-                "board": "answer gold label answer_key target true",
+                "board": "answer gold label answer_key target true ground_truth",
             },
         ),
         "question": Role(
@@ -244,7 +263,10 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "passage": Role(
             "What a question of choices is asked about.",
             {
-                "choices": "passage article context support story dialogue paragraph obs2 observation_2 premise",
+                "choices": (
+                    "passage article context support story dialogue paragraph obs2 observation_2 premise narrative "
+                    "puzzle text"
+                ),
             },
         ),
         "chosen": Role("The response that was preferred."),
@@ -365,7 +387,15 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                 "runs": "train_set",
             },
         ),
-        "configuration": Role("How a model was asked: its prompt, shots, temperature."),
+        "configuration": Role(
+            "How a model was asked: its prompt, shots, temperature.",
+            {
+                "runs": (
+                    "configuration prompt prompt_id prompt_name prompt_template template template_id paraphrase "
+                    "paraphrase_id instruction_id variant"
+                ),
+            },
+        ),
         "weight": Role("How much a row counts."),
         "date": Role("When a row was made."),
         "tie": Role("Whether neither side wins."),

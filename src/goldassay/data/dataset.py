@@ -23,9 +23,11 @@ from goldassay.data.roles import (
     assign_roles,
     holds_lists,
     holds_objects,
-    likely_label,
+    naming,
     parse_columns,
+    searching,
     several,
+    without_classes,
 )
 from goldassay.data.table import Provenance
 from goldassay.data.unread import Unread, find_unread
@@ -73,6 +75,8 @@ class Dataset:
     provenance: Provenance = field(default_factory=Provenance)
     cluster_columns: tuple[str, ...] = ()
     unread: Unread = field(default_factory=Unread)
+    place: str = ""
+    """The path it was read from, for messages; "" of what is in memory."""
 
     @classmethod
     def from_frame(
@@ -118,21 +122,16 @@ class Dataset:
             InputError: The dataset is unlabelled, or its labels are scores.
         """
         if not self.label_names:
-            is_graded = "label" in self.examples.columns
-            columns = ", ".join(repr(column) for column in self.examples.columns[:20] if column != "example_id")
-            label = likely_label(self.examples, {*self.text_columns, "example_id", "split", "label"})
-            mend = f"perhaps {option('columns', f'label={label}')}" if label else "add a column of labels"
-            if is_graded:
-                mend += "; goldassay shift generalization measures runs that predict these scores"
-            raise InputError(
-                f"there are {'scores, not classes' if is_graded else 'no labels'} (columns: {columns})",
-                file=self.source, mend=mend,
-            )  # fmt: skip
+            raise without_classes(self.examples, self.place or self.source, {*self.text_columns, "example_id", "split"})
         labels = self.examples["label"]
         codes = labels.replace_strict(
             pl.Series(self.label_names), pl.Series(range(len(self.label_names)), dtype=pl.Int64), return_dtype=pl.Int64
         )
         return codes.to_numpy().astype(np.int64)
+
+    def other_label(self) -> str:
+        """The option that names another column as the label."""
+        return naming(self.examples, "label", besides={*self.text_columns, "example_id", "split", "label"})
 
     def joined_texts(self) -> list[str]:
         """The texts of each row, all roles joined by one space, in order of rows."""
@@ -326,8 +325,7 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
     again = (~ids.is_first_distinct()).arg_true()[0]
     raise draft.error(
         f"the id {ids[again]!r} stands twice",
-        f"give each example an id of its own, or choose with {option('columns', 'id=NAME')}, for two columns "
-        f"together id=A+B",
+        f"give each example an id of its own: {naming(draft.table.frame, 'id', besides=[column])}",
         again,
         column,
     )
@@ -336,10 +334,12 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
 def _add_texts(draft: _Draft) -> None:
     for role, column in draft.roles.texts.items():
         values = draft.table.frame[column]
+        if values.dtype == pl.List(pl.String):
+            draft.decisions.append(f"The texts of each list in {column!r} are joined by line feeds.")
+            values = values.list.join("\n", ignore_nulls=True)
         if values.dtype.is_nested():
-            raise draft.error(
-                "the column holds lists or objects, not text", f"choose another with {option('columns')}", None, column
-            )
+            mend = naming(draft.table.frame, role, besides=[column])
+            raise draft.error("the column holds lists or objects, not text", mend, None, column)
         text = as_text(values).fill_null("").alias(role)
         draft.columns[role] = text
         empty = text.str.strip_chars() == ""
@@ -355,9 +355,10 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
     if holds_objects(values) and (fields := fields_of(values)):
         named = option("columns", f"label={fields[0]}")
         mend = f"choose one of {', '.join(fields)}, as in {named}"
-        raise draft.error("the column holds objects, not one label a row", mend, None, column)
+        raise draft.error("the column holds objects, not one label per row", mend, None, column)
     if values.dtype.is_nested() or holds_lists(values):
-        raise draft.error("the column holds lists, not one label a row", "choose another", None, column)
+        mend = _each_label_apart(draft, column)
+        raise draft.error("the column holds lists, not one label per row", mend, None, column)
     if not draft.table.class_names.get(column) and is_fractional(values):
         draft.decisions.append(f"The values of {column!r} have fractions: they are scores to be predicted.")
         _set_scores(draft, column)
@@ -365,11 +366,19 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
     is_pair = tuple(draft.roles.texts) == ("premise", "hypothesis")
     clean = clean_labels(values, is_pair, draft.table.class_names.get(column))
     draft.decisions.extend(clean.decisions)
+    if "split" in draft.columns:
+        labelled = pl.DataFrame([draft.columns["split"], clean.values.alias("label")])
+        counts = labelled.group_by("split", maintain_order=True).agg(n=pl.len(), known=pl.col("label").count())
+        for part, n, n_known in counts.iter_rows():
+            if n_known == 0:
+                why = clean.reasons.filter(draft.columns["split"] == part)[0]
+                draft.decisions.append(f"The part {part!r} has no labels ({n:,} rows: {why}).")
     if clean.values.null_count() == len(clean.values):
         counts = clean.reasons.value_counts(sort=True)
+        taken = [column, *draft.roles.texts.values(), draft.roles.id]
         raise draft.error(
             f"no row has a label ({counts['count'][0]} times: {counts.to_series(0)[0]})",
-            f"choose another column with {option('columns', 'label=NAME')}",
+            f"give a part with labels; {naming(draft.table.frame, 'label', besides=[str(each) for each in taken])}",
             None,
             column,
         )
@@ -377,13 +386,19 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         label, parts = joined
         raise draft.error(
             f"the label {label!r} holds several ({', '.join(map(repr, parts))}); a row has one label here",
-            f"give each label a column, and name one with {option('columns', 'label=NAME')}",
+            _each_label_apart(draft, column),
             None,
             column,
         )
     draft.label_names = _known_labels(draft, clean.values, clean.renamed, label_names, column)
     draft.columns["label"] = clean.values.alias("label")
     draft.drop_where(clean.reasons)
+
+
+def _each_label_apart(draft: _Draft, column: str) -> str:
+    """What becomes of a column that holds several labels, and what needs none."""
+    texts = searching(str(draft.path or "FILE"), f" {option('columns', f'ignore={column}')}")
+    return f"give each label a column of its own, 1 where a row has it; {texts}"
 
 
 def _known_labels(
@@ -440,11 +455,11 @@ def _set_scores(draft: _Draft, column: str) -> None:
         scores = values.cast(pl.Float64)
     else:
         raise draft.error(
-            "the column holds no numbers", f"choose another with {option('columns', 'score=NAME')}", None, column
+            "the column holds no numbers", naming(draft.table.frame, "score", besides=[column]), None, column
         )
     scores = scores.fill_nan(None)
     if scores.null_count() == len(scores):
-        raise draft.error("no row has a score", f"choose another with {option('columns', 'score=NAME')}", None, column)
+        raise draft.error("no row has a score", naming(draft.table.frame, "score", besides=[column]), None, column)
     draft.columns["label"] = scores.alias("label")
     draft.drop_where(pl.select(pl.when(scores.is_null()).then(pl.lit(EMPTY_SCORE))).to_series())
 
@@ -530,9 +545,7 @@ def _finished(draft: _Draft, name: str) -> Dataset:
         frame = frame.filter(draft.reason.is_null())
     if frame.height == 0:
         why = ", ".join(f"{reason} in {count}" for reason, count in dropped.items())
-        raise draft.error(
-            f"no row is left: {why}", f"give a file with texts and labels, or choose with {option('columns')}"
-        )
+        raise draft.error(f"no row is left: {why}", "give a file with texts and labels, or name other columns as these")
     unread = _unread(draft)
     provenance = Provenance(
         files=draft.table.files,
@@ -551,4 +564,5 @@ def _finished(draft: _Draft, name: str) -> Dataset:
         provenance=provenance,
         cluster_columns=draft.roles.dependent,
         unread=unread,
+        place="" if draft.path is None else str(draft.path),
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.facts import DatasetFacts, Duplicates, PremiseReuse, Shared, TextLengths
 from goldassay.data.labels import NON_ENTAILMENT
@@ -119,7 +118,7 @@ def check_same_labels(train: Dataset, test: Dataset) -> None:
     mend = (
         "merge neutral and contradiction of the training set into non-entailment, or test on a file with three classes"
         if merged
-        else f"give a test file of the same task, or choose its label column with {option('columns', 'label=NAME')}"
+        else f"give a test file of the same task; {test.other_label()}"
     )
     raise InputError(
         f"the test set has labels that the training set lacks ({', '.join(missing)}; "
@@ -142,6 +141,5 @@ def require_classes(dataset: Dataset, at_least: int = 2) -> None:
         raise InputError(
             f"there is {only}",
             file=dataset.source,
-            mend=f"give a file with at least {at_least} classes, or choose the label with "
-            f"{option('columns', 'label=NAME')}",
+            mend=f"give a file with at least {at_least} classes; {dataset.other_label()}",
         )

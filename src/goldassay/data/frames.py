@@ -67,6 +67,17 @@ def frame_of_records(
     return pl.DataFrame([series_of(str(name), [record.get(name) for record in records], path, lines) for name in names])
 
 
+def rows_by_key(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of an object with one under each key, its id; None where keys are columns, as pandas writes them."""
+    rows = list(value.values())
+    if len(rows) < 2 or not all(isinstance(row, Mapping) and row for row in rows):
+        return None
+    fields = set(rows[0])
+    is_like = all(fields & row.keys() for row in rows) and not all(field.isdigit() for field in fields)
+    are_ids = all(key.isdigit() for key in value) or len(rows) > 2 * len(fields)
+    return [{"id": key, **row} for key, row in value.items()] if is_like and are_ids else None
+
+
 def series_of(
     name: str, values: list[Any], path: Path | None = None, lines: NDArray[np.int64] | None = None
 ) -> pl.Series:

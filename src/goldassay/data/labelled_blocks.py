@@ -21,7 +21,7 @@ from goldassay.data.dataset import EMPTY_TEXT, is_fractional
 from goldassay.data.fields import with_keys
 from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
 from goldassay.data.languages import UNSPACED
-from goldassay.data.roles import Roles, assign_roles, several
+from goldassay.data.roles import Roles, assign_roles, naming, several, without_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +169,7 @@ class LabelledBlocks:
             raise InputError(
                 "no row is left with texts and a label",
                 file=self._paths[0],
-                mend=f"choose others with {option('columns')}",
+                mend="name other columns as these",
             )
         label_names = ordered(sorted({label for label, kept in zip(values, left, strict=True) if kept}))
         parts = [_part_name(part) for _, part, _ in keys]
@@ -260,7 +260,7 @@ class LabelledBlocks:
         if len(self._codes) > _MOST_CODES:
             raise InputError(
                 f"there are more than {_MOST_CODES:,} different labels", file=path, column=roles.label,
-                mend=f"choose the label with {option('columns', 'label=NAME')}",
+                mend=naming(frame, "label", besides=[*roles.texts.values(), roles.label or ""]),
             )  # fmt: skip
         self._n_rows += [0] * (len(self._codes) - len(self._n_rows))
         self._samples += [[] for _ in range(len(self._codes) - len(self._samples))]
@@ -289,7 +289,7 @@ class LabelledBlocks:
             except InputError as error:
                 raise InputError(error.problem, file=path, column=error.column, mend=error.mend) from error
             if self._roles.label is None:
-                raise self._no_classes("no labels", frame)
+                raise without_classes(frame, str(self._paths[0]), {*self._roles.texts.values(), self._roles.id or ""})
         elif self._class_names != block.class_names:
             raise InputError("the names of its labels are others than before", file=path, mend="mine it by itself")
         roles = self._roles
@@ -305,7 +305,7 @@ class LabelledBlocks:
         if (again.texts, again.label, again.split) != (roles.texts, roles.label, roles.split):
             raise InputError(
                 "its columns change: what holds the texts, the label or the part is not the same everywhere", file=path,
-                mend=f"name them with {option('columns')}",
+                mend="name other columns as these",
             )  # fmt: skip
         for column in wanted:
             self._check_kind(frame[column], column in roles.texts.values(), path)
@@ -342,16 +342,8 @@ class LabelledBlocks:
         assert column is not None
         names = self._class_names.get(column)
         if not names and is_fractional(labels):
-            raise self._no_classes("scores, not classes", None)
+            raise without_classes(labels.cast(pl.Float64).to_frame("label"), str(self._paths[0]))
         return clean_labels(labels, self.text_columns == ("premise", "hypothesis"), names)
-
-    def _no_classes(self, what: str, frame: pl.DataFrame | None) -> InputError:
-        columns = "" if frame is None else f" (columns: {', '.join(map(repr, frame.columns[:20]))})"
-        return InputError(
-            f"there are {what}{columns}",
-            file=self._paths[0],
-            mend=f"name the label column with {option('columns', 'label=NAME')}",
-        )
 
     def _sample(self, texts: pl.Series, coded: pl.DataFrame) -> None:
         """Keep of each code's first rows by what the script is told."""

@@ -23,17 +23,20 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import option
+from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import (
     ANNOTATORS,
+    ASKED,
     DEPENDENT,
+    FREE_ANSWERS,
     GROUPS,
     IDS,
     LABELS,
@@ -46,7 +49,8 @@ from goldassay.data.column_names import (
     TEXTS,
     normalized,
 )
-from goldassay.data.fields import VALUES, fields_of
+from goldassay.data.fields import VALUES, fields_of, name_fields
+from goldassay.data.unread import is_auxiliary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -66,11 +70,16 @@ ROLES = (
     "split",
     "annotator_labels",
     "ignore",
+    "weight",
+    "date",
 )
 TEXT_ROLES = ROLES[:5]
+_ASIDE = ("ignore", "weight", "date")
 # So many cells tell that a column holds objects.
 _LOOKED_AT = 20
 _MOST_FIELDS = 6
+# Words of a text that is more than a name.
+_SENTENCE = 3
 
 
 @dataclass(frozen=True)
@@ -182,14 +191,143 @@ def with_values(
 
 
 def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
-    """The column that has the fewest different values, at least two and at most twenty."""
+    """The column that has the fewest different values, at least two and at most twenty; one called a label first."""
     counts = {
         name: frame[name].drop_nulls().n_unique()
         for name in frame.columns
         if name not in besides and not frame.schema[name].is_nested()
     }
     likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
-    return min(likely, key=lambda name: likely[name], default=None)
+    called = {key for rank in LABELS for key in rank}
+    return min(
+        likely,
+        key=lambda name: (not (normalized(name) in called or _is_other_label(normalized(name))), likely[name]),
+        default=None,
+    )
+
+
+def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
+    """Which columns may be the text, or the two, and the label, by what they hold; nothing where no one reading fits.
+
+    Texts are columns of sentences of which most are distinct, at most two; `likely_label` gives the label.
+    """
+    for column in [name for name in frame.columns if holds_objects(frame[name])]:
+        frame = name_fields(frame, {field: field for field in fields_of(frame[column])})[0].drop(column)
+    texts = [name for name in frame.columns if holds_sentences(frame[name]) and not is_auxiliary(name)]
+    label = likely_label(frame, texts)
+    if len(texts) not in (1, 2) or label is None:
+        return {}
+    roles = ("text",) if len(texts) == 1 else ("premise", "hypothesis")
+    return {role: _named(frame, name) for role, name in zip((*roles, "label"), (*texts, label), strict=True)}
+
+
+def searching(source: str, given: str = "") -> str:
+    """The command that takes texts of every kind, whatever else is beside them."""
+    if entry_point() != SHELL:
+        return f"goldassay.measure_overlap({source!r}, corpus=DIR) searches training texts for them"
+    where = option("corpus", "DIR")
+    return f"goldassay overlap {shlex.quote(source)}{given} {where} searches training texts for them"
+
+
+def without_classes(frame: pl.DataFrame, source: str, besides: Collection[str] = ()) -> InputError:
+    """The error for rows without a label that an audit could use: what they are, and what does apply.
+
+    Args:
+        frame: The rows; a column "label" holds scores.
+        source: The file, for messages.
+        besides: Columns that are texts, ids or parts.
+    """
+    listed = _listed([name for name in frame.columns if name not in ("example_id", "split")])
+    if "label" in frame.columns and frame.schema["label"].is_numeric():
+        label = likely_label(frame, {*besides, "label"})
+        other = f"perhaps {option('columns', f'label={label}')}; " if label else ""
+        write = f"goldassay shift generalization {option('runs', 'RUNS')} {option('test', shlex.quote(source))}"
+        if entry_point() != SHELL:
+            write = f"goldassay.measure_shift(runs=RUNS, test={source!r})"
+        mend = f"{write} measures runs that predict them"
+        return InputError(f"there are scores, not classes (columns: {listed})", file=source, mend=f"{other}{mend}")
+    open_ = [name for name in frame.columns if name not in besides]
+    if free := next((name for name in open_ if is_free_answer(frame[name])), None):
+        problem = f"free answers in {free!r} are neither labels nor choices, and an audit does not support them"
+        return InputError(problem, file=source, mend=searching(source, _text_of(frame, besides, (*TEXTS, *ASKED))))
+    if label := likely_label(frame, besides):
+        return InputError(
+            f"there are no labels (columns: {listed})",
+            file=source,
+            mend=f"perhaps {option('columns', f'label={label}')}",
+        )
+    return InputError(
+        f"there are no labels (columns: {listed})", file=source,
+        mend=f"an audit needs labels; {searching(source, _text_of(frame, besides, TEXTS))}",
+    )  # fmt: skip
+
+
+def _text_of(frame: pl.DataFrame, besides: Collection[str], known: Collection[str]) -> str:
+    """The option that names the text, where its name is not known."""
+    text = _likely(frame, "text")
+    is_known = bool(besides) or any(normalized(name) in known for name in frame.columns)
+    return "" if is_known or text is None else f" {option('columns', f'text={_named(frame, text)}')}"
+
+
+def is_free_answer(values: pl.Series) -> bool:
+    """Whether a column is called an answer, and holds more different ones than classes would have."""
+    distinct = values.drop_nulls().n_unique()
+    return normalized(values.name) in FREE_ANSWERS and distinct > min(_MOST_CLASSES, len(values) // 2)
+
+
+def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> str:
+    """The option that gives roles columns of a frame, those that most likely play them, and all columns that there are.
+
+    Args:
+        frame: As it was read.
+        roles: To be given.
+        besides: Columns that play other roles.
+    """
+    open_ = [name for name in frame.columns if name not in besides]
+    guessed = guess_roles(frame)
+    named: dict[str, str] = {}
+    for role in roles:
+        left = frame.select(name for name in open_ if name not in named.values())
+        if role not in guessed or guessed[role] not in left.columns:
+            found = _likely(left, role)
+            named |= {role: found} if found else {}
+        else:
+            named[role] = guessed[role]
+    if len(named) < len(roles):
+        return f"no other column looks like the {next(role for role in roles if role not in named)}"
+    given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
+    return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
+
+
+def _likely(frame: pl.DataFrame, role: str) -> str | None:
+    """The column that may play a role, by its kind of values; else the first."""
+    if role in (*TEXT_ROLES, "prompt"):
+        return next((name for name in frame.columns if holds_sentences(frame[name])), None)
+    if role in ("id", "item", "example_id"):
+        distinct = [name for name, values in zip(frame.columns, frame, strict=True) if not values.is_duplicated().any()]
+        return next((name for name in distinct if not holds_sentences(frame[name])), None)
+    if role == "score":
+        return next(
+            (name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean), None
+        )
+    return likely_label(frame, ())
+
+
+def holds_sentences(values: pl.Series) -> bool:
+    """Whether a column holds texts of three words and more, most of them distinct, or lists of such texts."""
+    if values.dtype == pl.List(pl.String):
+        values = values.list.join(" ")
+    filled = values.drop_nulls()
+    if values.dtype != pl.String or not len(filled) or holds_objects(values) or holds_lists(values):
+        return False
+    words = filled.str.count_matches(r"\S+").median()
+    return isinstance(words, (int, float)) and words >= _SENTENCE and 2 * filled.n_unique() > len(filled)
+
+
+def _named(frame: pl.DataFrame, column: str) -> str:
+    """The column as `--columns` takes it: by its place where the name holds a sign of the grammar."""
+    unclear = set(column) & set(",=+") or column.startswith("column_")
+    return f"#{frame.columns.index(column) + 1}" if unclear else column
 
 
 def is_known_column(name: str) -> bool:
@@ -248,7 +386,8 @@ def find_roles(
     split = finder.split()
     annotators = finder.annotators(label)
     groups = finder.groups({*texts.values(), label, score, identity, split})
-    ignored = several(set_["ignore"], frame.columns, "ignore") if "ignore" in set_ else ()
+    # What a row weighs, and when it was made, is no text of the task.
+    ignored = tuple(each for role in _ASIDE if role in set_ for each in several(set_[role], frame.columns, role))
     dependent = tuple(name for name in groups if "group" in asked or normalized(name) in DEPENDENT)
     for role, column in texts.items():
         finder.note(role, column)
@@ -391,8 +530,7 @@ class _Finder:
         self.problems.append(
             InputError(
                 f"no column is known to hold text among {_listed(self.frame.columns)}",
-                mend=f"name them with {option('columns', 'text=NAME')} or "
-                f"{option('columns', 'premise=NAME,hypothesis=NAME')}{fields_within(self.frame)}",
+                mend=f"{naming(self.frame, *(guess_roles(self.frame) or ('text',)))}{fields_within(self.frame)}",
             )
         )
         return {}

@@ -229,7 +229,7 @@ def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.b
         raise InputError(
             "it cannot be split such that no sentence stands in both parts: its rows hang together by shared sentences",
             file=dataset.source,
-            mend="let some texts be in both parts, or give a test file of its own",
+            mend="give more texts, or a test file of its own",
         )
 
 

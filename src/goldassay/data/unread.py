@@ -70,12 +70,12 @@ def find_unread(frame: pl.DataFrame, covered: Collection[str], labels: Sequence[
     rows = frame[:: max(1, frame.height // _LOOKED_AT)]
     open_ = [name for name in frame.columns if name not in covered]
     kinds = {name: _kind(rows[name], set(labels)) for name in open_}
-    auxiliary = tuple(name for name in open_ if kinds[name] and _is_auxiliary(name))
+    auxiliary = tuple(name for name in open_ if kinds[name] and is_auxiliary(name))
     unread = [name for name in open_ if kinds[name] and name not in auxiliary]
     choices = [name for name in unread if kinds[name] == "texts" or _CHOICES.search(normalized(name))]
     for names in _alike(open_):
         texts = all(kinds[name] != "object" and _is_text(rows[name], set(labels)) for name in names)
-        if texts and not any(map(_is_auxiliary, names)):
+        if texts and not any(map(is_auxiliary, names)):
             choices += [name for name in names if name not in choices]
     if choices:
         choices += [name for name in open_ if name not in choices and _is_index(rows[name], name)]
@@ -127,7 +127,8 @@ def _list_kind(lists: Sequence[list[str]], labels: set[str]) -> str:
     return "texts" if several and not {item for each in lists for item in each} <= labels else "object"
 
 
-def _is_auxiliary(name: str) -> bool:
+def is_auxiliary(name: str) -> bool:
+    """Whether a column is called like parse trees, ids, explanations, sources or predictions."""
     key = re.sub(r"[.\s-]+", "_", normalized(name))
     return bool(_AUXILIARY.search(key) or _PREDICTED.search(key))
 

@@ -14,6 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.data.kinds import CHOICES as CHOICE_WORDS
+from goldassay.data.roles import searching
 from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
@@ -127,8 +128,8 @@ def _audit_runs(
         raise InputError(
             "an audit asks nothing of extractive answers",
             file=given if isinstance(given, (str, os.PathLike)) else None,
-            mend="ask goldassay instability about runs that answer them, or goldassay overlap whether they stood in a "
-            "corpus",
+            mend=f"{searching(os.fspath(given) if isinstance(given, (str, os.PathLike)) else 'FILE')}; "
+            "goldassay instability measures runs that answer them",
         )
     with run_paths(given, named=False) as paths:
         return report_on(RunEvidence(given, kind, paths, choice, settings, steps), out)

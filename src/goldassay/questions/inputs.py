@@ -222,7 +222,7 @@ def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
             f"it has labels that the training data lack ({', '.join(other[:5])}; they have "
             f"{', '.join(train.label_names[:5])})",
             file=dataset.source,
-            mend=f"give a set of the same task, or choose its label column with {option('columns', 'label=NAME')}",
+            mend=f"give a set of the same task; {dataset.other_label()}",
         )
 
 
@@ -272,13 +272,13 @@ def _require_read(dataset: Dataset) -> None:
     one, more = len(columns) == 1, len(columns) > 4
     named = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
     ignored = f"ignore={'+'.join(columns[:12])}"
+    given = f"choices={'+'.join(columns[:12])},answer={dataset.provenance.roles.get('label', 'label')}"
     raise InputError(
         f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
-        mend=f"give the texts that decide the label with {option('columns', 'premise=NAME,hypothesis=NAME')}, "
-        f"leave out what does not matter with {option('columns', ignored)}, or audit them as items: a "
-        f"list of texts in each row, or a column for each choice ({option('columns', 'choices=A+B,answer=NAME')})",
+        mend=f"leave out what does not matter with {option('columns', ignored)}, or audit them as choices with "
+        f"{option('columns', given)}",
     )
 
 

@@ -18,8 +18,7 @@ from goldassay.core.files import matching
 from goldassay.core.results import Result
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds import Strength
-from goldassay.data.kinds.recognition import guess_roles
-from goldassay.data.roles import likely_label, parse_columns
+from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
 from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
 
@@ -167,8 +166,6 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
 
 def _best(found: Recognition) -> tuple[Match | None, str]:
     """The match that an audit would take; else why there is none."""
-    if not any(found.matches.values()):
-        return None, "nothing speaks for any kind"
     try:
         return found.best(), ""
     except InputError as error:
@@ -203,7 +200,7 @@ def _extent(match: Match | None, frame: pl.DataFrame, runs: Any) -> dict[str, bo
         ways = {(part.base_model or part.collection.model, str(sorted(part.configuration.items()))) for part in runs}
         models = {model for model, _ in ways}
         return {"models": len(models) > 1, "configurations": len(ways) > len(models)}
-    settings = [name for name in frame.columns if name.lower().startswith("config_")]
+    settings = [name for name in match.roles.get("configuration", "").split("+") if name]
     model = match.roles.get("model")
     several = model is not None and frame[model].n_unique() > 1
     return {
@@ -233,10 +230,12 @@ def _next(
     quoted, given = shlex.quote(place), _given(roles)
     if match is None:
         guessed = guess_roles(frame)
+        if any(map(is_free_answer, frame)):
+            return f"goldassay overlap {quoted}{given} --corpus {shlex.quote(str(Path(place).parent))}"
         return f"goldassay audit {quoted}{_given({**guessed, **roles})}" if guessed else ""
     if any(each.is_asked for each in questions):
         return f"goldassay audit {quoted}{given}"
-    if match.kind.name == ANSWERS:
+    if match.kind.name == ANSWERS or (match.lacking and any(map(is_free_answer, frame))):
         return f"goldassay overlap {quoted} --corpus {shlex.quote(str(Path(place).parent))}"
     if match.kind.name == GRADES:
         columns = [match.roles["score"]] if "score" in match.roles else list(match.found)

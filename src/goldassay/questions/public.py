@@ -138,7 +138,12 @@ def audit(
     settings = chosen(settings, seed, clusters=clusters, split_by=split_by)
     # The score that is reported is that of a run's last checkpoint.
     choice = RunChoice(
-        checkpoint="last", pool_configurations=pool_configurations, align=by_ids(align), missing=missing, grades=grades
+        checkpoint="last",
+        pool_configurations=pool_configurations,
+        align=by_ids(align),
+        missing=missing,
+        grades=grades,
+        label_names=label_names,
     )
     roles = with_values(columns, map)
     reading = ItemReading(roles, format, settings.data.clusters, settings.data.split_by, label_names)

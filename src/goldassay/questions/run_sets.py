@@ -317,11 +317,11 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
         if len(there) > 1:
             raise InputError(
                 f"there are runs of {len(there)} {name}s: {', '.join(there[:8])}, and models are compared on one",
-                mend=f"choose one with {option(name, 'NAME')}",
+                mend=f"choose one, as in {option(name, there[0])}",
             )
     if len(models) == 1:
         raise InputError(
-            "one model is named, and a comparison needs two", mend=f"give {option('model', 'NAME')} for each of them"
+            "one model is named, and a comparison needs two", mend=f"give {option('model')} for each of them"
         )
     if models:
         return distinguishable([read_one(found, dataclasses.replace(choice, model=name)) for name in models])

@@ -134,8 +134,7 @@ def _check_whole(parts: Mapping[Any, Sequence[Slice]]) -> None:
             raise InputError(
                 f"runs have different checkpoints: seed {seed} of {model} lacks {len(lacking)}, "
                 f"first {listing(lacking)}",
-                mend=f"choose one with {option('checkpoint', 'NAME')}, or each run's last with "
-                f"{option('checkpoint', 'last')}",
+                mend=f"choose one that all have, or each run's last with {option('checkpoint', 'last')}",
             )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,5 +69,5 @@ def other_kind(dataset: Dataset, own: str, wanted: str) -> InputError:
     return InputError(
         f"its labels are {own}, those of the training data are {wanted}",
         file=dataset.source,
-        mend=f"give a file of the same task, or choose its labels with {option('columns', 'label=NAME')} or score=NAME",
+        mend=f"give a file of the same task; {dataset.other_label()}",
     )

@@ -139,6 +139,8 @@ def reading_as(tool: str, path: Path, read: Callable[[], list[AnswerList]]) -> l
     """
     try:
         found = read()
+    except InputError:
+        raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         seen = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else error
         raise not_of_form(path, seen, tool) from error

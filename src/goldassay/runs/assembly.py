@@ -169,8 +169,7 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
             raise InputError(
                 f"runs have different checkpoints: seed {seed} lacks {len(lacking)} that others have: "
                 f"{listing(lacking)}",
-                mend=f"choose one with {option('checkpoint', 'NAME')}, or each run's last with "
-                f"{option('checkpoint', 'last')}",
+                mend=f"choose one that all have, or each run's last with {option('checkpoint', 'last')}",
             )
     return seeds, checkpoints, [[placed[seed, step] for step in checkpoints] for seed in seeds]
 

@@ -41,7 +41,7 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
         elif len(choices) > 1:
             raise InputError(
                 f"there are runs of {len(choices)} {word}s: {listing(choices, 12)}",
-                mend=f"choose one with {option(field, 'NAME')}",
+                mend=f"choose one, as in {option(field, str(choices[0]))}",
             )
     return chosen
 

@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -310,14 +311,14 @@ def refuse_base_name(found: Iterable[Slice], wanted: str) -> None:
     Raises:
         InputError: That is so; the line names the settings that differ, and the models to choose from.
     """
-    parts = [part for part in found if part.base_model == wanted]
+    parts = [part for part in found if part.base_model == wanted] if wanted else []
     if not parts:
         return
     names = sorted({part.collection.model for part in parts})
     raise InputError(
         f"the runs of {wanted} have {len(names)} configurations, which differ in {_listed(differing_in(parts))}",
-        mend=f"choose one with {option('model', 'NAME')}, of {_listed(names)}, or pool them deliberately with "
-        f"{option('pool_configurations')}",
+        mend=f"choose one, as in {option('model', shlex.quote(names[0]))}, of {_listed(names)}, or pool them "
+        f"deliberately with {option('pool_configurations')}",
     )
 
 

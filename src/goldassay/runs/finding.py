@@ -15,12 +15,13 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reading
+from goldassay.data.roles import naming
 from goldassay.runs.adapters import TABLES, adapters, evaluate_results
 from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
-from goldassay.runs.tables import refuse_pickle
+from goldassay.runs.tables import read_table, refuse_pickle
 from goldassay.runs.unreadable import refuse_unreadable
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def find_slices(
             raise NoRunsError(
                 "no runs were recognized here",
                 file=place,
-                mend=f"name the column of predictions, scores or logits with {option('columns', 'prediction=NAME')}"
+                mend=_name_columns(place)
                 if place.is_file() or any(place.iterdir())
                 else "it is empty: name the folder that holds them",
             )
@@ -106,6 +107,14 @@ def find_slices(
         raise broken[0]
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else tell_apart(found)
+
+
+def _name_columns(place: Path) -> str:
+    """The option that names the columns of runs, where there is a table."""
+    table = read_table(place) if place.is_file() else None
+    if table is None:
+        return "give a table with a row for each example: its id, what was predicted, and what is right"
+    return naming(table, "example_id", "prediction")
 
 
 def find_in_own_format(path: Path) -> list[Slice]:

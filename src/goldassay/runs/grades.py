@@ -119,7 +119,11 @@ def as_shares(columns: Columns, scale: tuple[float, float], file: str) -> Column
 
 def advice(scores: NDArray[np.float64]) -> str:
     """How to read scores that lie outside [0, 1]: as grades where few values are there, else as points."""
-    values = np.unique(scores)
+    values = np.unique(scores[np.isfinite(scores)])
+    if not np.isfinite(scores).all():
+        return "give numbers, and leave out what is infinite"
+    if values.size < 2:
+        return f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}"
     if values.size <= MOST_GRADES and values[-1] - values[0] < MOST_GRADES:
         seen = f"{values[0]:g}:{values[-1]:g}"
         return f"name the scale of the grades with {option('grades', seen)}, the lowest and the highest there can be"

@@ -39,7 +39,7 @@ def label_set(loaded: list[Loaded], gold: Gold | None, given: tuple[str, ...] | 
     if len(named) > 1 and len({frozenset(names or ()) for names in named}) > 1:
         raise InputError(
             "runs name different labels: " + " and ".join(listing(names or (), 8) for names in sorted(named, key=str)),
-            mend=f"map them with {option('labels', 'NAME=LABEL,...')}",
+            mend=f"say which label each stands for with {option('labels')}",
         )
     labels = loaded[0].columns.label
     return () if labels is None else order_labels(labels.unique().to_list())
@@ -204,7 +204,8 @@ def logits_of(
             return None
         raise InputError(
             "the order of the logits' classes is not known",
-            mend=f"name them in order with {option('label_names', 'NAME,NAME,...')}",
+            mend="name them in that order, as in "
+            + option("label_names", ",".join(names or map(str, range(n_classes)))),
         )
     mapped = list(map_names(order, names, labels).values())
     if sorted(mapped) == sorted(names):

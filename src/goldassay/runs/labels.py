@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 INFERENCE = ("entailment", "neutral", "contradiction")
+_MOST_PAIRS = 10
 TWO_CLASS = {"entailment", "non-entailment"}
 _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 
@@ -64,7 +65,7 @@ def map_names(
             raise InputError(
                 f"the label map does not cover {listing(lacking)}",
                 file=file,
-                mend=f"add them to {option('labels', 'NAME=LABEL,...')}",
+                mend=f"add them to {option('labels', _paired(lacking, label_names))}",
             )
     targets = {name: name if labels is None else labels.get(name, name) for name in names}
     if not label_names:
@@ -79,9 +80,14 @@ def map_names(
         raise InputError(
             f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
             file=file,
-            mend=f"map them by name with {option('labels', '0=entailment,...')}",
+            mend=f"say which is which, as in {option('labels', _paired(names, label_names))}",
         )
     return {name: known[target] or target for name, target in targets.items()}
+
+
+def _paired(names: Sequence[str], label_names: Sequence[str]) -> str:
+    """Each name with the label that has its place, as `--labels` takes them."""
+    return ",".join(f"{name}={label_names[at % len(label_names)]}" for at, name in enumerate(names[:_MOST_PAIRS]))
 
 
 def _stands_for(name: str, label_names: Sequence[str]) -> str | None:

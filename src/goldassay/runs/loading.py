@@ -200,15 +200,30 @@ def _without_numbers(part: Slice, columns: Columns) -> Columns:
 def _withpredictions_of(columns: Columns, label_names: tuple[str, ...] | None) -> Columns:
     """Add the predictions that the logits make, by name, so that they can be mapped like any other."""
     order = columns.label_names or label_names
+    if label_names is not None:
+        columns = replace(
+            columns,
+            label=_by_code(columns.label, label_names),
+            prediction=_by_code(columns.prediction, label_names),
+        )
     if columns.prediction is not None or columns.logits is None or order is None:
         return columns
     if columns.logits.shape[-1] != len(order):
         raise InputError(
             f"logits have {columns.logits.shape[-1]} classes, but there are {len(order)} labels",
-            mend=f"name the class of each logit, in order, with {option('label_names', 'NAME,NAME,...')}",
+            mend=f"name the class of each of them, in order, with {option('label_names')}",
         )
     predicted = pl.Series(order, dtype=pl.String).gather(columns.logits.argmax(axis=-1))
     return replace(columns, prediction=predicted)
+
+
+def _by_code(values: pl.Series | None, label_names: tuple[str, ...]) -> pl.Series | None:
+    """Labels by the names that a user gives in order, where the file numbers them from 0."""
+    codes = [str(code) for code in range(len(label_names))]
+    met = set() if values is None or values.dtype != pl.String else set(values.drop_nulls().unique().to_list())
+    if values is None or not met or not met <= set(codes) or met & set(label_names):
+        return values
+    return values.replace(codes, list(label_names))
 
 
 def taken(columns: Columns, rows: pl.Series) -> Columns:

@@ -26,6 +26,8 @@ _HEAD = 1 << 16
 _PIECE = 1 << 20
 _TWICE = re.compile(r"_duplicated_\d+$")
 _MAX_LINE = 1 << 26
+_MOST_OF_CODES = 1 << 26
+_MOST_CODES = 50
 # Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
 _ZSTD_PIECE = 1 << 11
 
@@ -234,6 +236,31 @@ def _read_json_array(data: bytes, path: Path) -> pl.DataFrame | None:
         return None
     long = {name for record in records for name, value in record.items() if _is_long(value)}
     return _table_of([{name: value for name, value in each.items() if name not in long} for each in records], path)
+
+
+def codes_in(path: Path) -> pl.DataFrame | None:
+    """A prediction a line, or each in a JSON array, in the order of the examples; None where the file holds else.
+
+    Of predictions there are few different ones, each a word or a number.
+    """
+    data = unpacked(path, _MOST_OF_CODES).removeprefix(b"\xef\xbb\xbf")
+    try:
+        values = parse_json(data) if data.lstrip().startswith(b"[") else data.decode().split("\n")
+    except ValueError:
+        return None
+    if not isinstance(values, list) or not all(isinstance(each, (str, int, float)) for each in values):
+        return None
+    # An empty line at the end is none.
+    texts = pl.Series(
+        "prediction", [str(each).strip() for each in values[: -1 if values and values[-1] == "" else None]]
+    )
+    return pl.DataFrame({"example_id": range(len(texts)), "prediction": texts}) if are_codes(texts) else None
+
+
+def are_codes(texts: pl.Series) -> bool:
+    """Whether texts are predictions alone: few different words or numbers."""
+    distinct = texts.unique()
+    return 1 < len(distinct) <= min(_MOST_CODES, len(texts) // 2) and bool(distinct.str.contains(r"^\S{1,30}$").all())
 
 
 def _is_long(value: object) -> bool:

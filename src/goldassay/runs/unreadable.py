@@ -29,7 +29,9 @@ def refuse_unreadable(path: Path) -> None:
     data, _ = read_text(path)
     if name.endswith((".csv", ".tsv")):
         return
-    lines = [data] if name.endswith(".json") else data.split(b"\n")
+    first = data.lstrip().split(b"\n", 1)[0]
+    is_lines = not name.endswith(".json") or (first.startswith(b"{") and _is_object(first))
+    lines = data.split(b"\n") if is_lines else [data]
     for number, line in enumerate(lines, 1):
         try:
             json.loads(line or b"null")
@@ -38,3 +40,10 @@ def refuse_unreadable(path: Path) -> None:
             raise InputError(
                 f"is not JSON ({reason(error)})", file=path, row=row, mend="write or copy the file again"
             ) from error
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

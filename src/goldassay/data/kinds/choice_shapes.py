@@ -48,7 +48,7 @@ _IDS = names_of("id", "choices")
 # What a user may name; one column each, but for choices with a column each.
 # Longer texts are no choices, and Python's parser takes memory.
 _LONGEST_LITERAL = 100_000
-ROLES = ("choices", "answer", "question", "passage", "group", "id")
+ROLES = ("choices", "answer", "question", "passage", "group", "id", "weight", "date")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
 _COLUMNED = (
     (

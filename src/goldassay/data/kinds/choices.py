@@ -19,8 +19,9 @@ from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
-from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.telling_columns import Telling, find_telling
+from goldassay.data.roles import naming
 from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import Unread, find_unread
 
@@ -191,7 +192,7 @@ class Choices:
                     mend=f"name one that does, or a column for each choice: {option('columns', 'choices=A+B')}",
                 )
             return None
-        covered = _covered(table.frame, shape, columns.get("ignore", "").split("+"))
+        covered = _covered(table.frame, shape, aside(columns))
         roles = {"choices": shape.columns, "answer": shape.answer, "question": shape.question}
         # Objects of choices may say themselves which is right.
         first = table.frame.head(_SAMPLED).iter_rows(named=True)
@@ -234,7 +235,7 @@ def read_choices(
     frame, named = name_fields(table.frame, roles)
     frame = with_keys(frame, dependent)
     check_columns(frame, [*named.values(), *dependent], source)
-    ignored = named.pop("ignore", "").split("+")
+    ignored = aside(named)
     shape = find_shape(frame, named)
     if shape is None:
         return None
@@ -242,7 +243,7 @@ def read_choices(
     if shape.answer is None and not any(each.answer for each in raw):
         raise InputError(
             "there are choices, and no column says which of them is right", file=source,
-            mend=f"name it with {option('columns', 'answer=NAME')}; the columns are {_listed(frame)}",
+            mend=naming(frame, "answer", besides=[*shape.columns, *shape.question, str(shape.passage), str(shape.id)]),
         )  # fmt: skip
     texts = [without_letters(each.choices) for each in raw]
     # Who names the column of answers has decided.

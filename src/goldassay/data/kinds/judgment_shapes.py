@@ -20,7 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # What a user may name; two verdict columns, one for each order, are joined by "+", and so are lengths and people.
-JUDGMENT_ROLES = ("item", "judge", "a", "b", "order", "winner", "seat", "people", "group", "prompt")
+JUDGMENT_ROLES = (
+    "item",
+    "judge",
+    "a",
+    "b",
+    "order",
+    "winner",
+    "seat",
+    "people",
+    "group",
+    "prompt",
+    "tie",
+    "weight",
+    "date",
+)
 
 # Verdicts that name a side, and those that name a seat.
 _SIDES = names_of("winner", "judgments")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
@@ -18,9 +17,9 @@ from goldassay.data.fields import name_fields
 from goldassay.data.kinds.choices import named_unread
 from goldassay.data.kinds.judged_pairs import WORDS_OF_AN_ITEM
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, find_judgments
-from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.preference_shapes import parsed
-from goldassay.data.kinds.sides import FIRST, TIE, side_reader
+from goldassay.data.kinds.sides import FIRST, TIE, say_sides, side_reader, with_ties
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
 from goldassay.data.unread import find_unread
@@ -72,6 +71,7 @@ class Judgments:
         names_seats: Whether verdicts name seats, and not sides.
         named: Whether a user said so, or the verdicts are names of the sides.
         knows_order: Whether something says what was shown first.
+        verdicts: The columns of the verdicts, joined by "+".
         kinds: A column for each column of the file that may say of what kind an item is, and for the length of its two
             texts together (`LENGTH`), as text, by row of `rows`.
         decisions: What was decided without being asked, in sentences.
@@ -87,6 +87,7 @@ class Judgments:
     names_seats: bool
     named: bool
     knows_order: bool
+    verdicts: str = ""
     kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
     decisions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ class JudgedPairs:
         if shape is None:
             return None
         sides = shape.names or shape.texts or (None, None)
-        covered = {*shape.covered, *columns.get("ignore", "").split("+")}
+        covered = {*shape.covered, *aside(columns)}
         return Match(
             kind=self,
             strength=Strength.SHAPE,
@@ -169,12 +170,13 @@ def read_judgments(
         if column not in frame.columns:
             listed = ", ".join(map(repr, frame.columns[:20]))
             raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {listed}")
-    ignored = named.pop("ignore", "").split("+")
+    ignored = aside(named)
     shape = find_judgments(frame, named)
     if shape is None:
         return None
     if shape.unclear is not None:
         raise InputError(shape.unclear.problem, file=source, mend=shape.unclear.mend)
+    frame = with_ties(frame, named.get("tie"), shape.verdicts)
     read = _Reader(frame, shape, table, source)
     rows = read.rows()
     if not rows:
@@ -183,7 +185,7 @@ def read_judgments(
         why = max(read.found, key=lambda each: each[2] == NEITHER_SIDE)[2] if read.found else "there are no rows"
         raise InputError(
             f"no verdict can be used: {why}", file=source, column="+".join(shape.verdicts),
-            mend=f"name the winner by A and B, 1 and 2, or the side's name ({option('columns', 'winner=NAME')})",
+            mend=f"{say_sides(shape.verdicts[0], frame[shape.verdicts[0]].to_list())}",
         )  # fmt: skip
     schema = {"row": pl.Int64, "item": pl.String, "judge": pl.String, "a": pl.String, "b": pl.String,
               "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
@@ -201,6 +203,7 @@ def read_judgments(
         n_read=frame.height * len(shape.verdicts),
         names_seats=shape.names_seats,
         named=shape.named or read.by_name,
+        verdicts="+".join(shape.verdicts),
         knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names) or shape.shown,
         decisions=tuple(read.said()),
         unread=named_unread(find_unread(frame, {*shape.covered, *ignored}), ()),

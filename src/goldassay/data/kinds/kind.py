@@ -103,6 +103,11 @@ class AddedKind(Kind, Protocol):
         """The same rows, in the same order, in the columns of a kind of this package."""
 
 
+def aside(columns: Mapping[str, str]) -> list[str]:
+    """The columns that a user named and that are no part of an item: what weighs it, dates it, or is to be ignored."""
+    return [each for role in ("ignore", "weight", "date", "tie") for each in columns.get(role, "").split("+") if each]
+
+
 def joined(roles: Mapping[str, str | tuple[str, ...] | None]) -> dict[str, str]:
     """Role to column without those that no column plays; several columns are joined by a plus sign."""
     said = {role: column if isinstance(column, str) else "+".join(column or ()) for role, column in roles.items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # What a user may name; two responses with a column each are joined by "+".
-PREFERENCE_ROLES = ("chosen", "rejected", "responses", "winner", "prompt", "group", "id")
+PREFERENCE_ROLES = ("chosen", "rejected", "responses", "winner", "tie", "prompt", "group", "id", "weight", "date")
 
 _SIDES = (("chosen", "rejected"), ("preferred", "dispreferred"), ("preferred", "rejected"), ("better", "worse"),
           ("winning", "losing"), ("response_j", "response_k"))  # fmt: skip

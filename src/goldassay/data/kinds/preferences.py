@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
-from goldassay.data.kinds.kind import Match, Strength, joined
+from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, names_side, parsed
-from goldassay.data.kinds.sides import TIE, side_reader
+from goldassay.data.kinds.sides import TIE, say_sides, side_reader, with_ties
 from goldassay.data.kinds.telling_columns import find_telling
 from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
@@ -80,7 +79,7 @@ class Preferences:
         if shape is None:
             return None
         single = tuple(each for each in (shape.chosen, shape.rejected) if each)
-        covered = {*shape.covered, *columns.get("ignore", "").split("+")}
+        covered = {*shape.covered, *aside(columns)}
         roles = {"chosen": shape.chosen, "rejected": shape.rejected, "responses": shape.responses}
         said = shape.winners or shape.scores
         return Match(
@@ -125,11 +124,11 @@ def read_preferences(
         # Roles of another kind are named.
         return None
     _check_columns(frame, [each for value in named.values() for each in value.split("+")], source)
-    ignored = named.pop("ignore", "").split("+")
+    ignored = aside(named)
     shape = find_preferences(frame, named)
     if shape is None:
         return None
-    frame = with_keys(frame, dependent)
+    frame = with_ties(with_keys(frame, dependent), named.get("tie"), shape.winners)
     _check_columns(frame, dependent, source)
     read, doubtful, said = _sides_of(frame, shape, source)
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]
@@ -140,8 +139,8 @@ def read_preferences(
         raise InputError(
             f"no row has a response that was preferred: {why}", file=source,
             column="+".join(shape.winners) or shape.chosen,
-            mend="name the side by 1 and 2, A and B, or give columns chosen and rejected "
-            f"({option('columns', 'responses=A+B,winner=NAME')})",
+            mend=say_sides(shape.winners[0], frame[shape.winners[0]].to_list()) if len(shape.winners) == 1
+            else "name the side by 1 and 2, A and B, or give columns chosen and rejected",
         )  # fmt: skip
     ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
     padded = np.array([each for at in kept for each in rows[at].padded], np.bool_)

@@ -14,7 +14,15 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.kinds.kind import Strength
-from goldassay.data.roles import fields_within, holds_lists, holds_objects, likely_label, no_such_column
+from goldassay.data.roles import (
+    fields_within,
+    guess_roles,
+    holds_lists,
+    holds_sentences,
+    is_free_answer,
+    no_such_column,
+    without_classes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 5
 _LONGEST = 60
-_SENTENCE = 3
 _TAGS = re.compile(r"(tag|label)s?$", re.IGNORECASE)
 _TOKENS = re.compile(r"tokens|words", re.IGNORECASE)
 
@@ -113,6 +120,18 @@ class Recognition:
                 "each token has a label, and no text has one; labels of tokens are not supported",
                 file=self.source, column=tagged[0],
             )  # fmt: skip
+        asked = any(holds_sentences(values) for values in self.table.frame)
+        guessed = {} if self.columns else guess_roles(self.table.frame)
+        within = [(name, found) for name in self.table.frame.columns if self._is_list(name)
+                  and (found := fields_of(self.table.frame[name]))]  # fmt: skip
+        if within and not asked and not self.columns:
+            name, found = within[0]
+            return InputError(
+                f"each row holds a list of objects ({_listed(found)})", file=self.source, column=name,
+                mend="write one JSON object per item of the list, with the fields around it",
+            )  # fmt: skip
+        if not self.columns and asked and (not guessed or any(map(is_free_answer, self.table.frame))):
+            return without_classes(self.table.frame, self.source)
         said = []
         for kind in (kind for name, kind in self.kinds.items() if not names or name in names):
             foreign = self.foreign(kind)
@@ -122,13 +141,13 @@ class Recognition:
             return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
         # What may be cut of a long line stands last.
         columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"
-        guessed = {} if self.columns else guess_roles(self.table.frame)
-        named = ",".join(f"{role}={column}" for role, column in guessed.items())
-        perhaps = f"perhaps {option('columns', named)}; " if named else ""
+        if guessed:
+            named = option("columns", ",".join(f"{role}={column}" for role, column in guessed.items()))
+            write = f"goldassay audit {shlex.quote(self.source)} {named}" if entry_point() == SHELL else named
+            return InputError(f"the columns {columns} are of no kind", file=self.source, mend=f"perhaps {write}")
         return InputError(
-            f"the columns {columns} are of no kind; {perhaps}{look_at(self.source)}",
-            file=self.source, mend="; ".join(said),
-        )  # fmt: skip
+            f"the columns {columns} are of no kind", file=self.source, mend=f"{look_at(self.source)}; {'; '.join(said)}"
+        )
 
     def _is_list(self, name: str) -> bool:
         values = self.table.frame[name]
@@ -169,35 +188,6 @@ def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], s
             raise
         raise InputError(error.problem, file=source, row=error.row, column=error.column, mend=error.mend) from error
     return Recognition(table, columns, source, matches, found.kinds)
-
-
-def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
-    """Which columns may be the text, or the two, and the label, by what they hold; nothing where no one reading fits.
-
-    Texts are columns of sentences of which most are distinct, at most two; the label has the fewest values.
-    """
-    for column in [name for name in frame.columns if holds_objects(frame[name])]:
-        frame = name_fields(frame, {field: field for field in fields_of(frame[column])})[0].drop(column)
-    texts = [name for name in frame.columns if _holds_sentences(frame[name])]
-    label = likely_label(frame, texts)
-    if len(texts) not in (1, 2) or label is None:
-        return {}
-    roles = ("text",) if len(texts) == 1 else ("premise", "hypothesis")
-    return {role: _named(frame, name) for role, name in zip((*roles, "label"), (*texts, label), strict=True)}
-
-
-def _holds_sentences(values: pl.Series) -> bool:
-    filled = values.drop_nulls()
-    if values.dtype != pl.String or not len(filled):
-        return False
-    words = filled.str.count_matches(r"\S+").median()
-    return isinstance(words, (int, float)) and words >= _SENTENCE and 2 * filled.n_unique() > len(filled)
-
-
-def _named(frame: pl.DataFrame, column: str) -> str:
-    """The column as `--columns` takes it: by its place where the name holds a sign of the grammar."""
-    unclear = set(column) & set(",=+") or column.startswith("column_")
-    return f"#{frame.columns.index(column) + 1}" if unclear else column
 
 
 def look_at(source: str) -> str:

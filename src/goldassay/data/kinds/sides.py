@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.data.cells import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 FIRST, SECOND, TIE = 0, 1, 2
 # PandaLM's columns, one of each person, in which 0 is the tie.
 _PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
+_MOST_VALUES = 12
+_YES = ("1", "1.0", "true", "yes", "tie")
 _CODED = ("0:first,1:second,2:tie", "0:tie,1:first,2:second")
 
 _TIES = frozenset(
@@ -26,6 +31,43 @@ _ENDING = re.compile(
     r"|reply|conversation)[ _-]*)?([ab12])(?: (?:is better|wins|won))?$"
 )
 _WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND}
+
+
+def say_sides(column: str, values: Iterable[Any]) -> str:
+    """The options that say which side each value of a column names, in both directions.
+
+    Numbers below 0 name one side, those above the other, and 0 none.
+    """
+    numbers = {str(value): _signed(value) for value in values if value not in (None, "")}
+    texts = sorted(numbers, key=lambda text: (numbers[text], text))
+    if not 1 < len(texts) <= _MOST_VALUES:
+        return "name the side by 1 and 2, A and B, or first and second"
+    is_signed = min(numbers.values()) < 0
+    second = [numbers[text] > 0 if is_signed else 2 * at >= len(texts) for at, text in enumerate(texts)]
+    ties = [is_signed and not numbers[text] for text in texts]
+    sides = ["tie" if tie else "second" if own else "first" for own, tie in zip(second, ties, strict=True)]
+    turned = {"first": "second", "second": "first", "tie": "tie"}
+    either = [
+        ",".join(f"{text}:{names[side]}" for text, side in zip(texts, sides, strict=True))
+        for names in ({side: side for side in turned}, turned)
+    ]
+    return f"say which: {' or '.join(option('map', f'{column}={each}') for each in either)}"
+
+
+def _signed(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def with_ties(frame: pl.DataFrame, tie: str | None, verdicts: Sequence[str]) -> pl.DataFrame:
+    """The frame with "tie" as verdict where another column says that neither side wins."""
+    if tie is None:
+        return frame
+    is_tie = cell_texts(frame[tie]).str.strip_chars().str.to_lowercase().is_in(_YES).fill_null(value=False)
+    told = [pl.when(is_tie).then(pl.lit("tie")).otherwise(cell_texts(frame[each])).alias(each) for each in verdicts]
+    return frame.with_columns(told)
 
 
 def side_reader(

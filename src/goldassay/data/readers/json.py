@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
-from goldassay.data.frames import columns_to_frame, frame_of_records
+from goldassay.data.frames import columns_to_frame, frame_of_records, rows_by_key
 from goldassay.data.readers import BY_NAME, CERTAIN, LIKELY, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
@@ -50,8 +50,12 @@ def read(path: Path) -> Table:
     if isinstance(value, dict):
         key = _key_of_rows(value)
         if key is not None:
-            decisions = (f"Examples are the items of {key!r}.",)
-            value = value[key]
+            decisions = (f"Examples are the items of {'.'.join(key)!r}.",)
+            for step in key:
+                value = value[step]
+        elif (rows := rows_by_key(value)) is not None:
+            decisions = ("Each key holds a row, and is its id.",)
+            value = rows
         elif value and all(isinstance(column, list) for column in value.values()):
             return Table(columns_to_frame(value, path), name, (entry,), ("Each key holds a column.",))
         elif len(value) > 1 and all(isinstance(column, dict) for column in value.values()):
@@ -61,9 +65,16 @@ def read(path: Path) -> Table:
             value = [value]
     if not isinstance(value, list):
         raise InputError("the file holds a single JSON value", file=path, mend="give an array of objects")
+    if value and all(isinstance(each, (str, int, float)) for each in value):
+        value, decisions = [{"text": str(each)} for each in value], ("Each item of the array is one text.",)
     return Table(frame_of_records(value, path), name, (entry,), decisions)
 
 
-def _key_of_rows(value: dict[str, Any]) -> str | None:
+def _key_of_rows(value: dict[str, Any]) -> tuple[str, ...] | None:
+    """The path to the only array of objects, in the object or in the only object within it that has one."""
     keys = [key for key, rows in value.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
-    return keys[0] if len(keys) == 1 else None
+    if len(keys) == 1:
+        return (keys[0],)
+    within = [(key, _key_of_rows(each)) for key, each in value.items() if isinstance(each, dict)]
+    known = [(key, *path) for key, path in within if path]
+    return known[0] if not keys and len(known) == 1 else None

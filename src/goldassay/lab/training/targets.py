@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data import check_same_labels, require_classes
+from goldassay.data.roles import naming
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.readers.conditions import coarsening, labels_named_in
 from goldassay.readers.targets import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
@@ -235,7 +235,9 @@ class NumberTarget(Target):
         for other in others:
             if "label" not in other.examples.columns:
                 raise InputError(
-                    "there are no labels", file=other.source, mend=f"name them with {option('columns', 'score=NAME')}"
+                    "there are no labels",
+                    file=other.source,
+                    mend=naming(other.examples, "score", besides=other.text_columns),
                 )
             if not has_numbers(other) and as_numbers(other) is None:
                 raise other_kind(other, "classes", "numbers")

@@ -354,7 +354,7 @@ def _require_classes(labels: NDArray[np.int32], resolved: Resolved, path: Path) 
         raise InputError(
             f"there is only the label {resolved.label_names[present[0]]!r}",
             file=path,
-            mend=f"give a file with at least 2 classes, or choose the label with {option('columns', 'label=NAME')}",
+            mend="give a file with at least 2 classes, or choose another column as the label",
         )
 
 
@@ -462,8 +462,7 @@ def _held_out(short: Shortlist, path: str | os.PathLike[str], file_format: str, 
             f"the test set has labels that the training set lacks ({', '.join(missing)}; the training set has "
             f"{', '.join(short.label_names)})",
             file=test.source,
-            mend=f"give a test file of the same task, or choose its label column with "
-            f"{option('columns', 'label=NAME')}",
+            mend=f"give a test file of the same task; {test.other_label()}",
         )
     return Searched(test, texts_for(test, short.selected), short.selected)
 

@@ -15,7 +15,9 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
+from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import name_of, read_table
+from goldassay.data.roles import naming
 from goldassay.questions.board.scores import BoardScores, in_common
 from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
@@ -65,8 +67,8 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
         if cells is None and not _BOARD_ROLES.isdisjoint(choice.columns):
             raise unread or InputError(
                 "the columns hold no scores of systems, nor answers that are among the right ones", file=place,
-                mend=f"name them with {option('columns', 'system=NAME,item=NAME,score=NAME')}; where each system has a "
-                f"column, give scores from 0 to 1, or answers and {option('columns', 'answer=NAME')}",
+                mend="give a row for each system and item, or where each system has a column scores from 0 to 1 or the "
+                f"right answers; {_name_columns(place)}",
             )  # fmt: skip
         if cells is not None:
             described = {"role": "board", "name": name_of(place), **_files(place)}
@@ -81,7 +83,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
             raise InputError(
                 "no board and no runs were recognized here",
                 file=place,
-                mend=f"name its columns with {option('columns', 'system=NAME,item=NAME,score=NAME')}",
+                mend=_name_columns(place),
             ) from error
     elif not _holds_runs(alone):
         cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
@@ -89,6 +91,14 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
             described = {"role": "board", "name": "table in memory", "files": [], "sha256": []}
             return _of_cells(cells, "board", described, missing, scale)
     return _of_runs(table, choice, clusters, missing)
+
+
+def _name_columns(place: Path) -> str:
+    """The option that names the columns of a board, where there is a table."""
+    try:
+        return naming(read_table(place).frame, "system", "item", "score")
+    except InputError:
+        return look_at(str(place))
 
 
 def _holds_runs(given: Any) -> bool:
@@ -151,7 +161,7 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> 
             more = f" and {len(datasets) - _MOST_NAMES} more" if len(datasets) > _MOST_NAMES else ""
             raise InputError(
                 f"there are runs on {len(datasets)} datasets: {', '.join(datasets[:_MOST_NAMES])}{more}",
-                mend=f"choose one with {option('dataset', 'NAME')}",
+                mend=f"choose one, as in {option('dataset', datasets[0])}",
             )
         loaded = [(each.model, each.load().final()) for each in sets]
         inputs = describe_inputs(paths, found, choice)

@@ -67,7 +67,7 @@ def read_suite(
     if any(named) and (models or len(paths) > 2):
         raise InputError(
             f"{option('model-a')} and {option('model-b')} choose from two {place('runs')}",
-            mend=f"give {option('model', 'NAME')} for each of the models",
+            mend=f"give {option('model')} for each of the models",
         )
     stems = [Path(path).name.split(".")[0] for path in paths]
     if models or (len(paths) == 1 and not any(named)):
@@ -146,7 +146,7 @@ def _asked_by(path: str, which: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        mend = None if error.mend is None else error.mend.replace(option("model", "NAME"), option(which, "NAME"))
+        mend = None if error.mend is None else error.mend.replace(option("model"), option(which))
         raise InputError(
             error.problem, file=error.file or str(path), row=error.row, column=error.column, mend=mend
         ) from error
@@ -161,7 +161,7 @@ def _common(sides: Mapping[str, Sequence[Slice]]) -> tuple[list[str], list[str]]
         shown = "; ".join(f"{name} answered {_some(list(datasets))}" for name, datasets in list(answered.items())[:4])
         raise InputError(
             f"no dataset was answered by all {len(sides)} models: {shown}",
-            mend=f"choose models that answered the same with {option('model', 'NAME')}",
+            mend=f"choose models that answered the same with {option('model')}",
         )
     left = [dataset for dataset in every if dataset not in common]
     said = f"Left out, since not all models answered them: {_some(left)}."

@@ -74,7 +74,7 @@ def study_comparison(
         if told is not None:
             raise InputError(
                 f"there are runs on {len(suite.sides)} datasets, and a report to discount by is of one",
-                mend=f"choose that one with {option('dataset', 'NAME')}",
+                mend=f"choose that one with {option('dataset')}",
             )
         return report_suite(evidence, suite, clusters=clusters, matched=matched, method=method, margin=margin)
 

@@ -178,14 +178,14 @@ def compare_suite(
         raise InputError(
             f"each two of {len(names)} models on {len(datasets)} datasets would be compared, and that is done for up "
             f"to {MOST_MODELS}",
-            mend=f"choose some with {option('model', 'NAME')}, or rank all of them with goldassay board",
+            mend=f"choose some with {option('model')}, or rank all of them: write goldassay board in place of compare",
         )
     for other in datasets[1:]:
         if set(other.names) != set(names):
             raise InputError(
                 f"the models are called {', '.join(names)} on {datasets[0].sets[0].dataset} and "
                 f"{', '.join(other.names)} on {other.sets[0].dataset}",
-                mend=f"choose the same ones with {option('model', 'NAME')}",
+                mend=f"choose the same ones with {option('model')}",
             )
     datasets, copies = _without_copies(datasets)
     means = {name: np.mean([_of(each, name).scores.mean() for each in datasets]) for name in names}

@@ -37,6 +37,6 @@ def load_judgments(source: Source, test: Any, reading: ItemReading) -> Judgments
     if reading.clusters != AUTO:
         raise InputError(
             f"{option('clusters')}: judgments of one item count as one", file=place,
-            mend=f"leave it out; {option('columns', 'item=NAME')} says what an item is",
+            mend="leave it out; the role item says what an item is",
         )  # fmt: skip
     return found

@@ -151,8 +151,8 @@ def _other_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt
     return [
         Doubt(
             f"The verdicts are taken to name {kind}; if they named {other}, {flawed[0]} would follow a seat.",
-            f"Say what they name: {option('columns', 'winner=NAME')} for sides, {option('columns', 'seat=NAME')} for "
-            "seats; of two columns NAME+NAME.",
+            f"Say what they name: {option('columns', f'winner={judgments.verdicts}')} for sides, "
+            f"{option('columns', f'seat={judgments.verdicts}')} for seats.",
         )
     ]
 
@@ -216,15 +216,15 @@ def _reading_doubts(judgments: Judgments, judges: list[PositionEffect]) -> list[
             Doubt(
                 f"More than half of the verdicts of {turning[0].judge} change with the order if they name {kind}: they "
                 f"may name {other}.",
-                f"Say what they name: {option('columns', 'winner=NAME')} for sides, {option('columns', 'seat=NAME')} "
-                f"for seats (here perhaps {role}).",
+                f"Say what they name: {option('columns', f'winner={judgments.verdicts}')} for sides, "
+                f"{option('columns', f'seat={judgments.verdicts}')} for seats (here perhaps {role}).",
             )
         )
     if not judgments.knows_order:
         found.append(
             Doubt(
                 "Nothing says which side was shown first.",
-                f"Name the column of the order: {option('columns', 'order=NAME')}.",
+                "Add a column of the order (ab or ba), or name the one that has it as order.",
             )
         )
     return found

@@ -226,7 +226,7 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
             mend = (
                 "Name the preferred response by A and B, or in columns chosen and rejected."
                 if each.kind is PREFERENCES
-                else f"Give letters or texts as answers: {option('columns', 'answer=NAME')}."
+                else "Give letters or texts as answers."
             )
             found.append(Doubt(each.doubtful, mend))
     return tuple(found)

@@ -191,9 +191,9 @@ def _as_stored(found: list[Slice], choice: RunChoice) -> dict[str, Runs]:
         there = list(dict.fromkeys(str(getattr(runs, name)) for runs in sets))
         if len(there) > 1:
             more = "" if len(there) <= 6 else ", ..."
-            mend = f"choose one with {option(name, 'NAME')}"
+            mend = f"choose one, as in {option(name, there[0])}"
             if name == "model":
-                mend += f", or say with {option('models', 'CONDITION=NAME')} which model is of which condition"
+                mend += f", or say which model is of which condition with {option('models')}"
             raise InputError(f"there are runs of {len(there)} {name}s: {', '.join(there[:6])}{more}", mend=mend)
     return {runs.condition: runs for runs in sets}
 

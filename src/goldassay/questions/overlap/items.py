@@ -14,7 +14,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data import parse_columns
-from goldassay.data.column_names import normalized
+from goldassay.data.column_names import ASKED, FREE_ANSWERS, normalized
 from goldassay.data.fields import with_keys
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from goldassay.data.kinds import ChoiceItems
     from goldassay.data.table import Table
 
-_QUESTIONS = ("question", "prompt", "instruction", "problem", "query", "input")
-_ANSWERS = (
-    "answer", "answers", "output", "completion", "solution", "response", "canonical_solution", "target", "reference",
-    "ground_truth", "gold_answer", "final_answer",
-)  # fmt: skip
 _PASSAGES = ("passage", "context", "paragraph", "article")
 # Of an answer that is an object, as SQuAD and TriviaQA publish it.
 _TEXTS = ("text", "value", "answer")
@@ -237,8 +232,8 @@ def _of_answers(
         return None
     frame = _joined(table.frame, roles.values(), source)
     known = {normalized(column): column for column in reversed(frame.columns)}
-    question = roles.get("question") or _first(known, _QUESTIONS)
-    answer = roles.get("answer") or _first(known, _ANSWERS)
+    question = roles.get("question") or _first(known, ASKED)
+    answer = roles.get("answer") or _first(known, (*FREE_ANSWERS, "response"))
     passage = roles.get("passage") or _first(known, _PASSAGES)
     if question is None or answer is None:
         return None

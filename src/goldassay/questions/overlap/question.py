@@ -130,7 +130,7 @@ def sought_of(items: TestItems, n: int, *, near: bool = False) -> Sought:
     if not near and not sought.texts:
         raise InputError(
             "no item has 8 words or more, so that nothing can be searched", file=items.name,
-            mend=f"name the column of the texts with {option('columns', 'question=NAME')}",
+            mend=f"search near copies of them: {option('near-copies')}",
         )  # fmt: skip
     return sought
 

@@ -48,7 +48,7 @@ def scores_by_model(runs: Any, choice: RunChoice, ids: Sequence[str]) -> dict[st
         if len(datasets) > 1:
             raise InputError(
                 f"there are runs on {len(datasets)} datasets: {', '.join(datasets[:8])}",
-                mend=f"choose one with {option('dataset', 'NAME')}",
+                mend=f"choose one, as in {option('dataset', datasets[0])}",
             )
         for each in sets:
             loaded = each.load().final()
@@ -60,7 +60,7 @@ def scores_by_model(runs: Any, choice: RunChoice, ids: Sequence[str]) -> dict[st
     if not any(np.isfinite(scores).any() for scores in found.values()):
         raise InputError(
             f"the runs answer none of the items; the first item is {ids[0]!r}", file=str(paths[0]),
-            mend=f"name the items' column of the test set with {option('columns', 'id=NAME')}",
+            mend="give the runs of this test set, or name the column of its items' ids as id",
         )  # fmt: skip
     return found
 
@@ -85,7 +85,7 @@ def difficulty_by_model(
         raise InputError(
             f"{option('board')}: it has none of the items; the first item is {ids[0]!r}, the first of the board "
             f"{str(scores.items[0])!r}",
-            mend=f"name the items' column of the test set with {option('columns', 'id=NAME')}",
+            mend="give the runs of this test set, or name the column of its items' ids as id",
         )
     found = {}
     for model in models:

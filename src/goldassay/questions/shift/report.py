@@ -12,6 +12,7 @@ from goldassay.core.arguments import check_whole
 from goldassay.core.entry_point import option, place, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.reading import load_data
+from goldassay.data.roles import naming
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -123,7 +124,7 @@ def _training(data: Any, choice: RunChoice) -> Dataset | None:
         raise InputError(
             "the training data have no texts",
             file=found.source,
-            mend=f"name their column with {option('columns', 'text=NAME')}",
+            mend=naming(found.examples, "text", besides=["example_id"]),
         )
     return found
 

@@ -37,16 +37,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import names_of
 from goldassay.data.fields import name_fields
+from goldassay.data.roles import naming
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.statuses import spelled
-from goldassay.runs.tables import features_array, logits_array, read_table
+from goldassay.runs.tables import codes_in, features_array, logits_array, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,14 +80,17 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a table that has a column of predictions, scores or logits."""
     if not path.is_file():
         return None
-    if request.listed and is_large(path):
+    if request.listed and is_large(path) and "configuration" not in request.columns:
         return _listed(path, request)
     read = read_table(path)
+    if read is None and request.outright:
+        read = codes_in(path)
     if read is None:
         return None
     table, given = name_fields(read, request.columns)
     if is_beside_the_point(table.columns, request):
         return None
+    table, given = with_settings(table, given)
     roles = find_roles(table.columns, given, path)
     if not roles.keys() & _ANSWERS:
         return None
@@ -96,7 +99,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
             # A row a run: somebody's summary beside the runs.
             return None
-        raise _no_ids(path)
+        raise _no_ids(path, table)
     if table.height == 0:
         raise _no_rows(path)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
@@ -116,6 +119,24 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         )
         for part in parts
     ]
+
+
+def with_settings(table: pl.DataFrame, given: dict[str, str]) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The table with the columns of the role `configuration` as settings, config_NAME, and the other roles.
+
+    Where none is named, a column that is called so is one if it parts rows that are the same run and example else.
+    """
+    given = dict(given)
+    named = given.pop("configuration", "").split("+")
+    if named == [""] and not any(map(_is_setting, table.columns)) and table.height:
+        roles = find_roles(table.columns, given, None)
+        keys = [roles[role] for role in (*_KEYS, "example_id") if role in roles]
+        lower = {name.lower(): name for name in reversed(table.columns) if name not in roles.values()}
+        known = [lower[name] for name in names_of("configuration", "runs") if name in lower]
+        if known and "example_id" in roles and table.select(keys).is_duplicated().any():
+            named = [name for name in known if not table.select(*keys, name).is_duplicated().any()][:1]
+    settings = {name: f"{_SETTING}{name}" for name in named if name in table.columns}
+    return table.rename(settings), given
 
 
 def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.DataFrame:
@@ -194,8 +215,8 @@ def _is_of_run(name: str) -> bool:
     return _is_setting(name) or name == SHARES_OF
 
 
-def _no_ids(path: Path) -> InputError:
-    mend = f"name it with {option('columns', 'example_id=NAME')}"
+def _no_ids(path: Path, table: pl.DataFrame | None = None) -> InputError:
+    mend = "give each row the id of its example" if table is None else naming(table, "example_id")
     return InputError("no column says which example a row is of", file=path, mend=mend)
 
 

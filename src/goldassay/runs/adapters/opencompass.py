@@ -50,7 +50,8 @@ def _is_result(path: Path) -> bool:
 
 def _list(path: Path) -> AnswerList:
     stem, records = path.name.split(".json")[0], list(whole_object(path).values())
-    results = path.parents[1].with_name("results") / path.parent.name
+    folder = path.resolve().parent
+    results = folder.parent.parent / "results" / folder.name
     if stem.endswith("_0") and not (results / path.name).is_file():
         stem, number = stem[:-2], 1
         while (more := path.with_name(f"{stem}_{number}.json")).is_file():
@@ -61,9 +62,9 @@ def _list(path: Path) -> AnswerList:
     details = list(details.values()) if isinstance(details, dict) else details or []
     total = result.get("accuracy", result.get("score"))
     own = AnswerList(
-        model=path.resolve().parent.name,
+        model=folder.name,
         dataset=stem,
-        run=path.resolve().parents[2].name,
+        run=folder.parent.parent.name,
         reported={"correct": total / 100} if isinstance(total, (int, float)) else {},
     )
     if details and len(records) % len(details):

@@ -14,6 +14,7 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import fields_of, name_fields, with_keys
+from goldassay.data.roles import naming
 from goldassay.data.row_values import value_codes
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
@@ -213,7 +214,7 @@ def _long(
     if system is None or item is None:
         raise InputError(
             f"there is no column of {'items' if system else 'systems'}", file=file,
-            mend=f"name it with {option('columns', 'item=NAME' if system else 'system=NAME')}",
+            mend=naming(frame, "item" if system else "system", besides=[*roles.values(), *ignored]),
         )  # fmt: skip
     frame, unanswered = _answered(frame, item, roles, ignored, file)
     values = _scores_of(frame, system, roles, ignored, scale, file)
@@ -249,9 +250,9 @@ def _long(
         raise InputError(
             f"{count(twice.height)} items are scored twice, first {first['item']!r} by {first['system']!r}",
             file=file,
-            mend=f"the rows are of several datasets: choose one with {option('dataset', 'NAME')}"
+            mend=f"the rows are of several datasets: choose one with {option('dataset', str(frame[dataset or ''][0]))}"
             if several
-            else f"leave one of them, or name the column of runs with {option('columns', 'run=NAME')}",
+            else f"leave one of them, or name the runs: {naming(frame, 'run', besides=[system, item, *ignored])}",
         )
     items = known["item"].unique(maintain_order=True)
     place = {name: at for at, name in enumerate(items.to_list())}
@@ -358,7 +359,7 @@ def _wide(
         raise InputError(
             f"there is a row a system ({named!r}), and no column of items: averages cannot be compared item by item",
             file=file,
-            mend=f"give a score for each system and item, or name the column with {option('columns', 'item=NAME')}",
+            mend=f"give a score for each system and item; {naming(frame, 'item', besides=[named, *numeric])}",
         )
     others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
     if answer is not None:
@@ -400,7 +401,7 @@ def _wide(
     if 0 < len(fractions) < len(systems):
         notes.append(
             f"Fractions stand in {_listed(fractions)}, 0 and 1 alone in the others: leave out what is no system with "
-            f"{option('columns', 'ignore=NAME+NAME')}."
+            f"{option('columns', 'ignore=' + '+'.join(fractions[:3]))}."
         )
     joined = _codes(frame, clusters) if clusters else None
     labels = tuple(right_answers(frame[answer]).to_list()) if answer else None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import polars as pl
+
 from goldassay.data.kinds.kind import Match, Strength, joined
 from goldassay.data.unread import find_unread
-from goldassay.runs.adapters.long_table import SYNONYMS, find_roles
+from goldassay.runs.adapters.long_table import SYNONYMS, find_roles, with_settings
 from goldassay.runs.adapters.wide_table import run_columns
 from goldassay.runs.finding import find_in_own_format
+from goldassay.runs.tables import are_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +27,7 @@ class Predictions:
     name: ClassVar[str] = "runs"
     rows: ClassVar[str] = "runs"
     wants: ClassVar[str] = "example_id and prediction or score"
-    roles: ClassVar[tuple[str, ...]] = (*SYNONYMS, "group")
+    roles: ClassVar[tuple[str, ...]] = (*SYNONYMS, "group", "configuration")
     aliases: ClassVar[Mapping[str, str]] = {}
     rank: ClassVar[int] = 1
 
@@ -36,6 +39,12 @@ class Predictions:
         frame = table.frame
         if not frame.height:
             return None
+        frame, columns = with_settings(frame, dict(columns))
+        if frame.columns == ["text"] and frame.schema["text"] == pl.String and are_codes(frame["text"]):
+            core = frozenset(frame.columns)
+            return Match(
+                self, Strength.TABLE, {"prediction": "text"}, core, core, lacking=("label",), found=("table", ())
+            )
         known = find_roles(frame.columns, dict(columns), table.path)
         answers = [known[role] for role in _ANSWERS if role in known]
         wide = run_columns(frame)
@@ -47,12 +56,14 @@ class Predictions:
             return None
         lacking = () if wide or "score" in known or "label" in known else ("label",)
         settings = [name for name in frame.columns if name.lower().startswith("config_")]
+        # Those that were found to be settings have other names in the table.
+        asked = tuple(name for name in table.frame.columns if name not in frame.columns) or tuple(settings)
         return Match(
             kind=self,
             strength=Strength.PARTLY if lacking else Strength.TABLE,
-            roles=joined(dict(known)),
+            roles=joined({**known, "configuration": asked}),
             core=frozenset(wide or answers),
-            covered=frozenset((*known.values(), *settings, *wide)),
+            covered=frozenset((*known.values(), *settings, *asked, *wide)),
             unread=unread,
             lacking=lacking,
             found=("table", ()),
