@@ -209,3 +209,17 @@ def test_correlation_of_labels():
     assert label_correlation(np.repeat(np.arange(50) % 2, 4), clusters, 2) == pytest.approx([1, 1])
     assert label_correlation(np.tile([0, 1, 0, 1], 50), clusters, 2).tolist() == [0, 0]
     assert label_correlation(np.zeros(200, np.int64), clusters, 2).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_telling_rows_alone_are_those_of_the_whole_table(together: bool) -> None:
+    texts, codes, clusters = writers(0)
+    # Some words tell by themselves, so that there are rows to keep.
+    texts = [
+        f"{text} told{code}" if at < 900 else text for at, (text, code) in enumerate(zip(texts, codes, strict=True))
+    ]
+    whole, few = (mined((texts, codes, clusters), together=together, only_telling=only) for only in (False, True))
+    assert 0 < len(few) < len(whole)
+    assert few.settings["n_mined"] == len(whole)
+    for q in (0.01, 0.05):
+        assert few.significant(q).to_frame().equals(whole.significant(q).to_frame())

@@ -308,11 +308,14 @@ class TextToMine:
         about = {"text": bounds.text or dataset.text_columns[-1]} | about | {CLUSTERS: together.taken}
         return cls(dataset, bounds, texts, corpus, tokenizer, about, together)
 
-    def mine(self, rows: NDArray[np.int64] | None = None, progress: Progress = silent) -> PatternTable:
+    def mine(
+        self, rows: NDArray[np.int64] | None = None, progress: Progress = silent, *, only_telling: bool = False
+    ) -> PatternTable:
         """Mine all rows or some; the table's settings also say which text.
 
         Args:
             rows: Ascending; all if not given.
+            only_telling: As for `mine_patterns`.
             progress: Told while patterns are counted.
 
         Raises:
@@ -330,6 +333,7 @@ class TextToMine:
             self.tokenizer,
             label_names=self.dataset.label_names,
             clusters=[way[own] for way in self.together.ways],
+            only_telling=only_telling,
             progress=progress,
         )
         return replace(mined, settings=mined.settings | dict(self.about))

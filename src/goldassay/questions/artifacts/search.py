@@ -16,7 +16,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, silent
 from goldassay.core.verdicts import not_measurable
 from goldassay.questions.artifacts.inputs import ALL_TEXTS, CLUSTERS, Bounds, TextToMine, column_for
-from goldassay.questions.artifacts.measures.clusters import Confirmation, confirm_patterns
+from goldassay.questions.artifacts.measures.clusters import TESTED_UP_TO, Confirmation, confirm_patterns
 from goldassay.questions.artifacts.measures.difficulty import (
     DifficultyAssignment,
     Giveaway,
@@ -199,7 +199,7 @@ def read_folds(short: Shortlist, text: TextToMine, folds: Folds, seed: int) -> R
         with warnings.catch_warnings():
             # That nothing was frequent enough is a finding: no example is then covered.
             warnings.simplefilter("ignore", UserWarning)
-            mined = text.mine(each.teaching)
+            mined = text.mine(each.teaching, only_telling=q <= TESTED_UP_TO)
         own = telling_of_table(mined, q, threshold)
         for_curve = mined.significant(q).select(thresholds[0]).to_count()
         del mined

@@ -198,7 +198,7 @@ def telling_of_table(mined: PatternTable, q: float, threshold: float) -> Telling
         selected=selected,
         lifted=lifted_patterns([mined], q),
         n_significant=n_significant,
-        n_mined=len(mined),
+        n_mined=int(mined.settings["n_mined"]),
         q=q,
         threshold=threshold,
     )

@@ -136,6 +136,7 @@ def allow_for_clusters(
     corpus: TokenizedCorpus,
     labels: NDArray[np.int64],
     clusters: Sequence[NDArray[np.int64]],
+    others: NDArray[np.float64] | None = None,
 ) -> PatternTable:
     """Test patterns anew where sentences come in clusters; their counts, shares and intervals stay what they are.
 
@@ -156,6 +157,7 @@ def allow_for_clusters(
         corpus: The sentences that they were mined from, (N).
         labels: Their codes in the order of the table's labels, (N,).
         clusters: One or several ways to make clusters, codes from 0, (N,) each; the largest D counts.
+        others: The p of mined patterns that the table lacks.
 
     Raises:
         InputError: The number of codes is not that of the sentences.
@@ -174,7 +176,8 @@ def allow_for_clusters(
     for codes in ways:
         sentences = ClusteredSentences.of(corpus, labels, codes, n_labels)
         effects[rows] = np.maximum(effects[rows], design_effects(table, rows, sentences))
-    return with_effects(table, effects, QValues(p_with_effects(table, effects)))
+    p = p_with_effects(table, effects)
+    return with_effects(table, effects, QValues(p if others is None else np.concatenate([p, others])))
 
 
 def design_effects(

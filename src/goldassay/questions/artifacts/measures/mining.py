@@ -16,9 +16,9 @@ from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
-from goldassay.questions.artifacts.measures.clusters import allow_for_clusters
+from goldassay.questions.artifacts.measures.clusters import TESTED_UP_TO, allow_for_clusters
 from goldassay.questions.artifacts.measures.matching import PatternTokens, PatternTree, encode_labels
-from goldassay.questions.artifacts.measures.pattern_table import PatternTable, build_table
+from goldassay.questions.artifacts.measures.pattern_table import PatternTable, build_table, build_telling
 from goldassay.questions.artifacts.measures.statistics import MinedPatterns, QValues, in_slices, p_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def mine_patterns(
     *,
     label_names: Sequence[str] | None = None,
     clusters: Sequence[NDArray[np.int64]] = (),
+    only_telling: bool = False,
     progress: Progress = silent,
 ) -> PatternTable:
     """Find all patterns of 1 to `max_tokens` tokens with exact gaps, and how often each goes with each label.
@@ -61,6 +62,7 @@ def mine_patterns(
         label_names: Order of the labels; None: sorted.
         clusters: Sentences that do not count by themselves: one or several ways to make clusters of them, codes from
             0, (N,) each. Counts stay as they are, p and q allow for it; see `allow_for_clusters`.
+        only_telling: Keep the rows alone of which K q is at most .05 for some label; their q is that among all.
         progress: Told how many tasks of the count are done.
 
     Warns:
@@ -75,8 +77,13 @@ def mine_patterns(
         # They are looked through twice.
         sentences = tokenize(sentences, tokenizer)
     found = _mine(sentences, labels, max_tokens, max_gap, min_count, tokenizer, n_threads, label_names, progress)
-    table = build_table(found.vocabulary, found.patterns, found.label_names, found.settings, tokenizer)
-    del found
+    numbers = (found.vocabulary, found.patterns, found.label_names, found.settings, tokenizer)
+    others = np.empty(0)
+    if only_telling:
+        table, others = build_telling(*numbers, TESTED_UP_TO)
+    else:
+        table = build_table(*numbers)
+    del found, numbers
     if not clusters:
         return table
     assert isinstance(sentences, TokenizedCorpus)
@@ -91,7 +98,7 @@ def mine_patterns(
             )
     if not kept.all():
         sentences, codes, ways = sentences.take(kept), codes[kept], [each[kept] for each in ways]
-    return allow_for_clusters(table, sentences, codes, ways)
+    return allow_for_clusters(table, sentences, codes, ways, others)
 
 
 def count_findings(

@@ -29,6 +29,7 @@ from goldassay.questions.artifacts.measures.statistics import (
     QValues,
     Words,
     in_slices,
+    least_q,
     lists,
     matrix,
     p_of,
@@ -391,6 +392,30 @@ def build_table(
         frames = pool.map(lambda part: rows_of(part, words, q, label_names, settings), in_slices(mined))
         frame = pl.concat(list(frames))
     return PatternTable(label_names, settings, frame, tokenizer)
+
+
+def build_telling(
+    vocabulary: Sequence[str],
+    mined: MinedPatterns,
+    label_names: tuple[str, ...],
+    settings: dict[str, Any],
+    tokenizer: Tokenizer | None,
+    up_to: float,
+) -> tuple[PatternTable, NDArray[np.float64]]:
+    """The rows of `build_table` of which K q of some label is at most `up_to`, and the p of all others.
+
+    Of long texts nearly all patterns are others, and a row takes far more time than its p.
+    """
+    n_labels = sum(count > 0 for count in settings["label_counts"])
+    with ThreadPoolExecutor(cores()) as pool:
+        p = np.concatenate(list(pool.map(lambda part: p_of(part, settings), in_slices(mined))))
+        q = QValues(p.copy())
+        least = np.concatenate(list(pool.map(lambda part: least_q(part, q, settings), in_slices(mined))))
+    kept = least * n_labels <= up_to
+    own = mined.take(np.flatnonzero(kept))
+    words = Words(vocabulary)
+    frame = rows_of(own.take(words.order(own)), words, q, label_names, settings)
+    return PatternTable(label_names, settings, frame, tokenizer), p[~kept]
 
 
 def description(label_names: tuple[str, ...], settings: dict[str, Any]) -> dict[str, str]:

@@ -303,6 +303,13 @@ def p_of(part: MinedPatterns, settings: dict[str, Any]) -> NDArray[np.float64]:
     return p_values(part.counts.astype(np.int64), part.counts.argmax(axis=1).astype(np.int64), settings)
 
 
+def least_q(part: MinedPatterns, q: QValues, settings: dict[str, Any]) -> NDArray[np.float64]:
+    """The least q of any label of each of one part of the patterns, (V,)."""
+    counts = part.counts.astype(np.int64)
+    codes = counts.argmax(axis=1).astype(np.int64)
+    return _q_of_all_labels(counts, codes, q.of(p_values(counts, codes, settings)), q, settings).min(axis=1)
+
+
 def _q_of_all_labels(
     counts: NDArray[np.int64], codes: NDArray[np.int64], own: NDArray[np.float64], q: QValues, settings: dict[str, Any]
 ) -> NDArray[np.float64]:
