@@ -40,16 +40,17 @@ SMALL = parse_settings({"leakage": {"seeds": 2}, "artifacts": {"min_count": 10}}
 
 
 def rows(name: str, n: int, labels: Sequence[str] = LABELS, seed: int = 0) -> list[dict[str, str]]:
-    """Pairs whose label stands in the hypothesis; no text is in two sets of other names."""
+    """Pairs whose label stands in the hypothesis; no text is in two sets of other names, or nearly in one twice."""
     rng = np.random.default_rng(seed)
+    golds, words = rng.integers(0, 3, n).tolist(), rng.integers(0, 500, (n, 8)).astype(str).tolist()
     return [
         {
             "id": f"{name}-{i}",
-            "premise": f"A {name} person in coat {i} walks along the street.",
-            "hypothesis": f"Somebody in {name} {i} {('waits', 'hopes', 'sleeps')[gold]}.",
+            "premise": f"A {name} person in coat {i} walks along {' w'.join(words[i][:5])}.",
+            "hypothesis": f"Somebody in {name} {i} {('waits', 'hopes', 'sleeps')[gold]} w{' w'.join(words[i][5:])}.",
             "label": labels[min(gold, len(labels) - 1)],
         }
-        for i, gold in enumerate(rng.integers(0, 3, n).tolist())
+        for i, gold in enumerate(golds)
     ]
 
 

@@ -226,9 +226,19 @@ def _seconds() -> frozenset[str]:
 def point_table() -> NDArray[np.int32]:
     """What each code point is, from 262144 on what stands for such as several do: one half is 1, a space, and 2."""
     table: list[int] = [SEPARATES] * N_POINTS
-    alone = _is_alone()
-    for point in range(N_POINTS):
-        entries = _entries(chr(point), alone)
+    alone, seconds = _is_alone().tolist(), _seconds()
+    for point, character in enumerate(map(chr, range(N_POINTS))):
+        kind = unicodedata.category(character)
+        if point in _DROPPED:
+            table[point] = DROPPED
+            continue
+        if kind in ("Cn", "Co", "Cs"):
+            continue
+        # Most letters without case, such as all of Han, stand for themselves, and are not looked at further.
+        if kind == "Lo" and character not in seconds and not unicodedata.decomposition(character):
+            table[point] = point | ALONE if alone[point] else point
+            continue
+        entries = _entries(character, alone)
         table[point] = entries[0] if len(entries) == 1 else SEVERAL | len(table)
         if len(entries) > 1:
             table += [*entries, END]
@@ -245,14 +255,10 @@ def ascii_letters() -> NDArray[np.uint8]:
     return found
 
 
-def _entries(character: str, alone: NDArray[np.bool_]) -> list[int]:
+def _entries(character: str, alone: list[bool]) -> list[int]:
     point = ord(character)
     if point < 0x80:
         return [ord(character.lower()) if character.isalnum() else SEPARATES]
-    if point in _DROPPED:
-        return [DROPPED]
-    if unicodedata.category(character) in ("Cn", "Co", "Cs"):
-        return [SEPARATES]
     if point in _POINTS:
         return [DEPENDS]
     # What joins its neighbours behind it is read by hand itself, so that the first character alone decides.
