@@ -60,6 +60,7 @@ def show_answered(report: Report, output: Output) -> None:
 
 
 def _answered(study: Answered) -> Iterator[str]:
+    from goldassay.questions.answered.degenerate import describe_degenerate
     from goldassay.questions.answered.page import sentences
 
     found = study.found
@@ -84,12 +85,19 @@ def _answered(study: Answered) -> Iterator[str]:
             f"order  {pair.a} - {pair.b}: {signed_points(pair.wrong)} with what is missing as wrong, "
             f"{signed_points(pair.scored_only)} by the scored answers"
         )
+    for named in found.degenerate[:_MOST_NOTES]:
+        yield f"unsound  {describe_degenerate(named)}"
     for each in found.trials:
         own = [row for row in found.passes if (row.model, row.dataset) == (each.model, each.dataset)]
         yield (
             f"trials  {each.model} on {each.dataset}: {each.n_trials} at each of {each.n_items:,} items, "
             f"{each.n_flip:,} items flip"
         )
+        if each.error is not None and each.error_trials is not None and each.error_items is not None:
+            yield (
+                f"        standard error {points(each.error, 2)}; with twice the attempts "
+                f"{points(each.error_trials, 2)}, with twice the items {points(each.error_items, 2)}"
+            )
         for name in ("pass_at", "pass_all"):
             shown = ", ".join(f"{row.k}: {points(getattr(row, name), 1)}" for row in own)
             yield f"        {'pass@k' if name == 'pass_at' else 'pass^k'}  {shown}"

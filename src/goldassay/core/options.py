@@ -125,6 +125,14 @@ SettingsOrFile = Annotated[AnySettings | AnyPath | None, _SETTINGS]
 
 # --- Output --------------------------------------------------------------------------------------------------------
 
+Reparse = Annotated[
+    bool,
+    Option(
+        "Also write a table of the answers that none was read from, or that rules of extraction read otherwise, with "
+        "their texts, to look through. It changes no score.",
+        OUTPUT,
+    ),
+]
 _OUT = Option("Folder for what is written; made if it is not there.", OUTPUT, "DIR", spelled=("--out", "-o"))
 Out = Annotated[AnyPath | None, _OUT]
 Folder = Annotated[AnyPath, _OUT]

@@ -296,6 +296,8 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "user_prompt problem info"
                 ),
                 "judgments": "question prompt instruction input query",
+                "runs": "prompt question instruction input query",
+                "board": "prompt question instruction input query",
             },
         ),
         "judge": Role(
@@ -409,6 +411,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             "What a model wrote, of which its prediction was read.",
             {
                 "runs": "output response generated_text model_output model_outputs completion generation",
+                "board": "output response generated_text model_output model_outputs completion generation output_2",
             },
         ),
         "trial": Role(

@@ -21,6 +21,7 @@ from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.answers import read_answers
 from goldassay.runs.assembly import ordered
+from goldassay.runs.choosing import at_checkpoint
 from goldassay.runs.configurations import digest, refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
-    from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Outputs, Slice
     from goldassay.runs.statuses import Missing
 
 __all__ = [
@@ -135,6 +136,13 @@ class RunSet:
             InputError: They cannot be read or do not fit together.
         """
         return self._of(self.slices)
+
+    def outputs(self) -> Iterator[tuple[str, Outputs]]:
+        """What the model wrote in each run at its last checkpoint, by the run's seed, as far as its file holds it."""
+        for part in at_checkpoint(list(self.slices), self._choice.checkpoint or "last"):
+            found = None if part.outputs is None else part.outputs()
+            if found is not None:
+                yield str(part.seed), found
 
     def load_one(self) -> Runs:
         """One run at one checkpoint: what the examples are, without most of what was predicted of them."""

@@ -18,7 +18,7 @@ from goldassay.core.bounds import check_depth
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reason
 from goldassay.runs.json_values import parse_json
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, unpacked
 
@@ -182,6 +182,7 @@ def _slices(own: AnswerList, path: Path, request: Request, name: str, unrecorded
             numbered=several,
             is_trial=several,
             keyed=True,
+            outputs=partial(_outputs, answers),
         )
         for number, answers in enumerate(trials, start=1)
     ]
@@ -192,7 +193,6 @@ def _columns(answers: Sequence[Answer], request: Request, path: Path, reported: 
     asked = request.columns.get("score")
     metric = choose_score(metrics[:1], asked, metrics, path)
     scores = [_number(answer.scores.get(metric)) for answer in answers]
-    outputs = [answer.output for answer in answers] if request.outputs else []
 
     def told(values: list[str | None]) -> pl.Series | None:
         return pl.Series(values, dtype=pl.String) if all(value is not None for value in values) else None
@@ -208,9 +208,15 @@ def _columns(answers: Sequence[Answer], request: Request, path: Path, reported: 
         prediction=prediction if is_compared else None,
         score=pl.Series(scores, dtype=pl.Float64),
         status=pl.Series([answer.status for answer in answers], dtype=pl.String),
-        outputs=pl.Series(outputs, dtype=pl.String) if any(each is not None for each in outputs) else None,
         reported=reported.get(metric),
     )
+
+
+def _outputs(answers: Sequence[Answer]) -> Outputs | None:
+    """What was written, where the log has it."""
+    rows = [(answer.item, answer.output, answer.label, answer.prediction) for answer in answers]
+    items, texts, targets, predictions = (pl.Series(each, dtype=pl.String) for each in zip(*rows, strict=True))
+    return Outputs(items, texts, targets, None, predictions) if texts.count() else None
 
 
 def _number(value: Any) -> float | None:

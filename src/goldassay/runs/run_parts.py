@@ -76,7 +76,7 @@ class Columns:
         no_answer: How probable it is that each question has no answer, or a score that grows with it; or None.
         thresholds: The best scores by such probabilities, once answers are scored; or None.
         status: Whether each answer has a score, and if not why, as far as the file tells; see `STATUSES`.
-        outputs: What the model wrote, where `Request.outputs` asks for it.
+        outputs: What the model wrote, where it is at hand without reading more of the file.
         reported: The mean score that the log itself gives; None where it gives none, or one that is no mean.
     """
 
@@ -94,6 +94,25 @@ class Columns:
     status: pl.Series | None = None
     outputs: pl.Series | None = None
     reported: float | None = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a model wrote in one run, to be read anew.
+
+    Attributes:
+        example_ids: Strings.
+        texts: Null where there is none.
+        targets: The right answers as the file has them, or None.
+        prompts: What was asked, or None.
+        predictions: What the harness read out of each text; null where nothing, or None where it is not known.
+    """
+
+    example_ids: pl.Series
+    texts: pl.Series
+    targets: pl.Series | None = None
+    prompts: pl.Series | None = None
+    predictions: pl.Series | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +137,7 @@ class Slice:
         is_trial: Whether it is one of several attempts at each example by one model, such as samples or epochs.
         keyed: Whether a harness wrote example, right answer and score of each answer together, so that no right answer
             can be that of another row.
+        outputs: Reads what the model wrote; None where its file does not hold it.
     """
 
     collection: Collection
@@ -136,6 +156,7 @@ class Slice:
     numbered: bool = False
     is_trial: bool = False
     keyed: bool = False
+    outputs: Callable[[], Outputs | None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.
@@ -190,7 +211,6 @@ class Request:
         listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
         grades: Lowest and highest grade, where scores are on a scale of their own.
         pool_configurations: Whether runs of different configurations are taken for repeats of one, as was asked for.
-        outputs: Whether what the model wrote is wanted, too.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -199,7 +219,6 @@ class Request:
     listed: bool = False
     grades: tuple[float, float] | None = None
     pool_configurations: bool = False
-    outputs: bool = False
 
 
 def not_loaded() -> Columns:

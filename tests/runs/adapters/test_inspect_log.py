@@ -11,6 +11,8 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
+from goldassay.runs.reading import find_slices
+from goldassay.runs.run_parts import Request
 from tests.stated import Fact, in_order
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "inspect_ai"
@@ -298,3 +300,20 @@ def test_a_directory_of_another_form_is_left_to_the_other_reader(tmp_path: Path)
     assert last_member(path, "header.json", among="summaries.json") is None
     with pytest.raises(InputError, match="points out of it"):
         list_runs(path)
+
+
+def test_what_was_written_is_read_from_whole_samples(tmp_path: Path) -> None:
+    """Texts of one epoch, by the sample; a target or input that is several texts is none."""
+    sample = {"id": "s0", "input": "What is 1 + 1?", "target": ["2"], "output": {"completion": "It is 2."}}
+    bare = {"id": "s1", "input": [{"role": "user", "content": "?"}], "target": ["2", "two"], "output": {}}
+    members = {f"samples/{each['id']}_epoch_2.json": json.dumps(each) for each in (sample, bare)}
+    first, second = find_slices(write(tmp_path / "log.eval", summaries(), **members), "auto", Request())
+    assert first.outputs is not None
+    assert first.outputs() is None
+    assert second.outputs is not None
+    found = second.outputs()
+    assert found is not None
+    columns = (found.example_ids, found.texts, found.targets, found.prompts)
+    assert [each.to_list() for each in columns if each is not None] == [
+        ["s0", "s1"], ["It is 2.", None], ["2", None], ["What is 1 + 1?", None]
+    ]  # fmt: skip

@@ -78,6 +78,7 @@ class Judgments:
         unread: Columns without a role that hold lists, objects or free text.
         source: The file.
         files: As they were read; none for data handed over in memory.
+        written: Columns system, item, text and prompt (null where it is not known): what each system wrote, once.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Judgments:
     unread: tuple[str, ...] = ()
     source: str = ""
     files: tuple[InputFile, ...] = ()
+    written: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def __len__(self) -> int:
         return self.rows.height
@@ -209,7 +211,28 @@ def read_judgments(
         unread=named_unread(find_unread(frame, {*shape.covered, *ignored}), ()),
         source=source,
         files=table.files,
+        written=_written(frame, shape),
     )
+
+
+def _written(frame: pl.DataFrame, shape: JudgmentShape) -> pl.DataFrame:
+    """What each system wrote; where nothing names systems, each column of texts is one."""
+    if not shape.texts:
+        return pl.DataFrame()
+    names = shape.names if len(shape.names) == len(shape.texts) and not shape.seated else ()
+    asked = shape.prompt or shape.item
+    item = pl.Series(range(frame.height)) if asked is None else frame[asked]
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "system": pl.Series([text] * frame.height) if not names else cell_texts(frame[names[at]]),
+                "item": cell_texts(item),
+                "text": cell_texts(frame[text]),
+                "prompt": pl.Series([None] * frame.height, dtype=pl.String) if asked is None else cell_texts(item),
+            }
+        )
+        for at, text in enumerate(shape.texts)
+    ).unique(["system", "item"], keep="first", maintain_order=True)
 
 
 def _kinds(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.options import Quiet, Seed, SettingsOrFile, place
+from goldassay.core.options import Quiet, Reparse, Seed, SettingsOrFile, place
 from goldassay.questions.run_choice import RunChoice, RunReading
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ def measure_answered(
     runs: Annotated[Any, place("Predictions or logs: files or folders; or a board.", "RUNS...", repeat=True)],
     *,
     seed: Seed = None,
+    reparse: Reparse = False,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
     **reading: Unpack[RunReading],
@@ -33,14 +34,15 @@ def measure_answered(
         is refused for what is missing.
 
     Returns:
-        The report; its tables are `answered`, a row a run, and `answered_pairs`, a row for two systems whose order
-        depends on the rule.
+        The report; its tables are `answered`, a row a run; `answered_pairs`, a row for two systems whose order depends
+        on the rule; `answered_statuses`, one for two of which one leaves out more; `readings`, a run's texts read anew;
+        and with `reparse` `examples`, a row an answer to look through, which `goldassay view` opens.
 
     Raises:
-        InputError: The runs cannot be read.
+        InputError: The runs cannot be read, or have no texts that `reparse` could read.
     """
     from goldassay.core.settings import chosen
     from goldassay.questions.answered.question import study_answered
 
-    report, found = study_answered(runs, RunChoice.of(**reading), chosen(settings, seed), quiet=quiet)
+    report, found = study_answered(runs, RunChoice.of(**reading), chosen(settings, seed), quiet=quiet, reparse=reparse)
     return replace(report, result=found)

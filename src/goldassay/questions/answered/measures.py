@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import comb
+from scipy.special import bdtr, comb
 
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.stats.clusters import effective_clusters, variance_of_mean
@@ -124,6 +124,82 @@ def intraclass(right: NDArray[np.float64], there: NDArray[np.bool_]) -> float:
     n0 = (total - float((n**2).sum()) / total) / (items - 1)
     below = between + (n0 - 1) * within
     return (between - within) / below if below > 0 else float("nan")
+
+
+class MeanError(NamedTuple):
+    """The standard error of a mean over trials and items, as it is, with twice the trials, and with twice the items."""
+
+    now: float
+    trials: float
+    items: float
+
+
+def trial_errors(right: NDArray[np.float64], there: NDArray[np.bool_], clusters: NDArray[np.int64] | None) -> MeanError:
+    """What more trials would buy, against more items.
+
+        var(mean) = B + W,  W = s²/(N R),  s² = sum (x - mean of its item)²/(trials - items)
+
+    B is of items (or their clusters) and W of trials: twice the trials halve W, twice the items both.
+
+    Args:
+        right: (R, N) scores of trials.
+        there: (R, N) which trials there are; of each item at least one.
+        clusters: (N,) of items.
+
+    Source: Searle, Casella and McCulloch 1992; Miller 2024, "Adding error bars to evals".
+    """
+    n = there.sum(axis=0)
+    means = (right * there).sum(axis=0) / n
+    variance = variance_of_mean(means, clusters)
+    spare = int(n.sum()) - n.size
+    within = float((there * (right - means) ** 2).sum()) / spare if spare else 0.0
+    of_trials = within * float((1 / n).sum()) / n.size**2
+    return MeanError(variance**0.5, max(variance - of_trials / 2, 0.0) ** 0.5, (variance / 2) ** 0.5)
+
+
+class Unanswered(NamedTuple):
+    """Two systems, the shares of their answers without a score, and whether these differ, over all pairs."""
+
+    a: int
+    b: int
+    a_share: float
+    b_share: float
+    p: float
+
+
+def unanswered_pairs(
+    scored: NDArray[np.bool_], clusters: NDArray[np.int64] | None, alpha: float = 0.05
+) -> list[Unanswered]:
+    """The pairs of systems of which one leaves out significantly more: McNemar's test, of clusters Student's t.
+
+    Args:
+        scored: (M, N) whether each answer has a score.
+        clusters: (N,) of items.
+        alpha: Of all pairs at once, after Holm's correction.
+
+    Source: McNemar 1947, exact; Holm 1979.
+    """
+    groups = None if clusters is None else effective_clusters(clusters)
+    pairs = list(combinations(range(len(scored)), 2))
+    values = []
+    for a, b in pairs:
+        difference = scored[a].astype(np.float64) - scored[b]
+        more = int((difference > 0).sum())
+        apart = more + int((difference < 0).sum())
+        if not apart:
+            values.append(1.0)
+        elif groups is None:
+            values.append(min(1.0, 2 * float(bdtr(min(more, apart - more), apart, 0.5))))
+        else:
+            values.append(
+                t_p_value(float(difference.mean()), variance_of_mean(difference, clusters), max(groups - 1, 1.0))
+            )
+    lacks = 1 - scored.mean(axis=1)
+    return [
+        Unanswered(a, b, float(lacks[a]), float(lacks[b]), float(p))
+        for (a, b), p in zip(pairs, holm(values), strict=True)
+        if p <= alpha
+    ]
 
 
 class Pair(NamedTuple):

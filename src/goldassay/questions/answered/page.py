@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
-from goldassay.questions.answered.result import AnsweredResult, AnsweredRow
+from goldassay.questions.answered.degenerate import describe_degenerate
+from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, Degenerate, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Runs and pairs that sentences name.
+_MOST = 8
+_RULES = {
+    "first": "the first candidate", "last": "the last candidate", "anchored": "the anchored answer",
+    "after_think": "the answer after the reasoning",
+}  # fmt: skip
 _STATUSES = ("unparsed", "empty", "truncated", "error", "unscored", "missing")
 
 
 def sections(found: AnsweredResult, _: Around) -> tuple[Section, ...]:
     """The section "Answers"."""
-    parts = [Part(table=_statuses(found)), Part(table=_scores(found))]
-    if found.pairs:
-        parts.append(Part(table=_pairs(found)))
-    if found.passes:
-        parts += [Part(table=_trials(found)), Part(table=_passes(found))]
+    tables = [
+        (_statuses, found.runs), (_scores, found.runs), (_degenerate, found.degenerate), (_pairs, found.pairs),
+        (_unanswered, found.statuses), (_readings, found.readings), (_turned, found.reading_pairs),
+        (_trials, found.trials), (_passes, found.passes),
+    ]  # fmt: skip
+    parts = [Part(table=table(found)) for table, rows in tables if rows]
     section = Section(
         key="answered",
         title=PAGE.title,
@@ -42,14 +51,42 @@ def sentences(found: AnsweredResult) -> tuple[str, ...]:
             f"{len(found.pairs):,} of {found.n_pairs:,} pairs of systems change their order, or whether one is "
             "significantly better, with the rule for these."
         )
+    if found.statuses:
+        most = max(found.statuses, key=lambda pair: abs(pair.a_share - pair.b_share))
+        less, more = sorted(((most.a_share, most.a), (most.b_share, most.b)))
+        said.append(
+            f"{count(len(found.statuses))} pairs of systems differ in how much they leave out (paired test, Holm), "
+            f"most of all {more[1]} ({percent(more[0], 1)}) and {less[1]} ({percent(less[0], 1)})."
+        )
+    said += [
+        f"{row.model} on {row.dataset} scores {points(row.harness, 2)} by the log, and "
+        f"{_by_rule(row)} of {count(row.n_texts)} texts."
+        for row in found.readings
+        if any(
+            own.unparsed for own in found.runs if (own.model, own.dataset, own.run) == (row.model, row.dataset, row.run)
+        )
+    ][:_MOST]
+    said += [
+        f"{pair.a} less {pair.b} on {pair.dataset}: {signed_points(pair.harness)} points by the log, "
+        f"{signed_points(pair.other)} by {_RULES[pair.rule]}."
+        for pair in found.reading_pairs[:_MOST]
+    ]
     return tuple(said)
 
 
-def _name(row: AnsweredRow) -> Mapping[str, Any]:
+def _by_rule(row: Reading) -> str:
+    """The scores by the other rules, the first candidate left out."""
+    known = {rule: getattr(row, rule) for rule in ("anchored", "last", "after_think")}
+    return ", ".join(f"{points(value, 2)} by {_RULES[rule]}" for rule, value in known.items() if value is not None)
+
+
+def _name(row: AnsweredRow | Reading) -> Mapping[str, Any]:
     several = row.run not in ("0", row.model)
     return {"of": f"{row.model} on {row.dataset}" + (f", run {row.run}" if several else "")}
 
 
+# Rows of long tables; files hold all.
+_SHOWN = 60
 _OF = Column("of", "run of", "data")
 
 
@@ -101,6 +138,56 @@ def _pairs(found: AnsweredResult) -> Table:
     return table_of("answered_pairs", caption, columns, found.pairs, lambda _: {}, file="answered_pairs")
 
 
+def _degenerate(found: AnsweredResult) -> Table:
+    columns = (Column("system", "system", "data"), Column("dataset", "dataset", "data"), Column("said", "why"))
+
+    def more(row: Degenerate) -> Mapping[str, Any]:
+        return {"said": describe_degenerate(row)}
+
+    return table_of("degenerate", "Scores that are no measure of ability", columns, found.degenerate, more)
+
+
+def _unanswered(found: AnsweredResult) -> Table:
+    columns = (
+        Column("a", "A", "data"),
+        Column("b", "B", "data"),
+        Column("dataset", "dataset", "data"),
+        Column("a_share", "A without a score", "percent", 1),
+        Column("b_share", "B without a score", "percent", 1),
+        Column("p", "p (Holm)", "probability", 4),
+    )
+    caption = "Systems of which one leaves out more"
+    return table_of(
+        "answered_statuses", caption, columns, found.statuses[:_SHOWN], lambda _: {}, file="answered_statuses"
+    )
+
+
+def _readings(found: AnsweredResult) -> Table:
+    columns = (
+        _OF,
+        Column("form", "answers are"),
+        Column("n_texts", "texts", "count"),
+        Column("harness", "by the log", "points", 2),
+        *(Column(rule, f"by {said}", "points", 2) for rule, said in _RULES.items()),
+        Column("disagree", "items on which these disagree", "percent", 1),
+    )
+    return table_of("readings", "Texts read anew, scores in points", columns, found.readings, _name)
+
+
+def _turned(found: AnsweredResult) -> Table:
+    columns = (
+        Column("a", "A", "data"),
+        Column("b", "B", "data"),
+        Column("dataset", "dataset", "data"),
+        Column("harness", "A - B by the log", "points", 2),
+        Column("rule", "rule"),
+        Column("other", "by this rule", "points", 2),
+        Column("p", "p", "probability", 4),
+    )
+    caption = "Pairs of systems that another rule of extraction orders otherwise"
+    return table_of("reading_pairs", caption, columns, found.reading_pairs, lambda _: {})
+
+
 def _trials(found: AnsweredResult) -> Table:
     columns = (
         Column("model", "model", "data"),
@@ -110,6 +197,9 @@ def _trials(found: AnsweredResult) -> Table:
         Column("n_flip", "items that flip", "count"),
         Column("icc", "intraclass correlation", "decimal", 2),
         Column("effective_trials", "effective attempts", "decimal", 1),
+        Column("error", "standard error", "points", 2),
+        Column("error_trials", "with twice the attempts", "points", 2),
+        Column("error_items", "with twice the items", "points", 2),
     )
     return table_of("trials", "Several attempts at each item", columns, found.trials, lambda _: {})
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.finding import Finding
+from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
+from goldassay.questions.answered.degenerate import Given, find_degenerate, given_by
+from goldassay.questions.answered.extraction import Reread, compare_readings, reread_outputs
 from goldassay.questions.answered.measures import (
     expected_score,
     harder,
@@ -21,17 +26,30 @@ from goldassay.questions.answered.measures import (
     mean_of,
     pairs_by_rule,
     pass_at,
+    trial_errors,
+    unanswered_pairs,
 )
 from goldassay.questions.answered.page import PAGE
-from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, OrderPair, TrialRow, TrialSet
+from goldassay.questions.answered.result import (
+    AnsweredResult,
+    AnsweredRow,
+    Degenerate,
+    OrderPair,
+    Reading,
+    ReadingPair,
+    StatusPair,
+    TrialRow,
+    TrialSet,
+)
 from goldassay.questions.answered.verdict import judge, word_of
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.first_rows import MOST_ROWS, table_of_rows
 from goldassay.questions.needs import BOARD, GRADES
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs, read_texts
-from goldassay.questions.run_sets import distinguishable, find_runs, placed, unloaded_sets
+from goldassay.questions.run_sets import RunSet, distinguishable, find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs.kinds.opening import open_input
 from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
@@ -39,9 +57,8 @@ from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, SCORED_TRUNCATED, STATUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
@@ -51,6 +68,8 @@ if TYPE_CHECKING:
     from goldassay.questions.kind_evidence import RunEvidence
     from goldassay.report.report import Report
 
+# The end of a text, where its answer is.
+_MOST_CHARACTERS = 400
 # Of more systems the pairs are not held against each other.
 _MOST_SYSTEMS = 200
 # Numbers of attempts that tables show; the last one stands there, too.
@@ -64,17 +83,21 @@ class Answered(Result):
     Attributes:
         verdict: On the worst run.
         found: All of them.
+        to_look: Answers that no answer was read from, or that rules of extraction read otherwise, with their texts.
     """
 
     verdict: Verdict
     found: AnsweredResult
+    to_look: pl.DataFrame
 
     def to_frame(self) -> pl.DataFrame:
         """One row a run."""
         return frame_of_records(self.found.runs, AnsweredRow)
 
 
-def study_answered(given: Any, choice: RunChoice, settings: Settings, *, quiet: bool) -> tuple[Report, Answered]:
+def study_answered(
+    given: Any, choice: RunChoice, settings: Settings, *, quiet: bool, reparse: bool = False
+) -> tuple[Report, Answered]:
     """Measure, as `measure_answered` does.
 
     Raises:
@@ -87,6 +110,15 @@ def study_answered(given: Any, choice: RunChoice, settings: Settings, *, quiet: 
         study = measure_sets(sets, settings)
     models = list(dict.fromkeys(row.model for row in study.found.runs))
     finding = _finding(study)
+    tables = dict(finding.tables)
+    if reparse:
+        if not study.found.readings:
+            raise InputError(
+                "the runs have no texts to read answers from, or no right answers that are numbers, letters or labels",
+                file=next(iter(map(str, given)), None) if isinstance(given, (list, tuple)) else str(given),
+                mend=f"name the columns with {option('columns', 'output=NAME,label=NAME')}",
+            )
+        tables["examples"] = study.to_look
     findings = {
         "questions": ["answered"],
         "verdicts": {"answered": study.verdict.to_dict()},
@@ -96,19 +128,68 @@ def study_answered(given: Any, choice: RunChoice, settings: Settings, *, quiet: 
     }
     title = f"Answers of {models[0] if len(models) == 1 else f'{len(models)} models'}"
     document = frame_findings(title, findings, steps, settings)
-    return compose_report(document, dict(finding.tables), findings=[finding]), study
+    first = table_of_rows(finding.first_rows) if finding.first_rows else None
+    return compose_report(document, tables, first=first, findings=[finding]), study
 
 
 def _finding(study: Answered) -> Finding:
     found = study.found
-    tables = {"answered": study.to_frame(), "answered_pairs": frame_of_records(found.pairs, OrderPair)}
+    tables = {
+        "answered": study.to_frame(),
+        "answered_pairs": frame_of_records(found.pairs, OrderPair),
+        "answered_statuses": frame_of_records(found.statuses, StatusPair),
+    }
+    if found.readings:
+        tables["readings"] = frame_of_records(found.readings, Reading)
     if found.passes:
         tables["trials"] = frame_of_records(found.passes, TrialRow)
-    return Finding("answered", study.verdict, tables=tables, result=study.found)
+    return Finding("answered", study.verdict, tables=tables, first_rows=_first_rows(study.to_look), result=found)
 
 
-# Runs on one dataset, and what its examples share.
-Sets = list[tuple[list[Runs], "NDArray[np.int64] | None"]]
+def _first_rows(to_look: pl.DataFrame) -> tuple[RowToRead, ...]:
+    """Texts that no answer was read from, then such as rules read otherwise."""
+    if not to_look.height:
+        return ()
+    unread = pl.col("status") == "unparsed"
+    rows = to_look.sort(unread, descending=True, maintain_order=True).head(MOST_ROWS)
+    return tuple(
+        RowToRead(
+            row["example_id"], row["text"][-_MOST_CHARACTERS:], row["label"],
+            f"{row['model']}: no answer was read from this text."
+            if row["status"] == "unparsed"
+            else f"{row['model']}: rules of extraction disagree ({row['anchored'] or 'none'} anchored, "
+            f"{row['last'] or 'none'} last, score {row['score']:g}).",
+        )
+        for row in rows.iter_rows(named=True)
+    )  # fmt: skip
+
+
+class _Loaded(NamedTuple):
+    """The runs of a model on a dataset, what it gave, and its texts read anew, by the run's name."""
+
+    runs: Runs
+    given: Given
+    reread: Mapping[str, Reread]
+
+
+@dataclass(frozen=True)
+class _OfDataset:
+    """Runs on one dataset.
+
+    Attributes:
+        runs: Of each model.
+        clusters: What its examples share.
+        given: What each model gave.
+        reread: The texts of each model's runs, by the run's name.
+    """
+
+    runs: Sequence[Runs]
+    clusters: NDArray[np.int64] | None
+    given: Sequence[Given]
+    reread: Sequence[Mapping[str, Reread]]
+
+
+Sets = list[_OfDataset]
 
 
 def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequence[dict[str, Any]]]:
@@ -118,10 +199,10 @@ def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequ
     is_path = isinstance(alone, (str, os.PathLike)) and choice.format == "auto" and not choice.columns
     if is_path and _kind(alone) in (BOARD, GRADES):
         board = read_board(alone, choice, settings.data.clusters)
-        return [(_runs_of_board(board), board.clusters)], board.inputs
+        return [_of_board(board)], board.inputs
     with run_paths(given, named=False) as paths, placed(paths):
         slices = find_runs(paths, choice)
-        loaded = [each.load().final() for each in unloaded_sets(slices, choice)]
+        loaded = [_load(each) for each in unloaded_sets(slices, choice)]
 
         def texts_of(dataset: str) -> Any:
             gold = choice.gold_of(dataset)
@@ -138,26 +219,35 @@ def _kind(given: Any) -> str:
         return ""
 
 
-def _by_dataset(loaded: Iterable[Runs], texts_of: Any, settings: Settings) -> Sets:
-    found: Mapping[tuple[str, str], list[Runs]] = defaultdict(list)
-    for runs in distinguishable(list(loaded)):
-        found[runs.dataset, runs.condition].append(runs)
+def _load(each: RunSet) -> _Loaded:
+    runs = each.load().final()
+    outputs = dict(each.outputs())
+    found = {run: reread_outputs(own, runs, run) for run, own in outputs.items()}
+    reread = {run: again for run, again in found.items() if again is not None}
+    return _Loaded(runs, given_by(runs, outputs.get(str(runs.seeds[0]))), reread)
+
+
+def _by_dataset(loaded: Sequence[_Loaded], texts_of: Any, settings: Settings) -> Sets:
+    found: Mapping[tuple[str, str], list[_Loaded]] = defaultdict(list)
+    for runs, own in zip(distinguishable([own.runs for own in loaded]), loaded, strict=True):
+        found[runs.dataset, runs.condition].append(own._replace(runs=runs, given=replace(own.given, system=runs.model)))
     sets: Sets = []
-    for (dataset, _), of_dataset in sorted(found.items()):
-        aligned, _ = on_same_items(of_dataset, [runs.model for runs in of_dataset], "wrong")
+    for (dataset, _), of_dataset in sorted(found.items(), key=itemgetter(0)):
+        aligned, _ = on_same_items([own.runs for own in of_dataset], [own.runs.model for own in of_dataset], "wrong")
         clusters = clusters_of(texts_of(dataset), aligned[0].example_ids, settings.data.clusters)
-        sets.append((aligned, clusters))
+        given, reread = [own.given for own in of_dataset], [own.reread for own in of_dataset]
+        sets.append(_OfDataset(aligned, clusters, given, reread))
     return sets
 
 
-def _runs_of_board(board: BoardScores) -> list[Runs]:
+def _of_board(board: BoardScores) -> _OfDataset:
     """Each system of a board as runs: a cell without a score is unparsed where answers were scored, else unscored."""
     cells = board.cells
     if cells is None:
-        return []
+        return _OfDataset([], None, board.given, [])
     why = STATUSES.index("unparsed" if cells.of_answers else "unscored")
     absent = cells.absent or [np.zeros(each.shape, np.bool_) for each in cells.scores]
-    return [
+    runs = [
         replace(
             Runs.from_arrays(scores=np.nan_to_num(scores), example_ids=cells.items, model=name, dataset=board.name),
             status_codes=np.where(lacks, MISSING, np.where(np.isnan(scores), why, 0)).astype(np.int8),
@@ -165,6 +255,11 @@ def _runs_of_board(board: BoardScores) -> list[Runs]:
         )
         for name, scores, lacks in zip(cells.systems, cells.scores, absent, strict=True)
     ]
+    reread: list[Mapping[str, Reread]] = [{} for _ in runs]
+    for at, (own, each) in enumerate(zip(runs, cells.outputs, strict=False)):
+        if each is not None and (again := reread_outputs(each, own, str(own.seeds[0]))) is not None:
+            reread[at] = {str(own.seeds[0]): again}
+    return _OfDataset(runs, board.clusters, board.given, reread)
 
 
 def measure_sets(sets: Sets, settings: Settings) -> Answered:
@@ -173,8 +268,16 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     rows: list[AnsweredRow] = []
     pairs: list[OrderPair] = []
     notes: list[str] = []
+    statuses: list[StatusPair] = []
+    degenerate: list[Degenerate] = []
+    readings: list[Reading] = []
+    reading_pairs: list[ReadingPair] = []
+    to_look: list[pl.DataFrame] = []
     n_pairs = 0
-    for of_dataset, clusters in sets:
+    for each in sets:
+        of_dataset, clusters = each.runs, each.clusters
+        named = find_degenerate(each.given, of_dataset[0].dataset)
+        degenerate += named
         scores = np.stack([runs.scores.mean(axis=0) for runs in of_dataset])
         scored = np.stack([runs.scored.all(axis=0) for runs in of_dataset])
         names, dataset = [runs.model for runs in of_dataset], of_dataset[0].dataset
@@ -188,15 +291,23 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
                 )
                 for each in pairs_by_rule(scores * scored, scored, clusters)
             ]  # fmt: skip
+            statuses += [
+                StatusPair(dataset, names[one.a], names[one.b], one.a_share, one.b_share, one.p)
+                for one in unanswered_pairs(scored, clusters)
+            ]
+        own, doubtful, rows_to_look = compare_readings(of_dataset, each.reread, clusters)
+        readings += own
+        reading_pairs += doubtful
+        to_look += rows_to_look
         # Of two systems that the rule orders both ways it is the one that lacks more.
         lacks = dict(zip(names, (~scored).sum(axis=1).tolist(), strict=True))
         doubted = [(pair.a, pair.b) for pair in pairs if pair.both_ways and pair.dataset == dataset]
-        both_ways = {max(pair, key=lambda name: lacks[name]) for pair in doubted}
+        flawed = {max(pair, key=lambda name: lacks[name]) for pair in doubted} | {one.system for one in named}
         for at, runs in enumerate(of_dataset):
             others = np.delete(scores, at, axis=0)
             difficulty = others.mean(axis=0) if len(others) else None
             rows += [
-                _row(runs, run, difficulty, clusters, runs.model in both_ways, settings) for run in range(runs.n_runs)
+                _row(runs, run, difficulty, clusters, runs.model in flawed, settings) for run in range(runs.n_runs)
             ]
         nobody = int((~scored.any(axis=0)).sum())
         if nobody:
@@ -204,13 +315,17 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     unrecorded = [status for status in STATUSES if any(status in row.unrecorded for row in rows)]
     if unrecorded:
         notes.append(f"Not recorded by some of these files: {', '.join(unrecorded)}.")
-    verdict = judge(rows, pairs, limits)
-    tried = [(runs, clusters) for of_dataset, clusters in sets for runs in of_dataset if runs.trials]
+    verdict = judge(rows, pairs, degenerate, limits)
+    tried = [(runs, each.clusters) for each in sets for runs in each.runs if runs.trials]
     # Grades between right and wrong neither pass nor fail.
     tried = [(runs, clusters) for runs, clusters in tried if np.isin(runs.scores, (0.0, 1.0)).all()]
-    trials = tuple(_trials(runs) for runs, _ in tried)
+    trials = tuple(_trials(runs, clusters) for runs, clusters in tried)
     passes = tuple(row for runs, clusters in tried for row in _passes(runs, clusters))
-    return Answered(verdict, AnsweredResult(tuple(rows), tuple(pairs), n_pairs, trials, passes, tuple(notes)))
+    found = AnsweredResult(
+        tuple(rows), tuple(pairs), n_pairs, tuple(statuses), tuple(degenerate), tuple(readings), tuple(reading_pairs),
+        trials, passes, tuple(notes),
+    )  # fmt: skip
+    return Answered(verdict, found, pl.concat(to_look) if to_look else pl.DataFrame())
 
 
 def _counts(runs: Runs) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
@@ -219,9 +334,11 @@ def _counts(runs: Runs) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[n
     return there, (runs.scores * there).sum(axis=0).astype(np.int64), there.sum(axis=0)
 
 
-def _trials(runs: Runs) -> TrialSet:
+def _trials(runs: Runs, clusters: NDArray[np.int64] | None) -> TrialSet:
     there, right, n = _counts(runs)
     icc, most = intraclass(runs.scores, there), int(n.max())
+    tried = n > 0
+    errors = trial_errors(runs.scores[:, tried], there[:, tried], None if clusters is None else clusters[tried])
     return TrialSet(
         model=runs.model,
         dataset=runs.dataset,
@@ -230,6 +347,9 @@ def _trials(runs: Runs) -> TrialSet:
         n_flip=int(((right > 0) & (right < n)).sum()),
         icc=number(icc),
         effective_trials=number(most / (1 + (most - 1) * icc)),
+        error=number(errors.now),
+        error_trials=number(errors.trials),
+        error_items=number(errors.items),
     )
 
 
@@ -255,7 +375,7 @@ def _row(
     run: int,
     difficulty: NDArray[np.float64] | None,
     clusters: NDArray[np.int64] | None,
-    both_ways: bool,
+    flawed: bool,
     settings: Settings,
 ) -> AnsweredRow:
     scores, scored = runs.scores[run], runs.scored[run]
@@ -280,7 +400,7 @@ def _row(
         dataset=runs.dataset,
         condition=runs.condition,
         run=str(runs.seeds[run]),
-        word=word_of(effect, share, settings.verdicts.answered, both_ways=both_ways),
+        word=word_of(effect, share, settings.verdicts.answered, flawed=flawed),
         n_items=int(scored.size),
         n_scored=int(scored.sum()),
         scored_truncated=int((codes == SCORED_TRUNCATED).sum()),
@@ -321,16 +441,15 @@ class _Answered:
     def run(self, evidence: Evidence) -> Finding:
         """Score what was answered of the evaluation part by each rule."""
         with evidence.steps.step("scoring by each rule"):
-            loaded = [each.with_missing("wrong").load().final() for each in evidence.run_sets]
+            loaded = [_load(each.with_missing("wrong")) for each in evidence.run_sets]
             texts = {
-                runs.dataset: evidence.texts_of(each) for runs, each in zip(loaded, evidence.run_sets, strict=True)
+                own.runs.dataset: evidence.texts_of(each) for own, each in zip(loaded, evidence.run_sets, strict=True)
             }
             return _finding(measure_sets(_by_dataset(loaded, texts.get, evidence.settings), evidence.settings))
 
     def run_board(self, evidence: RunEvidence) -> Finding:
         """The same of a board."""
-        board = evidence.shown_board
-        return _finding(measure_sets([(_runs_of_board(board), board.clusters)], evidence.settings))
+        return _finding(measure_sets([_of_board(evidence.shown_board)], evidence.settings))
 
 
 CHECK = _Answered()

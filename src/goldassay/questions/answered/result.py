@@ -135,6 +135,110 @@ class OrderPair(Result):
 
 
 @result
+class StatusPair(Result):
+    """Two systems of which one leaves out more, over all pairs at once.
+
+    Attributes:
+        dataset: Both were asked it.
+        a: Name of the one.
+        b: Name of the other.
+        a_share: Share of its answers without a score.
+        b_share: That of the other.
+        p: Two-sided, paired, of no difference; Holm's over the pairs of the dataset.
+    """
+
+    dataset: str
+    a: str
+    b: str
+    a_share: float
+    b_share: float
+    p: float
+
+
+@result
+class Reading(Result):
+    """One run's texts, read anew by several rules; see `goldassay.questions.answered.extraction`.
+
+    Attributes:
+        model: Its name.
+        dataset: Name of the dataset.
+        run: Its seed or name.
+        form: What the right answers are: numbers, letters or labels.
+        n_items: Items of the dataset.
+        n_texts: Items with a text.
+        harness: Score by the log.
+        first: Score by the first candidate of a text; None, as for the others, where hardly a text has one.
+        last: By the last one.
+        anchored: By the one after "answer is" and the like.
+        after_think: By the one after the reasoning.
+        disagree: Share of the items with a text that are right by one of harness, last, anchored and after_think, and
+            wrong by another.
+    """
+
+    model: str = role("model")
+    dataset: str = role("dataset")
+    run: str
+    form: str
+    n_items: int
+    n_texts: int
+    harness: float
+    first: float | None
+    last: float | None
+    anchored: float | None
+    after_think: float | None
+    disagree: float = figure(
+        Measure("answered.disagree", "items on which rules of extraction disagree", "share", "lower", bounded=False),
+        n="n_texts",
+    )
+
+
+@result
+class ReadingPair(Result):
+    """Two systems whose order by the log is not that by another rule of extraction; A less B.
+
+    Attributes:
+        dataset: Both were scored on it.
+        a: Name of the one.
+        b: Name of the other.
+        rule: The other rule.
+        harness: Difference by the log.
+        other: Difference by that rule.
+        p: Two-sided, of no difference by that rule.
+    """
+
+    dataset: str
+    a: str
+    b: str
+    rule: str
+    harness: float
+    other: float
+    p: float
+
+
+@result
+class Degenerate(Result):
+    """A system whose output cannot depend on what was asked; see `goldassay.questions.answered.degenerate`.
+
+    Attributes:
+        system: Its name.
+        dataset: What it was asked.
+        kind: one text, one choice, copy, same scores, or repeats the prompt.
+        share: Share of the outputs that are so.
+        n: Outputs that were looked at.
+        other: Whose copy it is, or "".
+        text: The one text or choice, or "".
+    """
+
+    system: str
+    dataset: str
+    kind: str
+    share: float
+    n: int
+    other: str
+    text: str
+
+
+@result
 class TrialRow(Result):
     """What k attempts at each item give, of one model.
 
@@ -175,6 +279,9 @@ class TrialSet(Result):
         n_flip: Items with a success and a failure.
         icc: Intraclass correlation of attempts at one item; None where nothing varies.
         effective_trials: How many independent attempts those at one item are worth.
+        error: Standard error of the mean score.
+        error_trials: What it would be with twice the attempts at each item.
+        error_items: With twice the items.
     """
 
     model: str = role("model")
@@ -184,6 +291,9 @@ class TrialSet(Result):
     n_flip: int
     icc: float | None
     effective_trials: float | None
+    error: float | None
+    error_trials: float | None
+    error_items: float | None
 
 
 @result
@@ -194,6 +304,10 @@ class AnsweredResult(Result):
         runs: A run each.
         pairs: Pairs of systems that the rule orders otherwise.
         n_pairs: Pairs of systems of which one lacks a score.
+        statuses: Pairs of systems of which one leaves out more.
+        degenerate: Systems whose scores are no measure of ability.
+        readings: Texts read anew, a run each.
+        reading_pairs: Pairs of systems that another rule of extraction orders otherwise.
         trials: Attempts of each model at the same items, where there are several.
         passes: What k of them give, for each k.
         notes: What to know of it.
@@ -202,6 +316,10 @@ class AnsweredResult(Result):
     runs: tuple[AnsweredRow, ...]
     pairs: tuple[OrderPair, ...]
     n_pairs: int
+    statuses: tuple[StatusPair, ...]
+    degenerate: tuple[Degenerate, ...]
+    readings: tuple[Reading, ...]
+    reading_pairs: tuple[ReadingPair, ...]
     trials: tuple[TrialSet, ...]
     passes: tuple[TrialRow, ...]
     notes: tuple[str, ...]

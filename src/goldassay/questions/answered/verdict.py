@@ -6,30 +6,37 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.verdicts import Headline, Verdict, not_measurable, severity
+from goldassay.questions.answered.degenerate import describe_degenerate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import AnsweredLimits
     from goldassay.core.verdicts import Word
-    from goldassay.questions.answered.result import AnsweredRow, OrderPair
+    from goldassay.questions.answered.result import AnsweredRow, Degenerate, OrderPair
 
 
-def word_of(effect: float, share: float, limits: AnsweredLimits, *, both_ways: bool) -> Word:
+def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool) -> Word:
     """The word of one run.
 
     Args:
         effect: How far the rule moves its score.
         share: Of its answers without a score.
         limits: From which on it is called so.
-        both_ways: Whether another system is significantly better by one rule, and worse by another.
+        flawed: Whether another system is significantly better by one rule, and worse by another, or its output cannot
+            depend on what was asked.
     """
-    if share >= 1 or effect >= limits.unsound or both_ways:
+    if share >= 1 or effect >= limits.unsound or flawed:
         return "unsound"
     return "caution" if share >= limits.caution else "sound"
 
 
-def judge(runs: Sequence[AnsweredRow], pairs: Sequence[OrderPair], limits: AnsweredLimits) -> Verdict:
+def judge(
+    runs: Sequence[AnsweredRow],
+    pairs: Sequence[OrderPair],
+    degenerate: Sequence[Degenerate],
+    limits: AnsweredLimits,
+) -> Verdict:
     """The verdict on all runs: that of the most severe, with how many are sound."""
     if not runs:
         return not_measurable("No runs were given.", "Give runs, with a score or a prediction for each item.")
@@ -55,17 +62,23 @@ def judge(runs: Sequence[AnsweredRow], pairs: Sequence[OrderPair], limits: Answe
             f" {one} is significantly ahead of {other} on {both.dataset} where what is missing is wrong, and behind on "
             f"the {count(both.n_both)} items that both answered."
         )
+    if degenerate:
+        more = f" So are those of {count(len(degenerate) - 1)} more." if len(degenerate) > 1 else ""
+        evidence = f"{describe_degenerate(degenerate[0])}{more} {evidence}"
     next_step = {
         "sound": "Report the score.",
         "caution": "Report the score with what is not scored as wrong, and the number without a score.",
-        "unsound": "Look at answers without a score before anything else: extract them anew, or run them again.",
+        "unsound": "Leave such systems out, or run them again."
+        if degenerate
+        else "Look at answers without a score before anything else: extract them anew, or run them again.",
     }.get(worst.word, "")
     rule = (
         f"Of each run: unsound if no answer has a score, if the rule moves the score by {points(limits.unsound)} "
-        "points or more, or if it turns a significant order of two systems, of the one that lacks more; sound if fewer "
-        f"than {percent(limits.caution, 1)} of the answers are without a score; else caution."
+        "points or more, if it turns a significant order of two systems, of the one that lacks more, or if the output "
+        "is one text, one choice, the prompt or another system's; sound if fewer than "
+        f"{percent(limits.caution, 1)} of the answers are without a score; else caution."
     )
     headline = Headline("answers without a score", share, share, share, "share")
-    # No way to score what is missing moves a score by more.
-    at_most = max(max(row.unscored_share, row.effect) for row in runs)
+    # No way to score what is missing moves a score by more; of a degenerate system all of it may be no ability.
+    at_most = 1.0 if degenerate else max(max(row.unscored_share, row.effect) for row in runs)
     return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule, at_most)

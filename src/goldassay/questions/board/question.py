@@ -12,6 +12,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
+from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate
 from goldassay.questions.board.measures import (
     ItemStatistics,
     Lead,
@@ -171,7 +172,12 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         ),
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
-        notes=(*scores.notes, *_other_rule(scores, first), *_of_one_run(scores)),
+        notes=(
+            *map(describe_degenerate, find_degenerate(scores.given, scores.name)),
+            *scores.notes,
+            *_other_rule(scores, first),
+            *_of_one_run(scores),
+        ),
     )
 
 

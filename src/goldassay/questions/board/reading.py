@@ -18,6 +18,7 @@ from goldassay.data.frames import table_of
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import name_of, read_table
 from goldassay.data.roles import naming
+from goldassay.questions.answered.degenerate import Given, given_by
 from goldassay.questions.board.scores import BoardScores, in_common
 from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
@@ -35,6 +36,8 @@ from goldassay.runs.kinds.solved_lists import read_solved
 from goldassay.runs.statuses import MISSING, STATUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from goldassay.questions.run_choice import RunChoice
@@ -146,7 +149,24 @@ def _of_cells(
         name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered,
         cells.absent,
     )  # fmt: skip
-    return replace(board, cells=cells)
+    return replace(board, cells=cells, given=tuple(_given(cells)))
+
+
+def _given(cells: Cells) -> Iterator[Given]:
+    """What each system of a table gave, in its first run."""
+    items = pl.Series("item", cells.items.tolist(), dtype=pl.String)
+    right = None if cells.labels is None else pl.Series(cells.labels, dtype=pl.String)
+    for at, name in enumerate(cells.systems):
+        written = cells.outputs[at] if cells.outputs else None
+        yield Given.of(
+            name,
+            items,
+            texts=None if written is None else written.texts,
+            choices=cells.answers[at] if cells.answers else None,
+            right=right,
+            prompts=None if written is None else written.prompts,
+            scores=pl.Series(cells.scores[at][0]).fill_nan(None),
+        )
 
 
 def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> BoardScores:
@@ -164,6 +184,10 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> 
                 mend=f"choose one, as in {option('dataset', datasets[0])}",
             )
         loaded = [(each.model, each.load().final()) for each in sets]
+        given = [
+            replace(given_by(runs, dict(each.outputs()).get(str(runs.seeds[0]))), system=each.model)
+            for each, (_, runs) in zip(sets, loaded, strict=True)
+        ]
         inputs = describe_inputs(paths, found, choice)
     items = list(dict.fromkeys(str(each) for _, runs in loaded for each in runs.example_ids.tolist()))
     place = {name: at for at, name in enumerate(items)}
@@ -188,7 +212,7 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> 
         datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
         [answered_by(runs) for _, runs in loaded], absent,
     )  # fmt: skip
-    return replace(board, asked=tuple(asked_apart(runs.configuration for _, runs in loaded)))
+    return replace(board, asked=tuple(asked_apart(runs.configuration for _, runs in loaded)), given=tuple(given))
 
 
 def rows_answered(scores: BoardScores, choice: RunChoice) -> tuple[Answered, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.questions.answered.degenerate import Given
     from goldassay.questions.discount.matching import Answered
     from goldassay.runs.kinds.board_tables import Cells
     from goldassay.runs.statuses import Missing
@@ -50,6 +51,7 @@ class BoardScores:
         rule: What was done with cells without a score.
         cells: The table that it was read from; None of runs.
         asked: Sentences on what systems were asked in different ways.
+        given: What each system gave, as far as it is at hand.
     """
 
     name: str
@@ -64,6 +66,7 @@ class BoardScores:
     rule: Missing = "auto"
     cells: Cells | None = None
     asked: tuple[str, ...] = ()
+    given: tuple[Given, ...] = ()
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import matches
 from goldassay.core.numbers import points
 from goldassay.core.results import Result, to_plain
+from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate, given_by
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.comparison.rules import OtherRules, describe_rules, other_rules
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
+    from goldassay.runs.run_parts import Outputs, Slice
     from goldassay.runs.statuses import Missing
     from goldassay.stats.intervals import Interval
 
@@ -55,6 +59,7 @@ class ModelComparison(Result):
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
         equivalence: Whether the difference lies within a margin; None where none was given.
         rules: The difference by other rules for answers without a score; None where all have one.
+        degenerate: Those of the two whose output cannot depend on what was asked.
     """
 
     a: str
@@ -68,6 +73,7 @@ class ModelComparison(Result):
     notes: tuple[str, ...] = field(default=())
     equivalence: Equivalence | None = None
     rules: OtherRules | None = None
+    degenerate: tuple[Degenerate, ...] = ()
 
     @property
     def depends(self) -> bool:
@@ -78,7 +84,7 @@ class ModelComparison(Result):
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
         comparison, plan = plain.pop("comparison"), plain.pop("plan")
-        known = {name: found for name in ("equivalence", "rules") if (found := plain.pop(name))}
+        known = {name: found for name in ("equivalence", "rules", "degenerate") if (found := plain.pop(name))}
         return to_plain({**comparison, **plan, **plain, **known})
 
 
@@ -201,6 +207,7 @@ class AlignedSides:
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
         whole: The runs on all examples, what is missing as wrong, and the cluster of each of these.
         missing: What was done with what is missing in `sets`.
+        degenerate: Models whose output cannot depend on what was asked.
     """
 
     sets: tuple[Runs, ...]
@@ -210,6 +217,7 @@ class AlignedSides:
     notes: tuple[str, ...]
     whole: tuple[tuple[Runs, ...], NDArray[Any] | None]
     missing: Missing
+    degenerate: tuple[Degenerate, ...] = ()
 
     def rules(self, a: str, b: str, found: Comparison, **how: Any) -> OtherRules | None:
         """The difference of two of them by other rules for what is missing; `how` as it was measured."""
@@ -249,6 +257,7 @@ class AlignedSides:
             notes=self.notes,
             equivalence=None if margin is None else within(comparison, margin, apart),
             rules=rules,
+            degenerate=tuple(each for each in self.degenerate if each.system in (a, b)),
         )
 
 
@@ -261,6 +270,7 @@ def align_sides(
     matched: bool = False,
     missing: Missing = "auto",
     by_position: bool = False,
+    sources: Sequence[Slice] = (),
 ) -> AlignedSides:
     """Put the last checkpoints of models side by side, example by example; arguments as for `compare_sides`.
 
@@ -275,7 +285,10 @@ def align_sides(
     sets = whole
     if missing == "leave-out":
         sets, notes = side_by_side(final, called, missing)
-    notes = [*asked_apart(runs.configuration for runs in models), *notes]
+    given = [given_by(runs, _first_outputs(runs, sources)) for runs in final]
+    given = [dataclasses.replace(each, system=name) for each, name in zip(given, called, strict=True)]
+    degenerate = find_degenerate(given, models[0].dataset)
+    notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
     notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
     if matched:
         sets, whole = by_seed(sets, called), by_seed(whole, called)
@@ -299,7 +312,19 @@ def align_sides(
         for scale in scales
     ]
     of_whole = together if sets is whole or clusters is None else cluster_names(whole, clusters, texts)
-    return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes), (tuple(whole), of_whole), missing)
+    return AlignedSides(
+        tuple(sets), tuple(called), clusters, together, tuple(notes), (tuple(whole), of_whole), missing, degenerate
+    )
+
+
+def _first_outputs(runs: Runs, sources: Sequence[Slice]) -> Outputs | None:
+    """What a model wrote in its first run, where one file alone holds that."""
+    own = [
+        part for part in sources
+        if part.outputs is not None and str(part.seed) == str(runs.seeds[0]) and part.collection.dataset == runs.dataset
+        and matches(part.collection.model, runs.model)
+    ]  # fmt: skip
+    return own[0].outputs() if len(own) == 1 and own[0].outputs is not None else None
 
 
 def compare_sides(
@@ -315,6 +340,7 @@ def compare_sides(
     alpha: float = 0.05,
     margin: float | None = None,
     seed: int = 0,
+    sources: Sequence[Slice] = (),
 ) -> ModelComparisons:
     """Compare two models or more, each with each, with Holm's correction for the number of pairs.
 
@@ -331,6 +357,7 @@ def compare_sides(
         alpha: Chance of telling apart any two models that do not differ.
         margin: The largest difference that does not matter, in the unit of the scores; None if nothing is asked.
         seed: See there.
+        sources: What they were read from, for what they wrote.
 
     Raises:
         InputError: As for `compare_runs`, or there are fewer than two models.
@@ -343,6 +370,7 @@ def compare_sides(
         matched=matched,
         missing=missing,
         by_position=by_position,
+        sources=sources,
     )
     sets, called, together = sides.sets, sides.names, sides.together
     how: dict[str, Any] = {"matched": matched, "method": method, "seed": seed}

@@ -121,6 +121,7 @@ def find_comparison(
             by_position=choice.align == "position",
             margin=margin,
             seed=settings.seed,
+            sources=sides.found,
         )
     results = tuple(
         with_reading(measure_spread(runs), runs, sides.found, model=name, name=name)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, percent, points
+from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.comparison.comparing import leaves_out_zero
 from goldassay.questions.comparison.rules import describe_rules
 from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN
@@ -13,6 +14,7 @@ from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.stats.intervals import Interval
@@ -31,7 +33,12 @@ def conclude(pair: ModelComparison, corrected: bool = True) -> str:
         corrected: Whether they differ after the correction for several pairs, too.
     """
     by_rule = describe_rules(pair.rules, pair.a, pair.b, pair.comparison.difference)
-    return _conclude(pair, corrected or pair.depends) + by_rule
+    return _conclude(pair, corrected or pair.depends) + by_rule + describe_flaws(pair.degenerate)
+
+
+def describe_flaws(found: Sequence[Degenerate]) -> str:
+    """A clause on models whose output cannot depend on what was asked."""
+    return "".join(f"; {describe_degenerate(each).removesuffix('.')}" for each in found)
 
 
 def _conclude(pair: ModelComparison, corrected: bool) -> str:
@@ -50,7 +57,7 @@ def _conclude(pair: ModelComparison, corrected: bool) -> str:
         return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
     if not corrected:
         return f"Before the correction {one} is ahead of {other} {size}; it leaves nothing of that"
-    return f"{one} is better than {other} {size}"
+    return f"{one} {'scores higher' if pair.degenerate else 'is better'} than {other} {size}"
 
 
 def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: str, corrected: bool) -> str:
@@ -102,20 +109,26 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
     """The verdict: whether the best of the models is better than the others beyond the noise."""
     pair, best = found.pairs[0], found.groups[0]
     if len(found.pairs) == 1:
-        apart = distinguishable(pair)
+        apart = distinguishable(pair) and not pair.degenerate
         evidence = f"{conclude(pair)}."
         limit = "the interval of the difference leaves out zero"
     else:
         alone = len(best) == 1
-        apart = alone and found.of_models
+        flawed = {each for pair in found.pairs for each in pair.degenerate}
+        apart = alone and found.of_models and not flawed
         which = conclude(pair, found.adjusted_p[0] <= found.alpha)
         if found.of_models:
-            top = f"{best[0]} is better than all others" if alone else f"{listed(best)} cannot be told apart at the top"
+            top = (
+                f"{best[0]} {'scores higher' if flawed else 'is better'} than all others"
+                if alone
+                else f"{listed(best)} cannot be told apart at the top"
+            )
         elif alone:
             top = f"The run of {best[0]} is ahead of all others"
         else:
             top = f"The runs of {listed(best)} cannot be told apart at the top"
         evidence = f"{top}. {which}."
+        evidence += "".join(f" {describe_degenerate(each)}" for each in sorted(flawed - {*pair.degenerate}, key=str))
         limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
     if not found.of_models:
         limit = f"there are several runs of each and {limit}"

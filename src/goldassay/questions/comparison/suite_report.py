@@ -88,6 +88,7 @@ def find_suite(
                 matched=matched,
                 missing=choice.rule,
                 by_position=choice.align == "position",
+                sources=sides.found,
             )
             if known is not None:
                 texts[aligned.sets[0].dataset] = known

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, points
 from goldassay.questions.comparison.rules import describe_rules
-from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, listed
+from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, describe_flaws, listed
 
 if TYPE_CHECKING:
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
@@ -41,6 +41,8 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     size = f"by {_size(total)} over the mean of {total.n_datasets} datasets"
     but = f", but {_examples_say(pair)}" if pair.disagree(alpha) else ""
     but += describe_rules(pair.rules, pair.a, pair.b, total.difference)
+    flaws = [each for found in pair.on for each in found.degenerate]
+    but += describe_flaws(flaws)
     apart = pair.adjusted_p <= alpha
     if not total.of_models:
         runs = f"The runs of {pair.a} and {pair.b}"
@@ -52,7 +54,7 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
         )
     if not apart:
         return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}{but}"
-    return f"{one} is better than {other} {size}{but}"
+    return f"{one} {'scores higher' if flaws else 'is better'} than {other} {size}{but}"
 
 
 def other_disagreements(found: SuiteComparison) -> list[str]:
@@ -83,7 +85,7 @@ def _size(total: TotalComparison) -> str:
 def judge_suite(found: SuiteComparison) -> dict[str, Any]:
     """The verdict: whether the best of the models is better than the others over the mean of the datasets."""
     pair, best = found.pairs[0], found.groups[0]
-    apart = found.of_models and len(best) == 1
+    apart = found.of_models and len(best) == 1 and not any(each.degenerate for each in pair.on)
     evidence = f"{conclude_suite(pair, found.alpha)}."
     if len(found.pairs) > 1:
         evidence = " ".join((f"{_top(found)}.", evidence, *other_disagreements(found)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figures_by, result
 from goldassay.core.results import Result
+from goldassay.questions.answered.result import Degenerate
 from goldassay.questions.judgments.measures import PeopleAgreement, PositionEffect, VerdictModel
 from goldassay.stats.effects import Effects
 
@@ -74,6 +75,7 @@ class JudgmentsResult(Result):
         models: What verdicts follow together, by judge.
         remarks: What is not as one would expect of the verdicts, and what was decided.
         n_judgments: How many there are.
+        degenerate: Systems whose output cannot depend on what was asked.
     """
 
     results: tuple[PositionEffect, ...] = figures_by(_of_seats)
@@ -82,3 +84,4 @@ class JudgmentsResult(Result):
     models: tuple[VerdictModel, ...] = figures_by(_of_models)
     remarks: tuple[str, ...]
     n_judgments: int
+    degenerate: tuple[Degenerate, ...] = ()

@@ -13,6 +13,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import frame_of_records
 from goldassay.data.kinds.judgments import LENGTH, Judgments
+from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.judgments.measures import (
     agree_with_people,
     measure_position,
@@ -20,7 +21,7 @@ from goldassay.questions.judgments.measures import (
     verdicts_by_order,
 )
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.verdict import judge_judges
+from goldassay.questions.judgments.verdict import judge_judges, with_degenerate
 from goldassay.stats.effects import LEAST_CLUSTERS, Limits
 from goldassay.stats.verdicts import Doubt
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
     from goldassay.stats.effects import Effects
 
@@ -68,13 +70,17 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     verdict = judge_judges(
         measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits, _preferring(models)
     )
+    with steps.step("looking at what systems wrote"):
+        degenerate = _degenerate(judgments)
+    verdict = with_degenerate(verdict, [(each, _win_rate(judgments.rows, each.system)) for each in degenerate])
     result = JudgmentsResult(
         results=tuple(measured.judges),
         effects=measured.effects,
         agreement=tuple(people),
         models=tuple(models),
-        remarks=tuple(_remarks(judgments)),
+        remarks=(*map(describe_degenerate, degenerate), *_remarks(judgments)),
         n_judgments=len(judgments),
+        degenerate=degenerate,
     )
     tables = {
         "judges": frame_of_records(result.results),
@@ -85,6 +91,25 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     if people:
         tables["agreement"] = frame_of_records(people)
     return Finding("judgments", verdict, tables=tables, result=result)
+
+
+def _degenerate(judgments: Judgments) -> tuple[Degenerate, ...]:
+    """The systems whose output cannot depend on what was asked."""
+    given = [
+        Given.of(str(name), own["item"], texts=own["text"], prompts=own["prompt"])
+        for (name,), own in (
+            judgments.written.group_by("system", maintain_order=True) if judgments.written.height else ()
+        )
+    ]
+    return find_degenerate(given, judgments.name)
+
+
+def _win_rate(rows: pl.DataFrame, system: str) -> float | None:
+    """The share of its pairs that a system wins; None where verdicts do not name it."""
+    found = rows.select(
+        pl.when(pl.col("a") == system).then(pl.col("win")).when(pl.col("b") == system).then(1 - pl.col("win")).mean()
+    ).item()
+    return None if found is None else float(found)
 
 
 def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measured:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.verdicts import Headline, Verdict
+from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.judgments.measures import FIRST_SEAT
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import judge_effects
@@ -15,9 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.settings import JudgmentLimits
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.judgments.measures import PositionEffect
     from goldassay.stats.effects import Effects
     from goldassay.stats.verdicts import Doubt
+
+# From this share on, a system wins.
+_WON = 0.5
 
 
 def judge_judges(
@@ -71,11 +77,34 @@ def judge_judges(
     return Verdict(judged.word, " ".join(said), headline, next_step, _rule(limits), judged.bound)
 
 
+def with_degenerate(verdict: Verdict, named: Sequence[tuple[Degenerate, float | None]]) -> Verdict:
+    """The verdict with the systems whose output cannot depend on what was asked: unsound where one wins.
+
+    Args:
+        verdict: On what seats add.
+        named: The systems, and the share of its pairs that each wins.
+    """
+    if not named:
+        return verdict
+    most = max(named, key=lambda each: each[1] or 0.0)
+    said = " ".join(describe_degenerate(each) for each, _ in named)
+    won = most[1] or 0.0
+    if won < _WON:
+        return replace(verdict, evidence=f"{said} {verdict.evidence}")
+    return replace(
+        verdict,
+        verdict="unsound",
+        evidence=f"{said} {most[0].system} wins {percent(won)} of its pairs all the same. {verdict.evidence}",
+        next_step=f"Leave {most[0].system} out, and do not use this judge for what it was asked.",
+    )
+
+
 def _rule(limits: JudgmentLimits) -> str:
     return (
         "By what a seat adds to the win rate, of the judge that follows it most: unsound if the lower end is at least "
         f"{points(limits.unsound)} points, caution if at least {points(limits.caution)}. Lower ends are "
         f"simultaneous over judges and seats. Sound if every upper end lies below {points(limits.unsound)}, the same "
         f"measure sees a seat that wins twice as many of the items, and every judge has "
-        f"{LEAST_CLUSTERS} items; else unresolved."
+        f"{LEAST_CLUSTERS} items; else unresolved. Unsound, too, if a system wins half of its pairs and its output is "
+        "one text, the prompt, or another system's."
     )

@@ -21,7 +21,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
 
@@ -38,6 +38,8 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 # So an inspect_ai log in its other form begins; the manifest of an eval set (logs.json) has the names of files before.
 _JSON_FORM = re.compile(rb'\{\s*"version"\s*:.*"status"\s*:.*"eval"\s*:.*"eval_id"\s*:', re.DOTALL)
 _NO_ANSWER = "no answer"
+# Whole samples hold all that happened, of which no more is read for the texts alone.
+_MOST_BYTES = 1 << 28
 
 
 class _Log(NamedTuple):
@@ -94,9 +96,36 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             unrecorded=("truncated",),
             is_trial=len(by_epoch) > 1,
             keyed=True,
+            outputs=partial(_read_outputs, path, epoch),
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
+
+
+def _read_outputs(path: Path, epoch: int) -> Outputs | None:
+    """What was written in the samples of an epoch; None where these are too large to be read for that."""
+    ending = f"_epoch_{epoch}.json"
+    members = [
+        member for name, member in members_of(path).items() if name.startswith("samples/") and name.endswith(ending)
+    ]
+    if not members or sum(member.file_size for member in members) > _MOST_BYTES:
+        return None
+    samples = [_mapping(read_member(path, member)) for member in members]
+    texts = [_mapping(each.get("output")).get("completion") for each in samples]
+    columns: dict[str, list[str | None]] = {
+        "example_ids": [str(each.get("id")) for each in samples],
+        "texts": [text if isinstance(text, str) else None for text in texts],
+        "targets": [_only_text(each.get("target")) for each in samples],
+        "prompts": [_only_text(each.get("input")) for each in samples],
+    }
+    found = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
+    return Outputs(**found) if found["texts"].count() else None
+
+
+def _only_text(value: Any) -> str | None:
+    """A text, or the only one of a list; None for several, and for messages."""
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return value if isinstance(value, str) else None
 
 
 def _read_header(path: Path) -> _Log | None:

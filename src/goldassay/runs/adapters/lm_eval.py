@@ -27,7 +27,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import arguments_of, flat, version_of
 from goldassay.runs.json_values import parse_json
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.tables import head_of, lines_of, start_of, unpacked
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _MEANS = ("acc", "acc_norm", "exact_match")
 
 
 class _Sample(NamedTuple):
-    """What is taken of a line; documents and prompts are not kept, and outputs only where they are wanted."""
+    """What is taken of a line; documents, prompts and outputs are not kept."""
 
     doc_id: str
     target: str
@@ -68,7 +68,6 @@ class _Sample(NamedTuple):
     choices: tuple[float, ...] | None
     metrics: dict[str, Any]
     status: Status = "scored"
-    output: str | None = None
 
 
 class _Run(NamedTuple):
@@ -114,6 +113,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 configuration=_configuration(run.results, task),
                 unrecorded=("truncated", "error"),
                 keyed=True,
+                outputs=partial(_read_outputs, path, name),
             )
         )
     return slices
@@ -148,7 +148,6 @@ def _samples(path: Path, request: Request) -> list[_Sample] | None:
                 choices=_choices(record["resps"]),
                 metrics={name: record.get(name) for name in record["metrics"]},
                 status=_status(record),
-                output=_output(record["resps"]) if request.outputs else None,
             )
         )
     return samples or None
@@ -165,9 +164,27 @@ def _status(record: Mapping[str, Any]) -> Status:
 
 def _output(resps: Any) -> str | None:
     """The text of the first answer; None where the answer is no text."""
-    while isinstance(resps, list) and resps:
-        resps = resps[0]
+    while isinstance(resps, (list, dict)) and resps:
+        resps = resps[0] if isinstance(resps, list) else next(iter(resps.values()))
     return resps if isinstance(resps, str) else None
+
+
+def _read_outputs(path: Path, filter_: str) -> Outputs | None:
+    """The texts that one filter read, out of a file whose lines `find` has checked."""
+    rows = []
+    for line in lines_of(path):
+        record = parse_json(line) if line.strip() else {}
+        if record and str(record["filter"]) == filter_:
+            read = _output(record.get("filtered_resps"))
+            rows.append(
+                (str(record["doc_id"]), _output(record["resps"]), str(record["target"]),
+                 _output(record.get("arguments")), None if read == _INVALID else read)
+            )  # fmt: skip
+    names = ("example_ids", "texts", "targets", "prompts", "predictions")
+    found = {
+        name: pl.Series(values, dtype=pl.String) for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    return Outputs(**found) if found["texts"].count() else None
 
 
 @cache
@@ -244,7 +261,6 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path, results: tup
     if logits is not None and (np.array(targets) == logits.argmax(axis=1).astype(str)).tolist() != scores:
         # The metric is not of the likeliest choice (acc_norm is of the likeliest for its length), or has other targets.
         logits = names = None
-    outputs = [sample.output for sample in samples]
     return Columns(
         example_ids=pl.Series([sample.doc_id for sample in samples], dtype=pl.String),
         label=pl.Series(targets, dtype=pl.String) if names is not None else None,
@@ -252,7 +268,6 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path, results: tup
         logits=logits,
         label_names=names,
         status=pl.Series([sample.status for sample in samples], dtype=pl.String),
-        outputs=pl.Series(outputs, dtype=pl.String) if any(each is not None for each in outputs) else None,
         reported=_reported(*results, metric, samples[0].filter),
     )
 

@@ -44,7 +44,16 @@ from goldassay.data.roles import naming
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import is_large, key_columns
-from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.run_parts import (
+    UNNAMED,
+    UNNAMED_MODEL,
+    Collection,
+    Columns,
+    Outputs,
+    Request,
+    Slice,
+    not_loaded,
+)
 from goldassay.runs.statuses import spelled
 from goldassay.runs.tables import codes_in, features_array, logits_array, read_table
 
@@ -63,6 +72,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     )
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+_PROMPTS = names_of("prompt", "runs")
 # Columns that number runs, and state no seed.
 _RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
@@ -116,6 +126,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             roles,
             path,
             not_loaded if request.listed else partial(_columns, part, roles, path),
+            partial(_outputs, part, roles, path) if "output" in roles else None,
         )
         for part in parts
     ]
@@ -254,7 +265,14 @@ def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> di
     return roles
 
 
-def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path, load: Callable[[], Columns]) -> Slice:
+def _slice(
+    first: dict[str, Any],
+    n_rows: int,
+    roles: dict[str, str],
+    path: Path,
+    load: Callable[[], Columns],
+    outputs: Callable[[], Outputs | None] | None = None,
+) -> Slice:
     """The run of which `first` is the first row, or what its key columns hold."""
 
     def text(role: str) -> str:
@@ -280,7 +298,16 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
         grades=stated_scale(first.get(SHARES_OF), str(path)),
         is_trial=trial is not None,
+        outputs=outputs,
     )
+
+
+def _outputs(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Outputs | None:
+    columns = _columns(part, roles, path)
+    asked = next((name for name in part.columns if name.lower() in _PROMPTS), None)
+    if columns.outputs is None:
+        return None
+    return Outputs(columns.example_ids, columns.outputs, columns.label, _texts(part, asked), columns.prediction)
 
 
 def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:

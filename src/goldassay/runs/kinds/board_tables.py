@@ -27,6 +27,7 @@ from goldassay.runs.kinds.cell_values import (
     right_answers,
     scores_as_shares,
 )
+from goldassay.runs.run_parts import Outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +41,8 @@ SCORES = names_of("score", "board")
 ANSWERS = names_of("answer", "board")
 PREDICTIONS = names_of("prediction", "board")
 RUNS = names_of("run", "board")
-ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
+OUTPUTS, PROMPTS = names_of("output", "board"), names_of("prompt", "board")
+ROLES = ("system", "item", "score", "answer", "prediction", "run", "output", "ignore")
 ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
 # How columns are called that say something of items, and are no systems.
 _FLAGS = ("is_", "has_")
@@ -62,6 +64,8 @@ class Cells:
         labels: The right answers of the items, (N,), None where an item has none; None where the board has none.
         absent: Of each system the cells of its runs that have no row at all, (R, N); () where every cell has one.
         of_answers: Whether scores were made of answers, so that a cell without one holds none that could be read.
+        answers: Of each system its answers in its first run, (N,), null where there is none; () where there are none.
+        outputs: Of each system what it wrote in its first run; () where the board has no texts.
     """
 
     systems: list[str]
@@ -72,6 +76,8 @@ class Cells:
     labels: tuple[str | None, ...] | None = None
     absent: tuple[NDArray[np.bool_], ...] = ()
     of_answers: bool = False
+    answers: tuple[pl.Series, ...] = ()
+    outputs: tuple[Outputs | None, ...] = ()
 
 
 def with_scores(
@@ -133,6 +139,7 @@ def read_cells(
     Raises:
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
     """
+    whole = frame
     frame, columns = name_fields(*with_scores(frame, columns, clusters))
     frame = with_keys(frame, clusters)
     roles = roles_of(columns)
@@ -159,7 +166,31 @@ def read_cells(
         found = _long(frame, roles, ignored, clusters, scale, file)
     else:
         found = _wide(frame, roles, ignored, clusters, scale, file, lines)
-    return None if found is None else replace(found, notes=[*notes, *found.notes])
+    if found is None:
+        return None
+    return replace(found, notes=[*notes, *found.notes], outputs=found.outputs or _texts_beside(whole, found))
+
+
+def _texts_beside(frame: pl.DataFrame, cells: Cells) -> tuple[Outputs | None, ...]:
+    """Of systems that are objects the one text in each, such as the solution beside is_correct."""
+    texts: list[pl.Series | None] = []
+    for name in cells.systems:
+        fields = fields_of(frame[name]) if name in frame.columns and _holds_objects(frame[name]) else []
+        own = name_fields(frame, {field: field for field in fields})[0]
+        found = [own[field] for field in fields if own[field].dtype == pl.String]
+        texts.append(found[0] if len(found) == 1 and found[0].len() == cells.items.size else None)
+    if not any(each is not None for each in texts):
+        return ()
+    asked, right = (
+        find_column(frame, {}, role, names, ()) for role, names in (("prompt", PROMPTS), ("answer", ANSWERS))
+    )
+    items = pl.Series(cells.items.tolist(), dtype=pl.String)
+    return tuple(
+        None
+        if each is None
+        else Outputs(items, each, None if right is None else frame[right], None if asked is None else frame[asked])
+        for each in texts
+    )
 
 
 def _joined(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
@@ -277,9 +308,28 @@ def _long(
         joined = _codes(ordered, clusters) if clusters else None
         labels = tuple(right_answers(ordered[answer]).to_list()) if answer else None
     of_answers = _scored_by_answers(frame, roles, ignored) is not None
+    names = ("prediction", PREDICTIONS), ("output", OUTPUTS), ("prompt", PROMPTS)
+    texts = {role: find_column(frame, roles, role, known, ignored) for role, known in names}
+    if not of_answers:
+        texts["prediction"] = None
+    given = pl.DataFrame(
+        {"system": cell_texts(frame[system]).str.strip_chars(), "item": cell_texts(frame[item]).str.strip_chars(),
+         **{role: known_texts(frame[name]) for role, name in texts.items() if name is not None and name != item}}
+    ).unique(["system", "item"], keep="first", maintain_order=True)  # fmt: skip
+    by_system = [
+        pl.DataFrame({"item": items}).join(given.filter(system=name), on="item", how="left", maintain_order="left")
+        for name in (systems if len(given.columns) > 2 else ())
+    ]
+    right = None if labels is None else pl.Series(labels, dtype=pl.String)
     return Cells(
-        systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels, tuple(absent), of_answers
-    )
+        systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels, tuple(absent), of_answers,
+        answers=tuple(own["prediction"] for own in by_system if "prediction" in own.columns),
+        outputs=tuple(
+            Outputs(items, own["output"], right, own["prompt"] if "prompt" in own.columns else None)
+            for own in by_system
+            if "output" in own.columns
+        ),
+    )  # fmt: skip
 
 
 def _scored_by_answers(frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]) -> str | None:
@@ -407,7 +457,12 @@ def _wide(
     labels = tuple(right_answers(frame[answer]).to_list()) if answer else None
     names = [name.strip() for name in systems]
     ids = np.array(items.to_list(), dtype=np.str_)
-    return Cells(names, scores, ids, joined, notes, labels, of_answers=systems is of_answers)
+    return Cells(
+        names, scores, ids, joined, notes, labels, of_answers=systems is of_answers,
+        answers=tuple(known_texts(frame[name], right_answers(frame[answer]).unique()) for name in systems)
+        if answer is not None and systems is of_answers
+        else (),
+    )  # fmt: skip
 
 
 def columns_of(
