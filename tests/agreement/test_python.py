@@ -16,9 +16,12 @@ from goldassay.cli.main import run
 from goldassay.core.settings import load_settings
 from goldassay.runs import write_runs
 from tests.agreement.outputs import inside, write_input
+from tests.lab.training.in_place import in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+__all__ = ["in_place"]
 
 FORMS: dict[str, Callable[[str], Any]] = {
     "path": Path,
@@ -198,8 +201,11 @@ def test_a_benchmark_by_a_column(folder: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["path", "polars", "rows", "dataset"])
-def test_training(folder: Path, form: str, tmp_path: Path) -> None:
+def test_training(folder: Path, form: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     pytest.importorskip("torch")
+    # Of paths in processes of their own, as a command trains.
+    if form != "path":
+        request.getfixturevalue("in_place")
     arguments = ("--model", "ngram_average", "--seeds", "1", "--changes", "epochs=1", "--workers", "1")
     if not Path("trained").exists():
         assert run(["train", "train.jsonl", "--test", "test=test.jsonl", *arguments, "-o", "trained", "--quiet"]) == 0

@@ -72,12 +72,14 @@ def test_columns_labels_and_settings_reach_the_audit(tmp_path: Path, monkeypatch
     assert document["inputs"][0]["roles"]["premise"] == "a"
 
 
-def test_help_explains_itself(goldassay: Callable[..., Outcome]) -> None:
-    for arguments in ((), ("--help",), ("audit", "--help"), ("specimen", "--help")):
-        shown = goldassay(*arguments)
-        assert shown.status == 0
-        assert "Usage: goldassay" in shown.out
-    assert "artifacts     which surface patterns" in goldassay().out
+def test_help_explains_itself(goldassay: Callable[..., Outcome], capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (("--help",), ("audit", "--help"), ("specimen", "--help")):
+        assert run(arguments) == 0
+        assert "Usage: goldassay" in capsys.readouterr().out
+    shown = goldassay()
+    assert shown.status == 0
+    assert "Usage: goldassay" in shown.out
+    assert "artifacts     which surface patterns" in shown.out
     assert goldassay("--version").out.startswith("goldassay 0.")
 
 
