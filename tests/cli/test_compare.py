@@ -105,7 +105,7 @@ def test_models_are_told_by_name_among_others_of_another_condition(goldassay: Co
 def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> None:
     shown = goldassay("compare", "runs", "runs", "--dataset", "probe", "--model-a", "bert")
     assert shown.status == 2
-    assert shown.line == says("goldassay: runs:", "2 models: bert, roberta", "--model-b NAME")
+    assert shown.line == says("goldassay: runs:", "2 models: bert, roberta", "--model-b bert")
 
     long_table().write_csv(tmp_path / "a.csv")
     long_table(first=3).write_csv(tmp_path / "b.csv")
@@ -169,8 +169,8 @@ def test_options_that_do_not_go_together(refused: Callable[..., str], tmp_path: 
         "--model-a",
         "--model-b",
         "two RUNS",
-        "--model NAME",
+        "--model",
     )
-    assert states(refused("compare", "a.csv", "--model", "x"), "one model", "two", "--model NAME")
+    assert states(refused("compare", "a.csv", "--model", "x"), "one model", "two", "--model")
     assert "need a place; name a folder with -o DIR" in refused("compare", "a.csv", "--latex")
-    assert states(refused("compare", "a.csv", "a.csv", "a.csv"), "2 models: x, y", "--model NAME")
+    assert states(refused("compare", "a.csv", "a.csv", "a.csv"), "2 models: x, y", "--model x")

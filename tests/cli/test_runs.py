@@ -167,7 +167,7 @@ def damaged(tmp_path: Path, name: str) -> str:
         ("unscored.csv", ("unscored.csv", "no gold labels", "--test FILE")),
         ("steps.csv", ("steps.csv", "seed 2 lacks 1 that others have: 20", "--checkpoint last")),
         ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--missing leave-out keeps 20")),
-        ("texts.csv", ("texts.csv", "no runs were recognized", "--columns prediction=NAME")),
+        ("texts.csv", ("texts.csv", "no runs were recognized")),
         ("nowhere", ("nowhere", "no such file or folder")),
     ],
 )

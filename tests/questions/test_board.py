@@ -548,7 +548,7 @@ def test_folders_without_a_list_are_named(tmp_path: Path) -> None:
 
 def test_rows_of_several_datasets_are_not_taken_for_runs() -> None:
     frame = pl.concat([long(values()).with_columns(dataset=pl.lit(name)) for name in ("exam", "quiz")])
-    with pytest.raises(InputError, match="of several datasets: choose one with dataset=NAME"):
+    with pytest.raises(InputError, match="of several datasets: choose one with dataset="):
         goldassay.rank_systems(frame)
 
 

@@ -213,7 +213,7 @@ def test_no_dataset_in_common_is_refused(refused: Callable[..., str], tmp_path: 
     table.filter((pl.col("model") == "alpha") == (pl.col("dataset") == "small")).write_csv(tmp_path / "runs.csv")
     line = refused("compare", "runs.csv")
     assert states(line, "all 2 models", "alpha answered small; beta answered")
-    assert "--model NAME" in line
+    assert "--model" in line
 
 
 def test_more_models_than_anybody_reads_are_refused() -> None:
