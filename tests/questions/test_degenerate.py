@@ -127,8 +127,7 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     path.write_text(pl.DataFrame(rows).write_json())
     columns = {"system": "generator_2", "item": "instruction", "score": "preference"}
     board = goldassay.rank_systems(path, columns=columns, grades="1:2")
-    assert states(board.result.notes[0], "null", "100.0", 200, "one text")
-    assert not any(note.startswith("real") for note in board.result.notes)
+    assert [(each.system, each.kind, each.n) for each in board.result.degenerate] == [("null", "one text", 200)]
     audit = goldassay.audit(path)
     assert audit.verdicts["judgments"]["verdict"] == "unsound"
     assert states(audit.verdicts["judgments"]["evidence"], "null", "100.0", 200)

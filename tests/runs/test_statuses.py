@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from hypothesis.extra.numpy import arrays
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.questions.comparison.comparing import compare_sides
+from goldassay.questions.comparison.comparing import align_sides, compare_sides
 from goldassay.questions.comparison.sentences import conclude, differ, judge_comparison
+from goldassay.questions.comparison.suite_sentences import conclude_suite, judge_suite
+from goldassay.questions.comparison.suites import compare_suite
 from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.runs.loading import resolved
 from goldassay.runs.missing import describe_unscored, scored_only
@@ -140,6 +143,62 @@ def test_nobody_is_better_by_one_rule_alone(pattern: tuple[Any, ...], missing: A
         assert "depends on the rule" in line or "over all ways" in line
     assert line in judge_comparison(found)["evidence"]
     assert found.adjusted_p[0] <= found.alpha or found.groups == (("aa", "bb"),) or len(found.groups[0]) == 2
+
+
+TWO_SETS = st.sampled_from([1, 3]).flatmap(
+    lambda runs: st.lists(
+        st.integers(12, 30).flatmap(lambda n: st.tuples(*[arrays(np.bool_, (runs, n)) for _ in range(4)])),
+        min_size=2, max_size=2,
+    )
+)  # fmt: skip
+
+
+@given(TWO_SETS, st.sampled_from(["auto", "leave-out", "bounds"]))
+def test_nobody_is_better_over_datasets_by_one_rule_alone(sets: list[tuple[Any, ...]], missing: Any) -> None:
+    """The same over several datasets: means over these by each rule are on one side, or the line says otherwise."""
+    models = [
+        [dataclasses.replace(runs_of(name, right.astype(float), lacks), dataset=str(at)) for name, right, lacks in own]
+        for at, (a, b, x, y) in enumerate(sets)
+        for own in [(("aa", a, x), ("bb", b, y))]
+    ]
+    both = [~(x.any(axis=0) | y.any(axis=0)) for _, _, x, y in sets]
+    if any(each.sum() < 3 for each in both):
+        return
+    found = compare_suite([align_sides(own, missing=missing) for own in models])
+    if len(found.datasets) < 2:
+        return
+    (pair,) = found.pairs
+    line = conclude_suite(pair, found.alpha)
+    wrong, common, scored, least, most = (
+        float(np.mean(each))
+        for each in zip(
+            *(
+                (
+                    a.scores.mean() - b.scores.mean(),
+                    a.scores[:, kept].mean() - b.scores[:, kept].mean(),
+                    scored_only(a) - scored_only(b),
+                    a.scores.mean() - np.where(b.scored, b.scores, 1).mean(),
+                    np.where(a.scored, a.scores, 1).mean() - b.scores.mean(),
+                )
+                for (a, b), kept in zip(models, both, strict=True)
+            ),
+            strict=True,
+        )
+    )
+    if pair.adjusted_p <= found.alpha:
+        rules = (least, most) if missing == "bounds" else (wrong, common, scored)
+        assert len({np.sign(each) for each in rules}) == 1
+        assert "is better" in line or "differ: " in line
+    elif pair.depends:
+        assert "depends on the rule" in line or "over all ways" in line
+    sizes = [own[0].n_examples for own in models]
+    by_size = [
+        float(np.average([rule(a, b) for a, b in models], weights=sizes))
+        for rule in (lambda a, b: a.scores.mean() - b.scores.mean(), lambda a, b: scored_only(a) - scored_only(b))
+    ]
+    if pair.micro_adjusted_p <= found.alpha and missing != "bounds":
+        assert len({np.sign(each) for each in by_size}) == 1
+    assert line in judge_suite(found)["evidence"]
 
 
 def test_bounds_are_those_of_brute_force() -> None:

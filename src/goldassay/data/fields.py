@@ -138,7 +138,7 @@ def _within(value: Any, steps: list[str]) -> Any:
 
 
 def _fields(value: Any, before: str = "") -> list[str]:
-    """The dotted names of all fields of an object."""
+    """The dotted names of all fields of an object that hold anything."""
     value = _parsed(value)
     if isinstance(value, list):
         value = next((each for each in value if isinstance(each, dict)), None)
@@ -147,7 +147,7 @@ def _fields(value: Any, before: str = "") -> list[str]:
     found = []
     for key, own in value.items():
         inner = _fields(own, f"{before}{key}.") if isinstance(own, (dict, list)) else []
-        found += inner or [f"{before}{key}"]
+        found += inner or ([] if own is None else [f"{before}{key}"])
     return found
 
 

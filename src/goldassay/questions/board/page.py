@@ -8,6 +8,7 @@ from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, by_n
 from goldassay.core.numbers import bounds, count, number, percent, points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
+from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.board.result import BoardResult, Item, System
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _group(each: System) -> DotGroup:
 
 def sentences(found: BoardResult) -> list[str]:
     """What the board says, the most important first."""
-    return [*_first(found), *_lead(found), *_items(found)]
+    flaws = list(map(describe_degenerate, found.degenerate))
+    return [*flaws, *_first(found), *_lead(found), *_items(found)]
 
 
 def _first(found: BoardResult) -> list[str]:
@@ -140,7 +142,8 @@ def _first(found: BoardResult) -> list[str]:
     shared = [each for each in found.systems if each.place == 1]
     stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
     lines.append(f"In {percent(found.first_stays)} of random halves of the items {stays} is first.")
-    same = [each for each in found.systems if each.same_as]
+    named = {each.system for each in found.degenerate}
+    same = [each for each in found.systems if each.same_as and each.system not in named]
     return lines + [f"{each.system} scores as {each.same_as} on every item." for each in same[:_MOST_NAMES]]
 
 

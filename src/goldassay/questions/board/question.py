@@ -12,7 +12,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
-from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate
+from goldassay.questions.answered.degenerate import find_degenerate
 from goldassay.questions.board.measures import (
     ItemStatistics,
     Lead,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.discount.result import DiscountResult
     from goldassay.report.report import Report
@@ -73,6 +74,7 @@ class Board(Result):
         reliability: Of the totals.
         decisive: Names of the items without which the first two change places.
         notes: Of the input.
+        degenerate: Systems whose scores are no measure of ability.
     """
 
     systems: tuple[System, ...]
@@ -87,6 +89,7 @@ class Board(Result):
     reliability: Reliability
     decisive: tuple[str, ...]
     notes: tuple[str, ...]
+    degenerate: tuple[Degenerate, ...]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a system."""
@@ -173,11 +176,11 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
         notes=(
-            *map(describe_degenerate, find_degenerate(scores.given, scores.name)),
             *scores.notes,
             *_other_rule(scores, first),
             *_of_one_run(scores),
         ),
+        degenerate=find_degenerate(scores.given, scores.name),
     )
 
 
@@ -270,6 +273,7 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardRes
         against=tuple(each for _, each in sorted(against, key=itemgetter(0))[:_MOST_ITEMS]),
         n_against=len(against),
         asked=asked,
+        degenerate=found.degenerate,
         notes=found.notes,
     )
 

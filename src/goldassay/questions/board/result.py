@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from goldassay.core.figures import Measure, figure, result, role
 from goldassay.core.results import Result
+from goldassay.questions.answered.result import Degenerate
 from goldassay.questions.board.measures import Reliability
 
 
@@ -120,6 +121,7 @@ class BoardResult(Result):
         against: Items that weaker systems solve and stronger ones miss, likewise.
         n_against: How many of these there are.
         asked: Sentences on what systems were asked in different ways.
+        degenerate: Systems whose scores are no measure of ability.
         notes: Of the input.
     """
 
@@ -145,4 +147,5 @@ class BoardResult(Result):
     against: tuple[Item, ...]
     n_against: int
     asked: tuple[str, ...]
+    degenerate: tuple[Degenerate, ...]
     notes: tuple[str, ...]

@@ -70,7 +70,13 @@ class OtherRules(Result):
 
 
 def other_rules(
-    a: Sequence[Runs], b: Sequence[Runs], found: Comparison | TotalComparison, measure: Measure, *, by_range: bool
+    a: Sequence[Runs],
+    b: Sequence[Runs],
+    found: Comparison | TotalComparison,
+    measure: Measure,
+    *,
+    by_range: bool,
+    by_size: bool = False,
 ) -> OtherRules | None:
     """Hold a difference against the rules for what is missing; None where nothing is.
 
@@ -80,6 +86,7 @@ def other_rules(
         found: The difference by the rule in use.
         measure: Compares as `found` was measured.
         by_range: Judge by all ways to score what is missing.
+        by_size: Whether each example counts alike, and not each dataset.
 
     Source: the range is that of Manski 1989 for data that are missing in any way.
     """
@@ -92,7 +99,8 @@ def other_rules(
     least, most = Difference.of(measure(wrong_a, right_b, every)), Difference.of(measure(right_a, wrong_b, every))
     wrong = Difference.of(measure(wrong_a, wrong_b, every))
     alike = Difference.of(measure(wrong_a, wrong_b, both)) if all(each.sum() > 1 for each in both) else None
-    apart = float(np.mean([scored_only(x) - scored_only(y) for x, y in zip(a, b, strict=True)]))
+    sizes = [runs.n_examples if by_size else 1 for runs in a]
+    apart = float(np.average([scored_only(x) - scored_only(y) for x, y in zip(a, b, strict=True)], weights=sizes))
     side = Difference.of(found).side
     same = alike is not None and side == wrong.side == alike.side and side[0] == np.sign(apart)
     return OtherRules(

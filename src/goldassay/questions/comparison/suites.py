@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ class SuitePair(Result):
         dataset_p: Holm's correction over the datasets.
         equivalence: Whether the macro difference lies within a margin; None where none was given.
         rules: The macro difference by other rules for answers without a score; None where all have one.
+        micro_rules: The micro difference likewise.
     """
 
     a: str
@@ -62,6 +64,7 @@ class SuitePair(Result):
     dataset_p: tuple[float, ...]
     equivalence: Equivalence | None = None
     rules: OtherRules | None = None
+    micro_rules: OtherRules | None = None
 
     @property
     def depends(self) -> bool:
@@ -201,7 +204,7 @@ def compare_suite(
         replace(
             pair,
             adjusted_p=1.0 if pair.depends else float(p),
-            micro_adjusted_p=float(micro_p),
+            micro_adjusted_p=1.0 if pair.micro_rules is not None and pair.micro_rules.depends else float(micro_p),
             equivalence=None if margin is None else within(pair.macro, margin, bool(p <= alpha)),
         )
         for pair, p, micro_p in zip(made, adjusted, of_micro, strict=True)
@@ -260,11 +263,20 @@ def _pair(
         return compare_totals(scores, weights, together, joint=joint, compared=found, **how)
 
     def measure(
-        one: Sequence[NDArray[np.float64]], other: Sequence[NDArray[np.float64]], rows: Sequence[NDArray[np.bool_]]
+        one: Sequence[NDArray[np.float64]],
+        other: Sequence[NDArray[np.float64]],
+        rows: Sequence[NDArray[np.bool_]],
+        *,
+        by_size: bool,
     ) -> TotalComparison:
         kept = [(x[:, at], y[:, at]) for x, y, at in zip(one, other, rows, strict=True)]
         own = [None if each.whole[1] is None else each.whole[1][at] for each, at in zip(datasets, rows, strict=True)]
-        return compare_totals(kept, [1] * len(kept), own, joint=joint, **how)
+        weights = [at.sum() if by_size else 1 for at in rows]
+        return compare_totals(kept, weights, own, joint=joint, **how)
+
+    def rules_of(total: TotalComparison, *, by_size: bool) -> OtherRules | None:
+        own = partial(measure, by_size=by_size)
+        return other_rules(whole[0], whole[1], total, own, by_range=by_range, by_size=by_size)
 
     macro, micro = total([1] * len(found)), total([each.n_examples for each in found])
     whole = [[each.whole[0][each.names.index(name)] for each in datasets] for name in (a, b)]
@@ -281,7 +293,8 @@ def _pair(
             1.0 if rule is not None and rule.depends else float(p)
             for p, rule in zip(holm([each.p_value for each in found]), rules, strict=True)
         ),
-        rules=other_rules(whole[0], whole[1], macro, measure, by_range=by_range),
+        rules=rules_of(macro, by_size=False),
+        micro_rules=rules_of(micro, by_size=True),
     )
 
 
