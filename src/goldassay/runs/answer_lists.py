@@ -6,7 +6,6 @@ many trials, in the order of the log.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.core.bounds import check_depth
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reason
 from goldassay.runs.json_values import parse_json
@@ -77,7 +75,7 @@ class Items:
 
     def name(self, content: Any, wanted: str) -> str:
         """The name of an item: as wanted, or numbered where another item has that name."""
-        key = json.dumps(content, sort_keys=True, default=str)
+        key = repr(content)
         if key not in self._names:
             name, number = wanted, 2
             while name in self._taken:
@@ -115,10 +113,8 @@ def whole_object(path: Path) -> dict[str, Any]:
     Raises:
         InputError: It is no whole JSON, or no object.
     """
-    data = unpacked(path)
-    check_depth(data, path)
     try:
-        found = parse_json(data.removeprefix(b"\xef\xbb\xbf"))
+        found = parse_json(unpacked(path).removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"is no whole JSON ({reason(error)})", file=path, mend="write or copy it again") from error
     if not isinstance(found, dict):

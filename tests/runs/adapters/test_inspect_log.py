@@ -10,6 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
+from goldassay.runs.adapters import inspect_log
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.reading import find_slices
 from goldassay.runs.run_parts import Request
@@ -121,6 +122,33 @@ def test_written_by_hand(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=in_order("2 of 3 examples of seed E1", "no score", "s1, s2")):
         read_runs(write(path, unscored), missing="refuse")
     assert read_runs(path).status.ravel().tolist() == ["scored", "unscored", "unscored"]
+
+
+def test_whole_samples_tell_which_answers_were_cut_off_or_are_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last two are of agents: a call of a tool, and a last word after many, are no empty answers."""
+    told = [("C", "stop", "x", 1), ("I", "max_tokens", "y", 1), (None, "model_length", "z", 1), ("I", "stop", " ", 1),
+            ("C", "stop", "", 1), ("I", "stop", "", 2), ("I", "stop", "w", 1)]  # fmt: skip
+    own = [{"id": f"s{i}", "epoch": 1, "scores": {"match": {"value": value}}} for i, (value, *_) in enumerate(told)]
+    own[6]["limit"] = "message"
+    whole = {
+        f"samples/s{i}_epoch_1.json": json.dumps(
+            {"id": f"s{i}", "epoch": 1, "messages": [{"role": "user"}, *[{"role": "assistant"}] * n],
+             "output": {"choices": [{"message": {"content": text}, "stop_reason": reason}], "completion": text}}
+        )
+        for i, (_, reason, text, n) in enumerate(told)
+    }  # fmt: skip
+    path = write(tmp_path / "log.eval", own, **whole)
+    runs = read_runs(path)
+    assert runs.status[0].tolist() == [
+        "scored", "scored, truncated", "truncated", "empty", "scored", "scored", "scored, truncated",
+    ]  # fmt: skip
+    assert runs.unrecorded == ()
+    # Larger samples are not read, and then it is not known.
+    monkeypatch.setattr(inspect_log, "_MAX_SAMPLES", 100)
+    assert read_runs(path).status[0].tolist()[1:4] == ["scored", "unscored", "scored"]
+    assert read_runs(path).unrecorded == ("empty", "truncated")
 
 
 @pytest.mark.parametrize("value", ["I", "C"])

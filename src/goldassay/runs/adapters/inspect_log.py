@@ -1,10 +1,11 @@
-"""Logs of inspect_ai (.eval): each epoch of a log is a run. Its header and summaries are read, never whole samples.
+"""Logs of inspect_ai (.eval): each epoch of a log is a run. A list of runs reads header and summaries alone.
 
 The score is that of the first scorer; `columns={"score": SCORER}` chooses another, or SCORER/PART where a scorer gives
 several values. C, P, I and N count as 1, 0.5, 0, 0. Where samples have choices, their letters are labels and
 predictions. Fields of the samples' metadata whose values repeat are groups. Samples that failed or ran into a limit,
 and those that an evaluation cut short never reached, have no score, and say so by their status. The configuration is
-what the header tells of task, solver, scorers, generation and limits.
+what the header tells of task, solver, scorers, generation and limits. Why an answer ended, and its text, stand in
+whole samples, which are read where all of a log's unpack to at most 64 MB.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+    from zipfile import ZipInfo
 
     from goldassay.runs.statuses import Status
 
@@ -38,15 +40,24 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 # So an inspect_ai log in its other form begins; the manifest of an eval set (logs.json) has the names of files before.
 _JSON_FORM = re.compile(rb'\{\s*"version"\s*:.*"status"\s*:.*"eval"\s*:.*"eval_id"\s*:', re.DOTALL)
 _NO_ANSWER = "no answer"
-# Whole samples hold all that happened, of which no more is read for the texts alone.
-_MOST_BYTES = 1 << 28
+# Whole samples of agents hold all that was said and done: for texts more are read than for statuses, in every command.
+_MOST_BYTES, _MAX_SAMPLES = 1 << 28, 1 << 26
+_CUT_OFF = ("max_tokens", "model_length")
+
+
+class _Reply(NamedTuple):
+    """How an answer ended and what it is; `is_only` if the model said nothing else, to tools or before."""
+
+    stop_reason: str
+    text: str
+    is_only: bool
 
 
 class _Log(NamedTuple):
     """What is taken of a log: its identity, how it ended, which samples it was to have, and their summaries.
 
     `n_samples` is how many samples an epoch was to have, and None where nothing says it; `reported` are the means that
-    it gives by scorer.
+    it gives by scorer; `whole` are the members that hold whole samples, None where they are too large to read.
     """
 
     model: str
@@ -59,6 +70,7 @@ class _Log(NamedTuple):
     summaries: tuple[dict[str, Any], ...]
     configuration: dict[str, Any]
     reported: Mapping[str, float]
+    whole: tuple[ZipInfo, ...] | None
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -89,11 +101,10 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             n_examples=len(ids),
             file=str(path),
             format=NAME,
-            load=not_loaded if request.listed else partial(_load, log, ids, samples, request, path),
+            load=not_loaded if request.listed else partial(_load, log, ids, samples, request, path, epoch),
             configuration=log.configuration,
             unfinished=_unfinished(log, samples),
-            # Whether an answer was cut off stands in whole samples alone.
-            unrecorded=("truncated",),
+            unrecorded=("empty", "truncated") if log.whole is None else (),
             is_trial=len(by_epoch) > 1,
             keyed=True,
             outputs=partial(_read_outputs, path, epoch),
@@ -105,9 +116,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 def _read_outputs(path: Path, epoch: int) -> Outputs | None:
     """What was written in the samples of an epoch; None where these are too large to be read for that."""
     ending = f"_epoch_{epoch}.json"
-    members = [
-        member for name, member in members_of(path).items() if name.startswith("samples/") and name.endswith(ending)
-    ]
+    members = _of_epoch(members_of(path).values(), epoch)
     if not members or sum(member.file_size for member in members) > _MOST_BYTES:
         return None
     samples = [_mapping(read_member(path, member)) for member in members]
@@ -120,6 +129,11 @@ def _read_outputs(path: Path, epoch: int) -> Outputs | None:
     }
     found = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
     return Outputs(**found) if found["texts"].count() else None
+
+
+def _of_epoch(members: Iterable[ZipInfo], epoch: int) -> list[ZipInfo]:
+    ending = f"_epoch_{epoch}.json"
+    return [each for each in members if each.filename.startswith("samples/") and each.filename.endswith(ending)]
 
 
 def _only_text(value: Any) -> str | None:
@@ -135,7 +149,7 @@ def _read_header(path: Path) -> _Log | None:
     about = _mapping(header.get("eval"))
     # Each sample has a member of its own, so that a file of fewer bytes does not hold them.
     n_epochs = _whole_epochs(header, about, most=path.stat().st_size)
-    return _log(path, header, about, [], n_epochs) if n_epochs and {"model", "task"} <= about.keys() else None
+    return _log(path, header, about, [], n_epochs, None) if n_epochs and {"model", "task"} <= about.keys() else None
 
 
 def _read_log(path: Path) -> _Log | None:
@@ -157,7 +171,9 @@ def _read_log(path: Path) -> _Log | None:
     summaries = [each for part in parts for each in _checked(read_member(path, part), part.filename, path)]
     epochs = _mapping(about.get("config")).get("epochs")
     n_epochs = epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1
-    return _log(path, header, about, summaries, n_epochs)
+    whole = tuple(member for name, member in members.items() if name.startswith("samples/"))
+    is_read = 0 < sum(member.file_size for member in whole) <= _MAX_SAMPLES
+    return _log(path, header, about, summaries, n_epochs, whole if is_read else None)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -170,6 +186,7 @@ def _log(
     about: Mapping[str, Any],
     summaries: list[dict[str, Any]],
     n_epochs: int,
+    whole: tuple[ZipInfo, ...] | None,
 ) -> _Log:
     dataset, config = _mapping(about.get("dataset")), _mapping(about.get("config"))
     sample_ids = dataset.get("sample_ids")
@@ -185,6 +202,7 @@ def _log(
         summaries=tuple(summaries),
         configuration=_configuration(about, header.get("plan")),
         reported=_reported(_mapping(header.get("results")).get("scores")) if n_epochs == 1 else {},
+        whole=whole,
     )
 
 
@@ -318,7 +336,7 @@ def _epoch(summary: Mapping[str, Any], path: Path) -> int:
 
 
 def _load(
-    log: _Log, ids: Sequence[str], samples: Mapping[str, dict[str, Any]], request: Request, path: Path
+    log: _Log, ids: Sequence[str], samples: Mapping[str, dict[str, Any]], request: Request, path: Path, epoch: int
 ) -> Columns:
     scorer = request.columns.get("score") or _first_scorer(samples, path)
     found = {name: _score(sample, scorer) for name, sample in samples.items()}
@@ -330,6 +348,7 @@ def _load(
             mend=f"choose one with {option('columns', 'score=SCORER')}: there are {listing(_offered(samples), 12)}",
         )
     label, prediction = _letters(ids, samples, found, scores)
+    replies = _replies(path, log.whole or (), epoch)
     return Columns(
         example_ids=pl.Series(ids, dtype=pl.String),
         label=label,
@@ -338,23 +357,44 @@ def _load(
         groups=_groups(ids, samples),
         unscored="" if log.status == "success" else f"the evaluation ended with the status {log.status!r}",
         status=pl.Series(
-            [_status(samples.get(name), scores.get(name), found.get(name, (None, None))[1]) for name in ids],
+            [
+                _status(samples.get(name), scores.get(name), found.get(name, (None, None))[1], replies.get(name))
+                for name in ids
+            ],
             dtype=pl.String,
         ),
         reported=log.reported.get(scorer),
     )
 
 
-def _status(sample: Mapping[str, Any] | None, score: float | None, answer: Any) -> Status:
+def _replies(path: Path, whole: Sequence[ZipInfo], epoch: int) -> dict[str, _Reply]:
+    """The last output of each sample of an epoch, by the sample's name."""
+    found = {}
+    for member in _of_epoch(whole, epoch):
+        sample = _mapping(read_member(path, member))
+        output, messages = _mapping(sample.get("output")), sample.get("messages")
+        choice = _mapping(next(iter(output.get("choices") or ()), None))
+        roles = [_mapping(each).get("role") for each in messages] if isinstance(messages, list) else []
+        text = output.get("completion")
+        if choice and isinstance(text, str):
+            is_only = roles.count("assistant") == 1 and not _mapping(choice.get("message")).get("tool_calls")
+            found[str(sample.get("id"))] = _Reply(str(choice.get("stop_reason")), text, is_only)
+    return found
+
+
+def _status(sample: Mapping[str, Any] | None, score: float | None, answer: Any, reply: _Reply | None) -> Status:
     if sample is None:
         return "missing"
     if sample.get("error") or (sample.get("limit") and score is None):
         return "error"
+    is_cut_off = reply is not None and reply.stop_reason in _CUT_OFF
     if score is None:
-        return "unscored"
-    if sample["choices"] and not answer and not score:
-        return "unparsed"
-    return "scored, truncated" if sample.get("limit") == "token" else "scored"
+        return "truncated" if is_cut_off else "unscored"
+    if is_cut_off or sample.get("limit"):
+        return "scored, truncated"
+    if reply is not None and reply.is_only and not reply.text.strip() and not score:
+        return "empty"
+    return "unparsed" if sample["choices"] and not answer and not score else "scored"
 
 
 def _scores_of(sample: Mapping[str, Any]) -> dict[str, Any]:
