@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import importlib
+import json
 import shutil
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.cli import inspect_hook
+from tests.stated import states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +70,10 @@ def test_the_folder_is_shown_once_after_a_run_and_after_a_set(
     asyncio.run(hook.on_run_end(ended(tmp_path)))
     shown = capsys.readouterr().out
     assert shown.count("goldassay runs scores ") == 1
+    # The denominators come first.
+    first, second, *_ = shown.splitlines()
+    assert states(first, "mockllm/model on letters", "11 of 18 have a score", "7 unparsed")
+    assert second.startswith("goldassay runs scores ")
     assert "letters  mockllm/model  44.44 (11 of 18 scored: 72.73)  [" in shown
     # What is part of a set, or was stopped, is not shown.
     asyncio.run(hook.on_run_end(ended(tmp_path, eval_set_id="set")))
@@ -82,6 +89,23 @@ def test_the_folder_is_shown_once_after_a_run_and_after_a_set(
     ((show, place),) = late
     show(place)
     assert capsys.readouterr().out == shown
+
+
+def test_of_a_folder_with_a_broken_log_the_others_are_scored_and_where_all_is_scored_nothing_is_said(
+    tmp_path: Path,
+) -> None:
+    with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
+        about = {"eval_id": "E", "task": "t", "model": "m"}
+        archive.writestr("header.json", json.dumps({"version": 2, "status": "success", "eval": about}))
+        samples = [{"id": i, "epoch": 1, "scores": {"match": {"value": "CI"[i % 2]}}} for i in range(4)]
+        archive.writestr("summaries.json", json.dumps(samples))
+    assert inspect_hook.report_folder(str(tmp_path))[0].startswith("goldassay runs scores ")
+    shutil.copy(LOGS / "letters.eval", tmp_path / "broken.eval")
+    with (tmp_path / "broken.eval").open("r+b") as file:
+        file.truncate(1000)
+    lines = inspect_hook.report_folder(str(tmp_path))
+    assert any("broken.eval" in line for line in lines)
+    assert any(line.startswith("t ") for line in lines)
 
 
 def test_what_cannot_be_shown_is_one_line(tmp_path: Path) -> None:

@@ -129,6 +129,26 @@ def _two_datasets(folder: Path, page: Path) -> None:
             write_runs(Runs.from_arrays(scores=scores, model="bert", dataset=name, groups=of), folder / place)
 
 
+def _dropped(folder: Path, page: Path) -> None:
+    """logs/a and logs/b: samples of the lm-evaluation-harness, of which a filter could not read a quarter of b's."""
+    rng = np.random.default_rng(0)
+    for name, share, unread in (("a", 0.70, 0.0), ("b", 0.80, 0.25)):
+        place = folder / "logs" / name
+        place.mkdir(parents=True, exist_ok=True)
+        right, lost = rng.random(200) < share, rng.random(200) < unread
+        lines = [
+            {"doc_id": i, "doc": {}, "target": "7", "resps": [[f"it is {7 if own else 8}"]], "filter": "strict",
+             "filtered_resps": ["[invalid]" if gone else str(7 if own else 8)], "metrics": ["exact_match"],
+             "exact_match": float(own and not gone)}
+            for i, (own, gone) in enumerate(zip(right.tolist(), lost.tolist(), strict=True))
+        ]  # fmt: skip
+        mean = sum(line["exact_match"] for line in lines) / len(lines)  # type: ignore[misc]
+        (place / "samples_sums_2026-01-01T00-00-00.000000.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+        told = {"results": {"sums": {"exact_match,strict": mean}}, "model_name": name,
+                "config": {"model": "hf", "model_args": f"pretrained={name}"}}  # fmt: skip
+        (place / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(told), "utf-8")
+
+
 def _two_models(folder: Path, page: Path) -> None:
     """runs/bert and runs/roberta on one test set whose premises recur, and test.jsonl with its texts."""
     rng = np.random.default_rng(0)
@@ -212,6 +232,7 @@ _MAKERS = {
     "lone_evidence": _lone_evidence,
     "corpus": _corpus,
     "board": _board,
+    "dropped": _dropped,
     "decided": _decided,
     "policy": _policy,
     "data": _data,

@@ -1,4 +1,4 @@
-"""An extension of inspect_ai: after an evaluation, print the scores of its log folder with their intervals.
+"""An extension of inspect_ai: after an evaluation, print how many answers have a score, and the scores with intervals.
 
 inspect_ai finds this module by the entry point of its own group, and nothing else imports it. It does nothing unless
 `GOLDASSAY_INSPECT=1` is set: a hook that is registered, even if it is not enabled, is announced at each start.
@@ -31,11 +31,12 @@ def folder_of(place: str) -> str | None:
 
 
 def report_folder(place: str) -> list[str]:
-    """The lines of `goldassay runs scores` on a folder of logs, or one that says why there are none."""
-    from goldassay.cli.lines import score_lines
+    """How many answers of a folder of logs have a score, and what `goldassay runs scores` says; or why not."""
+    from goldassay.cli.lines import denominator_lines, score_lines
     from goldassay.core.entry_point import SHELL, entered
     from goldassay.core.errors import GoldassayError
     from goldassay.core.escaping import one_line
+    from goldassay.questions.answered.question import study_answered
     from goldassay.questions.gating import load_settings
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.run_scores import score_runs
@@ -44,11 +45,17 @@ def report_folder(place: str) -> list[str]:
     if folder is None:
         return [f"goldassay: {place} is not on this machine: copy the logs, and give goldassay runs scores the folder"]
     with entered(SHELL):
+        choice, settings = RunChoice(format="inspect"), load_settings(None)
         try:
-            found = score_runs(folder, RunChoice(format="inspect"), load_settings(None))
+            found = score_runs(folder, choice, settings)
         except GoldassayError as error:
             return [one_line(f"goldassay: {error}")]
-        return [f"goldassay runs scores {folder}", *score_lines(found)]
+        try:
+            answers = denominator_lines(study_answered(folder, choice, settings, quiet=True)[1].found.runs)
+        except GoldassayError as error:
+            # One log that is broken is named among the scores, too, and the others are scored.
+            answers = [one_line(f"answers  are not counted: {error}")]
+        return [*answers, f"goldassay runs scores {folder}", *score_lines(found)]
 
 
 def _show(place: str) -> None:
@@ -68,7 +75,10 @@ def _register() -> None:
         else:
             _show(place)
 
-    @hooks(name="goldassay_scores", description="scores with intervals, and comparisons, of the log folder")
+    @hooks(
+        name="goldassay_scores",
+        description="answers without a score, scores with intervals, and comparisons, of the log folder",
+    )
     class Scores(Hooks):  # type: ignore[misc, unused-ignore]  # inspect_ai is not installed where types are checked
         """Prints what a log folder says when an evaluation, or a set of them, has ended."""
 

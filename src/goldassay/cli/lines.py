@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from goldassay.gate.check import Check
     from goldassay.questions.answered.question import Answered
+    from goldassay.questions.answered.result import AnsweredRow
     from goldassay.questions.board.result import BoardResult
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
@@ -103,6 +104,23 @@ def _answered(study: Answered) -> Iterator[str]:
             yield f"        {'pass@k' if name == 'pass_at' else 'pass^k'}  {shown}"
     for said in (*sentences(found), *found.notes):
         yield f"note  {said}"
+
+
+def denominator_lines(rows: Sequence[AnsweredRow]) -> list[str]:
+    """How many answers of each model and dataset have a score, and what the others are; none where all have one."""
+    from goldassay.runs.statuses import N_SCORED, STATUSES
+
+    by_set: dict[tuple[str, str], list[AnsweredRow]] = {}
+    for row in rows:
+        by_set.setdefault((row.model, row.dataset), []).append(row)
+    lines = []
+    for (model, dataset), own in by_set.items():
+        n, n_scored = sum(row.n_items for row in own), sum(row.n_scored for row in own)
+        counts = {status: sum(getattr(row, status) for row in own) for status in STATUSES[N_SCORED:]}
+        others = ", ".join(f"{count(number)} {status}" for status, number in counts.items() if number)
+        if n_scored < n:
+            lines.append(f"answers  {model} on {dataset}: {count(n_scored)} of {count(n)} have a score; {others}")
+    return lines
 
 
 def show_sensitivity(report: Report, output: Output) -> None:

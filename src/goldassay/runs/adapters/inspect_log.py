@@ -115,7 +115,6 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 
 def _read_outputs(path: Path, epoch: int) -> Outputs | None:
     """What was written in the samples of an epoch; None where these are too large to be read for that."""
-    ending = f"_epoch_{epoch}.json"
     members = _of_epoch(members_of(path).values(), epoch)
     if not members or sum(member.file_size for member in members) > _MOST_BYTES:
         return None
