@@ -1,4 +1,4 @@
-"""`goldassay audit` as a process, on each kind of data, on runs and on boards; several paths are one input."""
+"""`goldassay audit`, once as a process, on each kind of data, on runs and on boards; several paths are one input."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
+from tests.cli.run_files import goldassay as here
 from tests.cli.test_look import ROWS, write
 from tests.end_to_end.conftest import COMMAND
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
+
+__all__ = ["here"]
 
 N = 60
 
@@ -30,13 +36,10 @@ def answers(models: str = "mn", seeds: int = 2, ways: tuple[str, ...] = ()) -> l
     ]  # fmt: skip
 
 
-def audited(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(COMMAND), "audit", *words], capture_output=True, text=True, check=False)
-
-
 def test_runs_of_several_models_are_one_page(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", answers())
-    done = audited(str(path), "-o", str(tmp_path / "out"))
+    command = [str(COMMAND), "audit", str(path), "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "report.json").read_text())
     assert document["command"] == "audit"
@@ -94,11 +97,11 @@ def test_a_board_is_ranked(tmp_path: Path) -> None:
     assert report.document["board"]["systems"] == goldassay.rank_systems(path).document["board"]["systems"]
 
 
-def test_grades_need_their_scale(tmp_path: Path) -> None:
+def test_grades_need_their_scale(here: Callable[..., Outcome], tmp_path: Path) -> None:
     path = write(tmp_path / "grades.jsonl", ROWS["grades"])
-    done = audited(str(path), "-o", str(tmp_path / "out"))
-    assert done.returncode == 2
-    assert "--grades 1:5" in done.stderr
+    done = here("audit", str(path), "-o", str(tmp_path / "out"))
+    assert done.status == 2
+    assert "--grades 1:5" in done.err
     assert goldassay.audit(path, grades="1:5").document["questions"] == ["answered", "board"]
 
 
@@ -115,19 +118,19 @@ def test_what_is_of_no_use_is_refused(tmp_path: Path, kind: str) -> None:
             goldassay.audit(path, **given)  # type: ignore[arg-type]
 
 
-def test_two_data_files_of_like_columns_are_advised_a_test_part(tmp_path: Path) -> None:
+def test_two_data_files_of_like_columns_are_advised_a_test_part(here: Callable[..., Outcome], tmp_path: Path) -> None:
     one, other = (write(tmp_path / name, ROWS["labelled texts"]) for name in ("test.jsonl", "train.jsonl"))
-    done = audited(str(one), str(other))
-    assert done.returncode == 2
-    assert f"write goldassay audit {other} --test {one}" in done.stderr
+    done = here("audit", str(one), str(other))
+    assert done.status == 2
+    assert f"write goldassay audit {other} --test {one}" in done.err
 
 
-def test_data_and_runs_are_advised_one_command(tmp_path: Path) -> None:
+def test_data_and_runs_are_advised_one_command(here: Callable[..., Outcome], tmp_path: Path) -> None:
     data, runs = write(tmp_path / "a b.jsonl", ROWS["labelled texts"]), write(tmp_path / "r.jsonl", ROWS["runs"])
-    done = audited(str(runs), str(data))
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert f"write goldassay audit '{data}' --runs {runs}" in done.stderr
+    done = here("audit", str(runs), str(data))
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    assert f"write goldassay audit '{data}' --runs {runs}" in done.err
 
 
 def test_other_kinds_together_are_one_line(tmp_path: Path) -> None:
@@ -160,7 +163,7 @@ def test_judgments_of_two_files_are_one_input(tmp_path: Path) -> None:
     assert isinstance(report.tables["judges"], pl.DataFrame)
 
 
-def test_codes_that_may_mean_two_things_are_decided_by_a_map(tmp_path: Path) -> None:
+def test_codes_that_may_mean_two_things_are_decided_by_a_map(here: Callable[..., Outcome], tmp_path: Path) -> None:
     """0, 1, 2 as first, second, tie: refused with both readings; each reading turns the winners round."""
     rows = [
         {"prompt": f"Ask {at}", "response 1": "word " * (9, 2)[at % 2 == 0],
@@ -168,21 +171,21 @@ def test_codes_that_may_mean_two_things_are_decided_by_a_map(tmp_path: Path) -> 
         for at in range(240)
     ]  # fmt: skip
     path = write(tmp_path / "pairs.jsonl", rows)
-    refused = audited(str(path), "-q", "-o", str(tmp_path / "out"))
-    assert refused.returncode == 2
+    refused = here("audit", str(path), "-q", "-o", str(tmp_path / "out"))
+    assert refused.status == 2
     mends = [f"label={names}" for names in ("0:first,1:second,2:tie", "0:tie,1:first,2:second")]
-    assert all(f"--map {mend}" in refused.stderr for mend in mends)
+    assert all(f"--map {mend}" in refused.err for mend in mends)
     found = []
     for n, mend in enumerate(mends):
-        done = audited(str(path), "-q", "-o", str(tmp_path / str(n)), "--map", mend)
-        assert done.returncode == 0, done.stderr
+        done = here("audit", str(path), "-q", "-o", str(tmp_path / str(n)), "--map", mend)
+        assert done.status == 0, done.err
         document = json.loads((tmp_path / str(n) / "report.json").read_text())
         found.append(("longer" in json.dumps(document["verdicts"]["leakage"]), document["dataset"]["n_test"]))
     assert found[0] == (True, 200)
     assert not found[1][0]
-    unknown = audited(str(path), "--map", "label=7:first")
-    assert unknown.returncode == 2
-    assert "'0', '1', '2'" in unknown.stderr
+    unknown = here("audit", str(path), "--map", "label=7:first")
+    assert unknown.status == 2
+    assert "'0', '1', '2'" in unknown.err
 
 
 def test_a_pattern_is_its_files(tmp_path: Path) -> None:

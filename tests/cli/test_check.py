@@ -291,7 +291,7 @@ def hooks() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("which", ["published", "local"])
 @pytest.mark.parametrize(("limit", "status"), [(0.3, 0), (0.2, 1)])
 def test_the_hook_runs_on_the_files_that_it_matches(
-    tmp_path: Path, audited: Path, which: str, limit: float, status: int
+    goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path, which: str, limit: float, status: int
 ) -> None:
     import re
 
@@ -304,6 +304,6 @@ def test_the_hook_runs_on_the_files_that_it_matches(
     assert matched == ["audit/report.json"]
     program, *words = hook["entry"].split()
     assert program == COMMAND.name
-    done = subprocess.run([COMMAND, *words, *matched], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith("broken       max_easy_share" if status else "1 rule of goldassay.toml kept")
+    done = goldassay(*words, *matched)
+    assert (done.status, done.err) == (status, "")
+    assert done.out.startswith("broken       max_easy_share" if status else "1 rule of goldassay.toml kept")
