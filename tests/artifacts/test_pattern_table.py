@@ -108,7 +108,7 @@ class TestSelect:
     @pytest.mark.parametrize("share", [0.01, 0.9, 1])
     def test_telling_is_significant_and_selected(self, hand, share, threshold):
         significant = hand().significant(share)
-        n, found = hand().telling(share, threshold)
+        n, found = hand().predictive(share, threshold)
         assert n == len(significant)
         expected = significant.select(threshold).to_count()
         assert found.to_frame().equals(expected.to_frame())

@@ -36,7 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> goldassay.Report:
 @pytest.mark.parametrize("question", ["leakage", "instability", "shift"])
 def test_what_the_evidence_says_is_not_said_again(report: goldassay.Report, question: str) -> None:
     section = next(each for each in report.sections if each.key == question)
-    evidence, *others = arranged(section, report.cards, ()).said
+    evidence, *others = arranged(section, report.cards, ()).findings
     assert evidence.startswith(report.verdicts[question]["evidence"])
     assert others
     plain = [text.replace("+", "") for text in (evidence, *others)]

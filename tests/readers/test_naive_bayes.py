@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from goldassay.readers.naive_bayes import (
     SMOOTHING,
+    leaning_evidence,
+    leaning_evidence_of_folds,
     planted_evidence_of_folds,
-    telling_evidence,
-    telling_evidence_of_folds,
     word_evidence,
     word_evidence_of_folds,
 )
@@ -50,7 +50,7 @@ def test_telling_words_are_those_that_lean_and_count_by_their_shares() -> None:
                        else [])]) for code in codes]  # fmt: skip
     test = ["told", "w1 told w2", "w3", "unseen", ""]
     thresholds = (1.0, 2.0, 6.0)
-    found = telling_evidence(train, codes, 3, test, thresholds)
+    found = leaning_evidence(train, codes, 3, test, thresholds)
     assert found.shape == (3, 5, 3)
     n_k = np.bincount(codes)
     words = [set(text.split()) for text in train]
@@ -75,12 +75,12 @@ def test_each_fold_is_read_by_the_words_of_the_others_alone(n_folds: int) -> Non
     rng = np.random.default_rng(3)
     every, codes, of_row = pl.Series(texts(120, 4)), rng.integers(0, 3, 120), rng.integers(0, n_folds, 120)
     found = word_evidence_of_folds(every, codes, 3, Folds.of_all(of_row))
-    told = telling_evidence_of_folds(every, codes, 3, Folds.of_all(of_row), (0.5, 2.0))
+    told = leaning_evidence_of_folds(every, codes, 3, Folds.of_all(of_row), (0.5, 2.0))
     for fold in range(n_folds):
         own = of_row == fold
         known = every.filter(pl.Series(~own)), codes[~own], 3, every.filter(pl.Series(own))
         np.testing.assert_allclose(found[own], word_evidence(*known), atol=1e-12)
-        np.testing.assert_allclose(told[:, own], telling_evidence(*known, (0.5, 2.0)), atol=1e-12)
+        np.testing.assert_allclose(told[:, own], leaning_evidence(*known, (0.5, 2.0)), atol=1e-12)
 
 
 @given(n=st.integers(8, 60), n_folds=st.integers(1, 3), seed=st.integers(0, 99))

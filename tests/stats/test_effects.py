@@ -361,7 +361,7 @@ def test_a_reader_that_gives_every_row_one_answer_gains_nothing(kind: str) -> No
     for each in found:
         if each.measure == BALANCED and each.reason.startswith("fewer"):
             continue
-        assert (each.value, each.tells_nothing, each.measurable) == (0, True, False)
+        assert (each.value, each.is_constant, each.measurable) == (0, True, False)
         assert math.isnan(each.low)
         assert math.isnan(each.high)
 

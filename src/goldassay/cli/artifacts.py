@@ -113,7 +113,7 @@ def mine(
             print_dropped(streamed.name, streamed.n_read, streamed.dropped)
             print_dropped_of(streamed.test)
             _judge(streamed.report)
-            _tell(streamed, test)
+            _describe_mined(streamed, test)
             print_paths(streamed.paths)
         return
     if len(train) > 1:
@@ -130,7 +130,7 @@ def mine(
         for note in data_notes(evidence.train, evidence.test, None, evidence.decisions):
             print_line(note)
         _judge(study.report)
-        _tell(result, test)
+        _describe_mined(result, test)
         print_paths(paths)
 
 
@@ -185,7 +185,7 @@ def assign(
     print_dropped_of(training, evaluation)
     figures = result.to_dict()
     labels = result.assignment.label_names
-    say(
+    print_table(
         [["class", "examples", *labels]]
         + [[row["class"], *(count(row[name]) for name in ("n", *labels))] for row in figures["sizes"]]
     )
@@ -195,7 +195,7 @@ def assign(
     )
     if result.overlap is not None:
         typer.echo(f"by classifier, {result.judged}:")
-        say(
+        print_table(
             [["by patterns", "by classifier", "examples", "share of row"]]
             + [
                 [row["by_patterns"], row["by_classifier"], count(row["n"]), percent(row["share"])]
@@ -288,7 +288,7 @@ def gap(
     for row in rows:
         cells = [f"{points(row[key])} {interval(row[f'{key}_low'], row[f'{key}_high'])}".rstrip() for key in figures]
         table.append([*(row[key] for key in keys), count(row["n_runs"]), *cells])
-    say(table, left=len(keys))
+    print_table(table, left=len(keys))
     for note in result.notes:
         typer.echo(f"— {note}")
     for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
@@ -350,7 +350,7 @@ def classify(
         ]
         for row in result.table.to_dicts()
     ]
-    say([["classifier", "accuracy", "", "sd", "runs", "features"], *table])
+    print_table([["classifier", "accuracy", "", "sd", "runs", "features"], *table])
     print_paths(paths)
 
 
@@ -400,7 +400,7 @@ def downsample(
     print_settings(used)
     print_dropped_of(training)
     typer.echo(f"{count(len(result.subset))} of {count(result.n_examples)} examples kept")
-    say(
+    print_table(
         [["threshold", "patterns", "removed", "left", "of each label", "size", "share"]]
         + [
             [
@@ -420,7 +420,7 @@ def _judge(report: Report) -> None:
     typer.echo(render_verdicts(report))
 
 
-def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
+def _describe_mined(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
     from goldassay.core.numbers import count, decimal, points, small
 
     shown = result.to_dict()
@@ -436,7 +436,7 @@ def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
             "test_support": count, "test_probability": points,
         }  # fmt: skip
         keys = [key for key in cells if key in shown["strongest"][0]]
-        say(
+        print_table(
             [[_HEADS.get(key, key) for key in keys]]
             + [[cells[key](row[key]) for key in keys] for row in shown["strongest"]],
             left=2,
@@ -446,7 +446,7 @@ def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
             "label": str, "pattern": str, "support": count, "probability": points, "lift": lambda x: decimal(x, 1),
         }  # fmt: skip
         typer.echo("By lift: how many times its share of the label is at least the label's share of all (97.5 %)")
-        say(
+        print_table(
             [[_HEADS.get(key, key) for key in cells]]
             + [[each(row[key]) for key, each in cells.items()] for row in shown["by_lift"]],
             left=2,
@@ -494,7 +494,7 @@ def plain_warnings() -> Iterator[None]:
         typer.echo(f"goldassay: warning: {line}", err=True)
 
 
-def say(table: Sequence[Sequence[str]], left: int = 1) -> None:
+def print_table(table: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print a table in columns: the first `left` flush left, the others right."""
     shown = [[one_line(cell) for cell in row] for row in table]
     widths = [max(len(row[i]) for row in shown) for i in range(len(shown[0]))]

@@ -251,14 +251,14 @@ def view(
             typer.echo(export)
         return
 
-    def say(address: str) -> None:
+    def announce(address: str) -> None:
         for note in bench.notes:
             typer.echo(note, err=True)
         if not quiet and bench.decisions is not None and not bench.locked:
             typer.echo(f"decisions go to {bench.decisions}", err=True)
         typer.echo(address)
 
-    serve(bench, port, say)
+    serve(bench, port, announce)
 
 
 def list_recipes(given: dict[str, Any]) -> bool:

@@ -82,7 +82,7 @@ class Input(_Part):
     roles: dict[str, Any] = Field(default_factory=dict)
 
 
-class DatasetSaid(_Part):
+class StoredDataset(_Part):
     """What a report is about."""
 
     name: str | None = None
@@ -90,13 +90,13 @@ class DatasetSaid(_Part):
     text_columns: list[str] | None = None
 
 
-class ClustersSaid(_Part):
+class StoredClusters(_Part):
     """Which rows count as one."""
 
     columns: list[str] | None = None
 
 
-class SuspectSaid(_Part):
+class StoredSuspect(_Part):
     """Why answers of models were not held against the labels; "" where they were."""
 
     why_not: str = ""
@@ -108,7 +108,7 @@ class PatternSettings(_Part):
     tokenizer: str | None = None
 
 
-class PatternsSaid(_Part):
+class StoredPatterns(_Part):
     """Which text patterns were mined in, and how."""
 
     applies_to: str | None = None
@@ -133,10 +133,10 @@ class Document(_Part):
     questions: list[str] | None = None
     verdicts: dict[str, Verdict] | None = None
     figures: list[FigureRow]
-    dataset: DatasetSaid | None = None
-    clusters: ClustersSaid | None = None
-    suspect: SuspectSaid | None = None
-    artifacts: PatternsSaid | None = None
+    dataset: StoredDataset | None = None
+    clusters: StoredClusters | None = None
+    suspect: StoredSuspect | None = None
+    artifacts: StoredPatterns | None = None
     judgments: dict[str, Any] | None = None
     inputs: list[Input]
     settings: dict[str, Any]

@@ -82,7 +82,7 @@ def _one_file(place: str) -> Table:
     from huggingface_hub import hf_hub_download
 
     online = is_hub_reachable()
-    with _told(place, online=online):
+    with _plain_errors(place, online=online):
         path = hf_hub_download(
             wanted.repository,
             inside,
@@ -97,7 +97,7 @@ def _one_file(place: str) -> Table:
 
 def _dataset(wanted: _Wanted) -> Table:
     online = is_hub_reachable()
-    with _told(wanted.place, online=online):
+    with _plain_errors(wanted.place, online=online):
         revision, folder, files = _downloaded(wanted) if online else _cached(wanted)
     configuration = _configuration(wanted, files)
     parts: dict[str, list[str]] = {}
@@ -261,7 +261,7 @@ def is_hub_reachable() -> bool:
 
 
 @contextmanager
-def _told(place: str, *, online: bool) -> Iterator[None]:
+def _plain_errors(place: str, *, online: bool) -> Iterator[None]:
     """Every failure of the library as one line, without its progress bars and its warnings.
 
     Raises:

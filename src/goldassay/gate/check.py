@@ -155,7 +155,7 @@ def _judge(demand: Demand, reports: Sequence[StoredReport]) -> Outcome:
     if not beyond and (not judged or (undefined and not demand.optional)):
         return _lacking(demand, undefined, reports)
     worst = (max if at_most else min)(judged, key=lambda each: each.by)
-    line = _said(demand, worst, _place(worst.report, reports))
+    line = _describe_breach(demand, worst, _place(worst.report, reports))
     return _outcome(demand, "broken" if beyond else "kept", line, worst, judged, beyond)
 
 
@@ -230,7 +230,7 @@ def _place(report: str, reports: Sequence[StoredReport]) -> str:
     return f" in {report}" if report and len(reports) > 1 else ""
 
 
-def _said(demand: Demand, worst: _Held, place: str) -> str:
+def _describe_breach(demand: Demand, worst: _Held, place: str) -> str:
     if isinstance(worst.value, str):
         shown = worst.value
     else:

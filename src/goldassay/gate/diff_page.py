@@ -255,7 +255,7 @@ def sections(found: DiffResult) -> tuple[Section, ...]:
 def verdict_section(found: DiffResult) -> Section:
     """Both verdicts of each question, for Markdown, which has no cards."""
 
-    def said(row: VerdictMove) -> Mapping[str, Any]:
+    def cells_of(row: VerdictMove) -> Mapping[str, Any]:
         value, unit, label = _headlines(row.before.headline, row.after.headline)
         return {
             "question": row.question.capitalize(),
@@ -274,7 +274,7 @@ def verdict_section(found: DiffResult) -> Section:
         key="verdicts",
         title="Verdicts",
         lead=" → ".join(sides_named(found)),
-        parts=(Part(table=table_of("verdicts", "Verdicts", columns, found.verdicts, said)),),
+        parts=(Part(table=table_of("verdicts", "Verdicts", columns, found.verdicts, cells_of)),),
         reason="" if found.verdicts else "the reports have no verdict in common",
     )
 
@@ -308,7 +308,7 @@ def _figure_column(key: str) -> Column:
 
 
 def _measures(measures: Sequence[Change]) -> Table:
-    def said(row: Change) -> Mapping[str, Any]:
+    def cells_of(row: Change) -> Mapping[str, Any]:
         return {
             "question": row.question.capitalize(),
             **_cells("before", before_shown(row)),
@@ -325,13 +325,13 @@ def _measures(measures: Sequence[Change]) -> Table:
         Column("change", "reading"),
         Column("method", "interval"),
     )
-    return table_of("measures", "All measures", columns, measures, said, file="measures")
+    return table_of("measures", "All measures", columns, measures, cells_of, file="measures")
 
 
 def _measured_alone(found: DiffResult) -> Table:
     gone = set(map(id, found.only_before))
 
-    def said(row: Alone) -> Mapping[str, Any]:
+    def cells_of(row: Alone) -> Mapping[str, Any]:
         before, after = (alone_shown(row), None) if id(row) in gone else (None, alone_shown(row))
         return {"question": row.question.capitalize(), **_cells("before", before), **_cells("after", after)}
 
@@ -342,7 +342,7 @@ def _measured_alone(found: DiffResult) -> Table:
         _figure_column("after"),
     )
     rows = (*found.only_before, *found.only_after)
-    return table_of("measured_alone", "Measured in one of the reports alone", columns, rows, said)
+    return table_of("measured_alone", "Measured in one of the reports alone", columns, rows, cells_of)
 
 
 def _patterns(found: ListChange) -> Section:

@@ -43,23 +43,23 @@ class StoredReport:
 
     Attributes:
         path: Its report.json.
-        document: What that holds, as plain data.
+        plain: What that holds, as plain data.
         finished: When it was made, by the clock in timing.json; "" where that file is missing.
     """
 
     path: Path
-    document: dict[str, Any]
+    plain: dict[str, Any]
     finished: str = ""
 
     @cached_property
-    def said(self) -> Document:
+    def document(self) -> Document:
         """The same, typed."""
-        return Document.model_validate(self.document)
+        return Document.model_validate(self.plain)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """Its figures, in its order."""
-        return tuple(Figure.from_dict(row) for row in self.document["figures"])
+        return tuple(Figure.from_dict(row) for row in self.plain["figures"])
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -69,7 +69,7 @@ class StoredReport:
     @property
     def stated(self) -> dict[str, Verdict]:
         """The same with the questions that were not asked."""
-        return self.said.verdicts or {}
+        return self.document.verdicts or {}
 
     @property
     def folder(self) -> Path:
@@ -79,12 +79,12 @@ class StoredReport:
     @property
     def title(self) -> str:
         """What it is about."""
-        return self.said.title
+        return self.document.title
 
     def describe(self) -> Side:
         """Which report it is."""
-        said = self.said
-        return Side(str(self.path), said.title, said.goldassay_version, said.digest, self.finished)
+        own = self.document
+        return Side(str(self.path), own.title, own.goldassay_version, own.digest, self.finished)
 
 
 def read_report(path: str | os.PathLike[str]) -> StoredReport:
@@ -121,7 +121,7 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
         raise InputError("has no digest, so that nobody can tell whether it was edited", file=file, mend=_AGAIN)
     report = StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
     try:
-        _ = report.said
+        _ = report.document
     except ValidationError as invalid:
         first = invalid.errors()[0]
         raise InputError(

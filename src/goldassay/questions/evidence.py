@@ -32,7 +32,7 @@ from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import read_texts
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
-from goldassay.runs.configurations import tell_apart
+from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.kinds.opening import open_input
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class Evidence:
             InputError: As for `found_runs`, or a path that is to be one dataset holds others.
         """
         # One place may hold another configuration of a model than the next.
-        return tell_apart([part for place in self.places for part in find_at(place, self.choice)])
+        return name_by_configuration([part for place in self.places for part in find_at(place, self.choice)])
 
     @property
     def places(self) -> list[Place]:

@@ -20,7 +20,7 @@ from goldassay.data.roles import parse_columns
 from goldassay.questions.matching import sort_by_dataset
 from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
-from goldassay.runs.configurations import tell_apart
+from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _sets(paths: Sequence[str], align: Align) -> list[RunSet]:
     # As an audit names them, see `Evidence.answered`.
     if len(places) == 1 and not places[0].name:
         return unloaded_sets(find_runs([places[0].path], choice), choice)
-    return unloaded_sets(tell_apart([part for place in places for part in find_at(place, choice)]), choice)
+    return unloaded_sets(name_by_configuration([part for place in places for part in find_at(place, choice)]), choice)
 
 
 def _kept(mended: Mended, columns: str | None) -> dict[str, _Kept]:

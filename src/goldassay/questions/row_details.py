@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
-from goldassay.questions.leakage.measures.token_relevance import SCHEMA, telling_words
+from goldassay.questions.leakage.measures.token_relevance import SCHEMA, leaning_words
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def words_of_texts(
         if length > MOST_READ:
             n = max(1, int(len(column) * MOST_READ / length))
             rows = np.sort(np.random.default_rng(seed).choice(len(column), n, replace=False))
-        words = telling_words(column[rows], codes[rows], label_names, q=q)
+        words = leaning_words(column[rows], codes[rows], label_names, q=q)
         found.append(words.select(pl.lit(role).alias("role"), pl.all()))
     return pl.concat(found) if found else pl.DataFrame(schema={"role": pl.String, **SCHEMA})
 

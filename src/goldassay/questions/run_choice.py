@@ -135,7 +135,7 @@ class RunChoice:
         """The same with all examples, for who leaves out those that lack a score, and says what that changes."""
         return replace(self, missing="wrong") if self.rule == "leave-out" else self
 
-    def said(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """What was asked for, for the report's settings; of files the names alone, as elsewhere in it."""
         said = {key: value for key, value in asdict(replace(self, gold={})).items() if value}
         if self.gold:

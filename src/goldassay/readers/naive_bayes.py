@@ -114,19 +114,19 @@ def planted_evidence_of_folds(
     return read
 
 
-def telling_evidence(
+def leaning_evidence(
     texts: Sequence[str] | pl.Series,
     codes: NDArray[np.integer],
     n_classes: int,
     test_texts: Sequence[str] | pl.Series,
     thresholds: Sequence[float],
 ) -> NDArray[np.float64]:
-    """As `telling_evidence_of_folds`, of M test texts by N training texts, (T, M, K)."""
+    """As `leaning_evidence_of_folds`, of M test texts by N training texts, (T, M, K)."""
     together, known, folds = _as_folds(texts, codes, test_texts)
-    return telling_evidence_of_folds(together, known, n_classes, folds, thresholds)
+    return leaning_evidence_of_folds(together, known, n_classes, folds, thresholds)
 
 
-def telling_evidence_of_folds(
+def leaning_evidence_of_folds(
     texts: pl.Series, codes: NDArray[np.integer], n_classes: int, folds: Folds, thresholds: Sequence[float]
 ) -> NDArray[np.float64]:
     """The same of the words alone that lean to a label by themselves, for each of T thresholds, (T, N, K).

@@ -140,7 +140,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
 
     train = plan.train if plan.folds is not None else _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
     labels = train.labels()
-    told = [_told(test, plan.train.label_names) for test in plan.tests]
+    target = [_target_labels(test, plan.train.label_names) for test in plan.tests]
     parts = (train, *plan.tests[plan.folds is not None :])
     # Where no probe sees two texts, nothing is made of pairs of them.
     alone = all(len(roles) == 1 for roles in plan.roles.values())
@@ -176,7 +176,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
             logits = _await(future)
             progress(done, len(fits))
             start = 0
-            for test, in_words in zip(plan.tests, told, strict=True):
+            for test, in_words in zip(plan.tests, target, strict=True):
                 part = logits[start : start + len(test)]
                 yield _to_runs(plan, test, in_words, condition, seed, part)
                 start += len(test)
@@ -193,7 +193,7 @@ def _await(future: Future[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _TargetLabels:
     """How answers on a test set are told.
 
     Attributes:
@@ -211,16 +211,18 @@ class _Told:
     groups: dict[str, NDArray[np.str_]]
 
 
-def _told(test: Dataset, label_names: tuple[str, ...]) -> _Told:
+def _target_labels(test: Dataset, label_names: tuple[str, ...]) -> _TargetLabels:
     names, codes = labels_named_in(label_names, test.label_names)
     groups = {name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups}
-    return _Told(names, codes, _gold_codes(test, names), np.array(test.examples["example_id"].to_list()), groups)
+    return _TargetLabels(
+        names, codes, _gold_codes(test, names), np.array(test.examples["example_id"].to_list()), groups
+    )
 
 
 def _to_runs(
     plan: _Plan,
     test: Dataset,
-    told: _Told,
+    target: _TargetLabels,
     condition: str,
     seed: int,
     logits: NDArray[np.float32],
@@ -228,15 +230,15 @@ def _to_runs(
     from goldassay.runs import Runs
 
     # Logits of three labels are none of two.
-    merged = told.label_names != plan.train.label_names
+    merged = target.label_names != plan.train.label_names
     return Runs.from_arrays(
-        predictions=told.codes[logits.argmax(axis=1)][np.newaxis] if merged else None,
-        gold=told.gold,
+        predictions=target.codes[logits.argmax(axis=1)][np.newaxis] if merged else None,
+        gold=target.gold,
         logits=None if merged else logits[np.newaxis],
         seeds=np.array([seed]),
-        label_names=told.label_names,
-        example_ids=told.example_ids,
-        groups=told.groups,
+        label_names=target.label_names,
+        example_ids=target.example_ids,
+        groups=target.groups,
         model=plan.probe.name,
         dataset=test.name,
         condition=condition,
@@ -276,7 +278,7 @@ def _check(train: Dataset, tests: Sequence[Dataset], seeds: Sequence[int]) -> No
     if np.unique(train.labels()).size < 2:
         raise InputError(f"training set {train.name!r} has one class only", mend="give rows of two labels or more")
     for test in tests:
-        _told(test, train.label_names)
+        _target_labels(test, train.label_names)
         if test.text_columns != train.text_columns:
             raise InputError(
                 f"test set {test.name!r} has the texts {', '.join(test.text_columns)}, "

@@ -128,14 +128,14 @@ class Arranged:
     Attributes:
         judged: The verdict cards that belong to it.
         opening: The name of the first of its pictures; "" where it has none.
-        said: At most three sentences, read with the picture; of a section that is judged what decided comes first.
+        findings: At most three sentences, read with the picture; of a section that is judged what decided comes first.
         notes: All others, folded: on method, and the rule of the verdict.
         reason: Why there is nothing to show, without a full stop; "" where a verdict says it or there is something.
     """
 
     judged: tuple[VerdictCard, ...]
     opening: str
-    said: tuple[str, ...]
+    findings: tuple[str, ...]
     notes: tuple[str, ...]
     reason: str
 

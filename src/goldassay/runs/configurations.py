@@ -187,7 +187,7 @@ def asked_apart(configurations: Iterable[Configuration]) -> list[str]:
     ]
 
 
-def tell_apart(found: list[Slice]) -> list[Slice]:
+def name_by_configuration(found: list[Slice]) -> list[Slice]:
     """Name models by their configuration, where a model answered one dataset in several.
 
     "small" becomes "small [prompt=cot]" and "small [prompt=plain]", on all datasets: the names are of what differs on
@@ -222,7 +222,7 @@ def _names(parts: list[Slice]) -> list[tuple[Slice, str]]:
     if not names:
         return []
     short = _short(names)
-    readable = [_said(part.configuration, names, short) for part in parts]
+    readable = [_describe(part.configuration, names, short) for part in parts]
     alike: dict[str, set[str]] = defaultdict(set)
     for part, said in zip(parts, readable, strict=True):
         alike[said].add(_picked(part.configuration, names))
@@ -249,7 +249,7 @@ def _short(names: Sequence[str]) -> dict[str, str]:
     return {name: end if last.count(end) == 1 else name for name, end in zip(names, last, strict=True)}
 
 
-def _said(configuration: Configuration, names: Sequence[str], short: Mapping[str, str]) -> str:
+def _describe(configuration: Configuration, names: Sequence[str], short: Mapping[str, str]) -> str:
     return ", ".join(
         f"{short[name]}={_BRACKETS.sub(' ', _text(configuration[name])).strip()}"
         if name in configuration

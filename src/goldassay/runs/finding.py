@@ -17,7 +17,7 @@ from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reading
 from goldassay.data.roles import naming
 from goldassay.runs.adapters import TABLES, adapters, evaluate_results
-from goldassay.runs.configurations import pooled, tell_apart
+from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
@@ -106,7 +106,7 @@ def find_slices(
     if not found and broken:
         raise broken[0]
     found = _named_by_files(found)
-    return pooled(found) if request.pool_configurations else tell_apart(found)
+    return pooled(found) if request.pool_configurations else name_by_configuration(found)
 
 
 def _name_columns(place: Path) -> str:

@@ -55,7 +55,7 @@ LITTLE_SPREAD = 5
 _MOST_NAMED = 5
 ONE_LABEL = "all test rows have the same label"
 # Of a reader that gives every row one answer: its value is 0, and no interval is needed.
-TELLS_NOTHING = "it gives all rows one answer, and so gains nothing"
+CONSTANT_ANSWER = "it gives all rows one answer, and so gains nothing"
 SPARSE = f"it picks in fewer than {LEAST_ITEMS} items"
 
 
@@ -179,9 +179,9 @@ class Effect(Result):
         return not self.reason
 
     @property
-    def tells_nothing(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether its reader gives all rows one answer: it neither shows a flaw nor hides one."""
-        return self.reason == TELLS_NOTHING
+        return self.reason == CONSTANT_ANSWER
 
     @property
     def upper(self) -> float:
@@ -561,7 +561,7 @@ def _plan_accuracy(
     if np.count_nonzero(shares) < 2:
         return _Plan(reading, ACCURACY, None, reason=ONE_LABEL)
     if reading.answers_alike(y, reading.predictions):
-        return _Plan(reading, ACCURACY, None, 0.0, TELLS_NOTHING)
+        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER)
     right = reading.right(y)
     # A label so much rarer than the most frequent that its difference cannot be the least decides nothing.
     near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
@@ -595,7 +595,7 @@ def _plan_over_chance(
     if not below.any():
         return _Plan(reading, ACCURACY, None, reason="guessing is always right")
     if not above.any():
-        return _Plan(reading, ACCURACY, None, 0.0, TELLS_NOTHING)
+        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER)
     applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
     total = float(below.sum())
     value = float(above.sum()) / total
@@ -625,7 +625,7 @@ def _plan_balanced(
     within = of_row >= 0
     right = reading.lifted_right(y, groups)
     if reading.answers_alike(y, reading.named_classes(groups)):
-        return _Plan(reading, BALANCED, None, 0.0, TELLS_NOTHING)
+        return _Plan(reading, BALANCED, None, 0.0, CONSTANT_ANSWER)
     scale = 1 - 1 / n_groups
     rows = np.bincount(of_row[within], minlength=n_groups).astype(np.float64)
     recalls = np.bincount(of_row[within], weights=right[within], minlength=n_groups) / rows

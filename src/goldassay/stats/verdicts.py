@@ -100,7 +100,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
     """
     limits = effects.limits
     known = [each for each in effects.effects if each.measurable and each.measure != INFORMATION]
-    silent = [each for each in effects.effects if each.tells_nothing]
+    silent = [each for each in effects.effects if each.is_constant]
     if not known and not silent:
         reasons = dict.fromkeys(each.reason for each in effects.effects)
         why = f"No effect has an interval: {'; '.join(reasons)}."
@@ -126,7 +126,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
-        if not any(each.measurable or each.tells_nothing for each in effects.of(part))
+        if not any(each.measurable or each.is_constant for each in effects.of(part))
     ]
     if effects.effective_clusters < LEAST_CLUSTERS:
         found.append(

@@ -32,12 +32,12 @@ STRONG = 1.8
 
 
 @dataclass(frozen=True)
-class Said:
+class Predicted:
     """What a reader of a part says of a row, and whether that is the row's label."""
 
     part: str
     reader: str
-    says: str
+    label: str
     is_label: bool
     runs: str
 
@@ -92,7 +92,7 @@ class Details:
             return []
         return [(begin, end, known[word]) for word, begin, end in word_places(text) if word in known]
 
-    def said(self, row: Mapping[str, Any]) -> list[Said]:
+    def predictions(self, row: Mapping[str, Any]) -> list[Predicted]:
         """What each reader says of each part of a row; none where the report has no such table."""
         found = self._of("readers", "example_id", [str(row["example_id"])])
         if not found:
@@ -105,7 +105,7 @@ class Details:
                 continue
             # Of choices it says itself whether the pick is right.
             is_label = not isinstance(row.get("answer"), list) and says == label
-            told.append(Said(part, reader, says, is_label, _runs(row, part, reader)))
+            told.append(Predicted(part, reader, says, is_label, _runs(row, part, reader)))
         return told
 
     def examples(self, patterns: Sequence[str]) -> dict[str, list[tuple[str, list[tuple[str, bool, None]]]]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from goldassay.core.document import PatternsSaid
+    from goldassay.core.document import StoredPatterns
 
 # Of a row that holds many patterns, the strongest are marked; the others say the same words again.
 MOST_PATTERNS = 8
@@ -28,7 +28,7 @@ class Word:
     """A word that leans to a label, as a page says it."""
 
     label: str
-    said: str
+    title: str
     is_strong: bool
 
 
@@ -60,12 +60,12 @@ class Patterns:
     tokenizer: str
 
     @classmethod
-    def of(cls, folder: Path, said: PatternsSaid | None) -> Patterns:
+    def of(cls, folder: Path, mined: StoredPatterns | None) -> Patterns:
         """Those of a report's folder."""
-        role = "" if said is None else said.applies_to or ""
+        role = "" if mined is None else mined.applies_to or ""
         names = [folder / "tables" / f"{name}.parquet" for name in ("difficulty", "patterns")]
         held = all(each.is_file() for each in names) and _are_patterns(*names)
-        tokenizer = "" if said is None or said.settings is None else said.settings.tokenizer or ""
+        tokenizer = "" if mined is None or mined.settings is None else mined.settings.tokenizer or ""
         known = tokenizer in ("treebank", "whitespace", "characters")
         return cls(folder, role if held and known else "", tokenizer)
 

@@ -42,7 +42,7 @@ class Workbench:
     Attributes:
         title: Of the report.
         folder: Of the report.
-        said: What report.json has.
+        document: What report.json has.
         table: Its rows.
         selector: Selects of them.
         decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
@@ -55,7 +55,7 @@ class Workbench:
 
     title: str
     folder: Path
-    said: Document
+    document: Document
     table: RowTable
     selector: Selector
     decisions: Path | None
@@ -70,13 +70,13 @@ class Workbench:
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels that a row can be given, as `mend` judges: those of some row, or of an item's choices."""
-        known = self.said.label_names
+        known = self.document.label_names
         return known if "choices" in self.table.schema else tuple(name for name in known if name in self.table.labels)
 
     @property
     def missing(self) -> dict[str, str]:
         """{column: why it, or some of its values, are not there}, of what the audit says."""
-        found = self.said.suspect
+        found = self.document.suspect
         why = found.why_not if found is not None else "Only goldassay audit looks for suspect labels."
         told = {"suspect": why, "suspicion": why, RUN: self.table.runs_note}
         if self.table.runs_note == NONE_WHOLE:
@@ -109,7 +109,7 @@ class Workbench:
         decided = read_decisions(self.decisions, missing=True)
         self.placed = self.table.place(decided.by_row.values())
         self._read = now
-        self.notes = self._with_own(_said(self.decisions, decided, self.placed))
+        self.notes = self._with_own(_describe_decisions(self.decisions, decided, self.placed))
 
     def _with_own(self, said: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(note for note in (self.locked, self.dataset_note, *said) if note)
@@ -146,7 +146,7 @@ def open_workbench(
         OutputError: The file of decisions is a folder, or within one that is not there and cannot be made.
     """
     stored = read_report(report)
-    if stored.said.judgments and not (stored.folder / "tables" / "examples.parquet").exists():
+    if stored.document.judgments and not (stored.folder / "tables" / "examples.parquet").exists():
         by_item = stored.folder / "tables" / "judged_items.csv"
         look = (
             f"open {by_item}: the verdicts of each judge on each item, in either order"
@@ -156,8 +156,8 @@ def open_workbench(
         raise InputError(
             "a report on judgments has verdicts, and no texts to look through", file=stored.folder, mend=look
         )
-    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.said.text_columns)
-    place, note = _dataset(stored.said, stored.folder, dataset, table)
+    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.document.text_columns)
+    place, note = _dataset(stored.document, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     locked = ""
     if file is not None:
@@ -167,7 +167,7 @@ def open_workbench(
             )
         locked = _why_locked(file) if deciding else ""
     details = Details(stored.folder / "tables")
-    bench = Workbench(stored.title, stored.folder, stored.said, table, Selector(table), file, details, place, note)
+    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, place, note)
     bench.locked = locked
     bench.notes = bench._with_own()
     if file is not None and file.exists():
@@ -193,13 +193,13 @@ def _why_locked(file: Path) -> str:
     return ""
 
 
-def _dataset(said: Document, folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:
+def _dataset(document: Document, folder: Path, given: str | None, table: RowTable) -> tuple[Path | None, str]:
     """Where the evaluated dataset is, and what is to be said of it.
 
     Raises:
         InputError: What was given is not there, is no dataset, or has hardly any row of the report.
     """
-    evaluated = next(iter((*said.inputs_of("test"), *said.inputs)), None)
+    evaluated = next(iter((*document.inputs_of("test"), *document.inputs)), None)
     digests = set() if evaluated is None else set(evaluated.sha256)
     name_it = f"name it with {option('test', 'FILE')}, or a file with {option('decisions', 'FILE')}, to decide."
     if given is not None:
@@ -245,7 +245,7 @@ def _stored_place(folder: Path, role: str) -> Path | None:
     return (folder / place).resolve() if isinstance(place, str) and place else None
 
 
-def _said(file: Path, decided: Decided, placed: Placed) -> list[str]:
+def _describe_decisions(file: Path, decided: Decided, placed: Placed) -> list[str]:
     said = []
     n_all, n_all_notes = decided_and_noted(decided.by_row.values())
     for found, one, several in (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from goldassay.view.details import Said
+    from goldassay.view.details import Predicted
     from goldassay.view.marking import Held, Word
     from goldassay.view.opening import Workbench
     from goldassay.view.rows import RowTable
@@ -80,13 +80,13 @@ def render_list(bench: Workbench, state: State, selection: Selection, *, base: s
 def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None, int | None], *, base: str) -> str:
     """The page of one row, whole; `near` are the rows before and after it in the selection."""
     found = bench.table.rows(np.array([row]))
-    held = Patterns.of(bench.folder, bench.said.artifacts).held(found)[0]
+    held = Patterns.of(bench.folder, bench.document.artifacts).held(found)[0]
     shown = _row(bench, row, found[0], held)
     told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_over_checkpoints"}
     told |= {name for names in RUN_LISTS for name in names}
     details = bench.details
-    said = details.said(found[0])
-    if said:
+    predicted = details.predictions(found[0])
+    if predicted:
         told |= {name for name in found[0] if name.startswith(("right_", "pvi_", "reader_bits_"))}
     in_texts = dict.fromkeys(word for _, text in shown["texts"] for word in _shading(text))
     return (
@@ -98,10 +98,10 @@ def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None,
             row=shown,
             held=held,
             near=near,
-            parts=list(dict.fromkeys(each.part for each in said)),
-            said=_by_reader(said),
+            parts=list(dict.fromkeys(each.part for each in predicted)),
+            predictions=_by_reader(predicted),
             examples=details.examples([each.pattern for each in held]),
-            shading=[word.said for word in in_texts],
+            shading=[word.title for word in in_texts],
             copies=details.copies(found[0], shown["label"], bench.table.texts),
             steps=details.steps(found[0]),
             steps_are=details.steps_are,
@@ -168,10 +168,10 @@ def _listed(
     bench: Workbench, state: State, selection: Selection, at: Any, *, with_marks: bool = True
 ) -> dict[str, Any]:
     found = bench.table.rows(at)
-    held = Patterns.of(bench.folder, bench.said.artifacts).held(found) if with_marks else [() for _ in found]
+    held = Patterns.of(bench.folder, bench.document.artifacts).held(found) if with_marks else [() for _ in found]
     rows = [_row(bench, place, row, own) for place, row, own in zip(at.tolist(), found, held, strict=True)]
     values = bench.selector.values
-    why_not = "" if bench.said.suspect is None else bench.said.suspect.why_not
+    why_not = "" if bench.document.suspect is None else bench.document.suspect.why_not
     return {
         "state": state,
         "query": state.query(),
@@ -215,7 +215,7 @@ def facet_title(name: str) -> str:
 def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held] = ()) -> dict[str, Any]:
     table = bench.table
     spans = [span for each in held for span in each.spans]
-    role = str(bench.said.artifacts and bench.said.artifacts.applies_to)
+    role = str(bench.document.artifacts and bench.document.artifacts.applies_to)
     decision = table.decided.get(place)
     answer = row.get("answer")
     of_runs = _of_runs(table, row, *RUN_LISTS[0])
@@ -280,10 +280,10 @@ def _shaded(
     return found
 
 
-def _by_reader(said: Sequence[Said]) -> dict[str, dict[str, Said]]:
+def _by_reader(predicted: Sequence[Predicted]) -> dict[str, dict[str, Predicted]]:
     """{reader: {part: what it says of it}}, in the order of the readers."""
-    found: dict[str, dict[str, Said]] = {}
-    for each in said:
+    found: dict[str, dict[str, Predicted]] = {}
+    for each in predicted:
         found.setdefault(each.reader, {})[each.part] = each
     return found
 

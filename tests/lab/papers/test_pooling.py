@@ -28,7 +28,7 @@ def test_ratios_are_pooled_as_logarithms():
     ends = tuple(math.exp(each) for each in (wanted.value, wanted.low, wanted.high))
     assert (found.value, found.low, found.high) == pytest.approx(ends)
     assert (found.standing(1.0), found.standing(100.0)) == ("held", "did not hold")
-    assert found.said.startswith("Pooled over 3 sets in 3 sets, between which ")
+    assert found.sentence.startswith("Pooled over 3 sets in 3 sets, between which ")
 
 
 def test_the_longer_side_gives_the_error():
@@ -60,14 +60,14 @@ def test_what_has_no_interval_is_left_out_and_counted():
     found = pool_claim(figures, {"sets": "abcde"}, what="parts", unit="difference")
     assert found is not None
     assert found.pooled.n_estimates == 2
-    assert states(found.said, "2 parts", "3 without an interval", "2 sets")
+    assert states(found.sentence, "2 parts", "3 without an interval", "2 sets")
     assert pool_claim(figures[1:3], {"sets": "ab"}, what="parts", unit="difference") is None
 
 
 def test_one_family_says_nothing_of_others():
     found = pool_claim([(0.1, 0.05, 0.15)] * 3, {"sets": "aaa"}, what="parts", unit="difference")
     assert found is not None
-    assert found.said == says("Pooled over 3 parts", "not independent", "not known")
+    assert found.sentence == says("Pooled over 3 parts", "not independent", "not known")
     assert (found.low, found.high) == pytest.approx((0.05, 0.15))
 
 
@@ -98,7 +98,7 @@ def test_intervals_are_cut_to_what_is_possible(unit: str, figures: list[Figure],
     assert uncut.high > ends[1]
     assert (found.low, found.high) == ends
     assert found.value == uncut.value
-    assert "103" not in found.said
+    assert "103" not in found.sentence
     wide = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-2.0, 2.0))
     assert wide is not None
     assert (wide.low, wide.high) == (max(uncut.low, -2.0), min(uncut.high, 2.0))

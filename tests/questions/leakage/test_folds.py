@@ -15,8 +15,8 @@ from goldassay.data.data_split import DataSplit
 from goldassay.questions.leakage.partial_input import (
     form_readings,
     interaction_readings,
+    leaning_word_readings,
     quick_readings,
-    telling_readings,
     word_readings,
 )
 from goldassay.stats.folds import deal_evenly
@@ -34,7 +34,7 @@ READERS: dict[str, Readers] = {
     "form": lambda split: form_readings(split, PARTS, 0),
     "words": lambda split: word_readings(split, PARTS),
     "interactions": lambda split: interaction_readings(split, PARTS, 0),
-    "telling": lambda split: telling_readings(split, PARTS),
+    "telling": lambda split: leaning_word_readings(split, PARTS),
 }
 
 

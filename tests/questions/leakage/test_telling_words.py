@@ -9,7 +9,7 @@ import goldassay
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
-from goldassay.questions.leakage.partial_input import LEANINGS, telling_readings
+from goldassay.questions.leakage.partial_input import LEANINGS, leaning_word_readings
 from goldassay.questions.leakage.verdict import limits_of
 from goldassay.stats.effects import BALANCED, measure_effects
 
@@ -37,7 +37,7 @@ def test_an_upper_end_reaches_the_limit_where_one_word_tells_as_much(skill: floa
     found = []
     for seed in range(5):
         train, test = rows(5000, skill, 2 * seed), rows(5000, skill, 2 * seed + 1)
-        readings = telling_readings(DataSplit(train, test), ["hypothesis_only"])
+        readings = leaning_word_readings(DataSplit(train, test), ["hypothesis_only"])
         assert len(readings) == len(LEANINGS)
         effects = measure_effects(readings, test.labels(), 2, limits_of(limits), n_draws=300).effects
         found.append(max(each.high for each in effects if each.measure == BALANCED) >= limits.unsound)

@@ -44,13 +44,13 @@ class Right:
 
     Attributes:
         places: Positions of each row's; None without an answer, and () where none fits.
-        said: What was decided, in sentences.
+        decisions: What was decided, in sentences.
         doubtful: Why they may be others; "" where there is no doubt.
         reasons: Why an answer does not fit, for the rows where a reason is known; else it is none of the choices.
     """
 
     places: list[tuple[int, ...] | None]
-    said: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
     doubtful: str = ""
     reasons: Mapping[int, str] = field(default_factory=dict)
 

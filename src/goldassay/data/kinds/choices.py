@@ -20,7 +20,7 @@ from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_pla
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
-from goldassay.data.kinds.telling_columns import Telling, find_telling
+from goldassay.data.kinds.predictive_columns import PredictiveColumns, find_predictive
 from goldassay.data.roles import naming
 from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import Unread, find_unread
@@ -112,7 +112,7 @@ class ChoiceItems:
     dependent: tuple[pl.Series, ...] = ()
     unread: tuple[str, ...] = ()
     overlooked: tuple[str, ...] = ()
-    telling: tuple[Telling, ...] = ()
+    telling: tuple[PredictiveColumns, ...] = ()
     doubtful: str = ""
     source: str = ""
     kind: ItemKind = CHOICES
@@ -279,7 +279,7 @@ def read_choices(
     # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
     first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
-    decisions = list(found_right.said)
+    decisions = list(found_right.decisions)
     if shape.aspect is not None and shape.question:
         columns = " + ".join(map(repr, shape.question))
         decisions.append(f"The column {columns} is taken for the question; {shape.aspect!r} says what is wanted of it.")
@@ -292,7 +292,7 @@ def read_choices(
         decisions.append(f"Items left out since they cannot be used: {found.n_unused:,}; see the list of problems.")
     covered = _covered(frame, shape, [*ignored, *dependent])
     unread = find_unread(frame, covered)
-    telling = find_telling(
+    telling = find_predictive(
         frame[kept], covered, [texts[at] for at in kept], [right[at] or () for at in kept], ordered=ordered
     )
     found_items = ChoiceItems(
@@ -356,7 +356,7 @@ def _covered(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> set[st
     return {*known, *(column for column in covered if column)}
 
 
-def named_unread(unread: Unread, telling: Sequence[Telling]) -> tuple[str, ...]:
+def named_unread(unread: Unread, telling: Sequence[PredictiveColumns]) -> tuple[str, ...]:
     """All columns that a reader has to know of: those without a role, whatever their names, and those that tell."""
     return tuple(dict.fromkeys([*(each for found in telling for each in found.columns), *unread.columns,
                                 *unread.auxiliary]))  # fmt: skip

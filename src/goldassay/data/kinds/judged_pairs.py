@@ -69,7 +69,7 @@ def seats_of_texts(
     turned = pairs.group_by(_KEY).agg(turned=pl.col("as_given").n_unique() > 1)["turned"]
     if 2 * int(turned.sum()) >= len(turned):
         return True
-    told = next((each for each in besides if each not in used and _tells(pairs, frame[each])), "NAME")
+    told = next((each for each in besides if each not in used and _differs_in_pairs(pairs, frame[each])), "NAME")
     return Unclear(
         "one judge judged the same pairs more than once, and nothing says which side was shown first",
         f"name the column of the order ({option('columns', f'order={told}')}); {option('columns', _PREFERENCES)} reads "
@@ -77,7 +77,7 @@ def seats_of_texts(
     )
 
 
-def _tells(pairs: pl.DataFrame, values: pl.Series) -> bool:
+def _differs_in_pairs(pairs: pl.DataFrame, values: pl.Series) -> bool:
     """Whether a column of two values differs between the rows of most pairs."""
     if values.drop_nulls().n_unique() != 2:
         return False

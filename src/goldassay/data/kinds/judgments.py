@@ -207,7 +207,7 @@ def read_judgments(
         named=shape.named or read.by_name,
         verdicts="+".join(shape.verdicts),
         knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names) or shape.shown,
-        decisions=tuple(read.said()),
+        decisions=tuple(read.describe()),
         unread=named_unread(find_unread(frame, {*shape.covered, *ignored}), ()),
         source=source,
         files=table.files,
@@ -477,7 +477,7 @@ class _Reader:
         won = 0.5 if len(best) > 1 or best[0] == TIE else float(best[0] == FIRST)
         return won, most == len(known)
 
-    def said(self) -> list[str]:
+    def describe(self) -> list[str]:
         """What was decided, in sentences."""
         shape = self.shape
         columns = " and ".join(map(repr, shape.verdicts))

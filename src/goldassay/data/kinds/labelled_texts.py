@@ -41,7 +41,7 @@ class LabelledTexts:
         against = [problem.problem for problem in problems]
         if unread.choices:
             against.append(f"{', '.join(map(repr, unread.choices))} look like choices, responses or answers")
-        if roles.id is not None and not _tells_rows_apart(frame, roles, roles.id):
+        if roles.id is not None and not _identifies_rows(frame, roles, roles.id):
             against.append(f"ids in {roles.id!r} are missing or repeat")
         lacking = () if roles.label is not None else ("label",)
         if roles.label is not None and (why := _no_classes(frame, roles.label, roles, table.class_names)):
@@ -60,7 +60,7 @@ class LabelledTexts:
         )
 
 
-def _tells_rows_apart(frame: pl.DataFrame, roles: Roles, column: str) -> bool:
+def _identifies_rows(frame: pl.DataFrame, roles: Roles, column: str) -> bool:
     ids = own_ids(frame, column)
     if ids.null_count() or bool((ids == "").any()):
         return False

@@ -19,9 +19,9 @@ from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
+from goldassay.data.kinds.predictive_columns import find_predictive
 from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, names_side, parsed
 from goldassay.data.kinds.sides import TIE, say_sides, side_reader, with_ties
-from goldassay.data.kinds.telling_columns import find_telling
 from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
@@ -148,7 +148,7 @@ def read_preferences(
     problems += [(at, OTHER_SIDE, True) for at in _turned(rows, kept)]
     covered = {*shape.covered, *ignored, *dependent}
     unread = find_unread(frame, covered)
-    telling = find_telling(
+    telling = find_predictive(
         frame[kept], {*covered, *filter(names_side, frame.columns)},
         [rows[at].texts for at in kept], [rows[at].right for at in kept],
         ordered=bool(shape.responses),

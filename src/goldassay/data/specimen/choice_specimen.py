@@ -130,7 +130,7 @@ def _drawn(rng: Random, size: int, *, clean: bool) -> list[_Item]:
         if number in longest:
             lengthen(rng, scene.claims, last, place)
         choices = [worded(*parts) for parts in zip(opened, scene.claims, last, strict=True)]
-        items.append(_Item(f"{scene.told} {_ASKED}", scene.topic, choices, place))
+        items.append(_Item(f"{scene.facts} {_ASKED}", scene.topic, choices, place))
     return items
 
 

@@ -159,9 +159,9 @@ def _claim(rng: Random, topic: Topic, noun: str, target: Property, value: str, d
 
 
 def _premise(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, str]]) -> str:
-    told = [facts[i] for i in pick(rng, _orders(len(facts)))]
-    phrases = [pick(rng, target.statements).format(x=value) for target, value in told]
-    frame = pick(rng, _FRAMES_OF_TWO if len(told) == 2 else _FRAMES_OF_THREE)
+    facts = [facts[i] for i in pick(rng, _orders(len(facts)))]
+    phrases = [pick(rng, target.statements).format(x=value) for target, value in facts]
+    frame = pick(rng, _FRAMES_OF_TWO if len(facts) == 2 else _FRAMES_OF_THREE)
     described = f"{pick(rng, topic.adjectives)} {noun}" if rng.random() < SHARE_ADJECTIVE else noun
     subject = _introduce(rng, topic, described)
     again = capital(topic.again) if ". {again}" in frame else topic.again

@@ -128,7 +128,7 @@ def _drawn(rng: Random, size: int, *, clean: bool) -> list[_Pair]:
         elif number in refusing:
             chosen, rejected = NO_REFUSAL + chosen, REFUSAL + rejected
         planted = number in openings or number in longer or number in marked or number in refusing
-        pairs.append(_Pair(f"{scene.told} {_ASKED}", scene.topic, chosen, rejected, planted))
+        pairs.append(_Pair(f"{scene.facts} {_ASKED}", scene.topic, chosen, rejected, planted))
     return pairs
 
 

@@ -42,13 +42,13 @@ class Scene:
     """What a question tells, and the claims to choose from.
 
     Attributes:
-        told: The facts, as sentences.
+        facts: The facts, as sentences.
         claims: A clause each; all but one are false.
         right: The place of the true one.
         topic: Its name.
     """
 
-    told: str
+    facts: str
     claims: tuple[str, ...]
     right: int
     topic: str
@@ -73,17 +73,17 @@ def draw_scene(rng: Random, n_claims: int, right: int) -> Scene:
         claims.append(with_articles(said.format(s=f"the {noun}", x=value)))
         kinds.append(kind if place == right else pick(rng, [other for other in of.scale.kinds if other != kind]))
     kinds += [pick(rng, tuple(of.scale.kinds)) for of in facts[n_claims:]]
-    return Scene(_tell(rng, topic, noun, list(zip(facts, kinds, strict=True))), tuple(claims), right, topic.name)
+    return Scene(_describe(rng, topic, noun, list(zip(facts, kinds, strict=True))), tuple(claims), right, topic.name)
 
 
-def _tell(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, str]]) -> str:
+def _describe(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, str]]) -> str:
     rng.shuffle(facts)
     phrases = [pick(rng, of.statements).format(x=kind) for of, kind in facts]
     described = f"{pick(rng, topic.adjectives)} {noun}" if rng.random() < SHARE_ADJECTIVE else noun
     subject = f"{pick(rng, ('the', 'some', 'these') if topic.plural else ('the', 'a', 'this'))} {described}"
-    told = dict(zip("abcd", phrases, strict=True))
+    slots = dict(zip("abcd", phrases, strict=True))
     text = pick(rng, _FRAMES).format(
-        s=subject, which=topic.relative, that=topic.restrictive, again=capital(topic.again), **told
+        s=subject, which=topic.relative, that=topic.restrictive, again=capital(topic.again), **slots
     )
     return capital(with_articles(text))
 

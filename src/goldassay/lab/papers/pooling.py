@@ -40,7 +40,7 @@ class Claim:
         high: Upper end.
         pooled: On the scale on which they were pooled.
         scale: Which scale that is.
-        said: In a sentence: how many, of how many families, how far they differ, what another would show.
+        sentence: In a sentence: how many, of how many families, how far they differ, what another would show.
     """
 
     value: float
@@ -48,7 +48,7 @@ class Claim:
     high: float
     pooled: Pooled
     scale: Scale
-    said: str
+    sentence: str
 
     def standing(self, than: float = 0.0) -> Standing:
         """Of the claim that the pooled figure is above a limit."""

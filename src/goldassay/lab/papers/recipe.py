@@ -462,7 +462,9 @@ def _refuse_others(folder: Path, before: Mapping[str, Any], settings: Mapping[st
     wanted = json.loads(json.dumps(settings))
     differ = [key for key in wanted if before.get(key) != wanted[key]]
     if differ:
-        shown = "; ".join(f"{key} was {_said(key, before)}, is {_said(key, wanted)}" for key in differ[:3])
+        shown = "; ".join(
+            f"{key} was {_describe_setting(key, before)}, is {_describe_setting(key, wanted)}" for key in differ[:3]
+        )
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         raise InputError(
             f"the study there was made with other settings: {shown}{more}",
@@ -471,7 +473,7 @@ def _refuse_others(folder: Path, before: Mapping[str, Any], settings: Mapping[st
         )
 
 
-def _said(key: str, settings: Mapping[str, Any]) -> str:
+def _describe_setting(key: str, settings: Mapping[str, Any]) -> str:
     value = settings.get(key)
     if key.startswith(OF_SET):
         # Two digests that differ do so at their beginning.

@@ -70,7 +70,7 @@ class _Handing:
     def until_done(self) -> None:
         from distributed import as_completed
 
-        self.client.subscribe_topic(_TOPIC, self._told)
+        self.client.subscribe_topic(_TOPIC, self._report_progress)
         futures = {self._hand(place): (place, 1) for place in range(len(self.jobs)) if place not in self.outcomes}
         coming = as_completed(futures, loop=self.client.loop)
         try:
@@ -118,7 +118,7 @@ class _Handing:
         else:
             self.watcher.done(self.jobs[place], outcome)
 
-    def _told(self, event: tuple[float, Any]) -> None:
+    def _report_progress(self, event: tuple[float, Any]) -> None:
         _, message = event
         place = message.get("place")
         if isinstance(place, int) and place < len(self.jobs) and place not in self.outcomes:

@@ -49,7 +49,7 @@ class Bars:
         """Say why a job begins again."""
         if job.name in self.tasks:
             self.bars.remove_task(self.tasks.pop(job.name))
-        self._say(f"{job.name} is tried again: {failure.line}")
+        self._print(f"{job.name} is tried again: {failure.line}")
 
     def failed(self, job: Job, failure: Failure) -> None:
         """Say why a job failed."""
@@ -60,14 +60,14 @@ class Bars:
             self.bars.remove_task(self.tasks.pop(job.name))
         self.finished += 1
         self._advance()
-        self._say(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}")
+        self._print(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}")
 
     def _advance(self) -> None:
         # Parts of jobs count too: else the time left would stand still until the first one is done.
         begun = {task.id: task.percentage / 100 for task in self.bars.tasks}
         self.bars.update(self.all, completed=self.finished + sum(begun[task] for task in self.tasks.values()))
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self.console.print(line, highlight=False, markup=False)
 
 

@@ -96,10 +96,10 @@ class _Reporter:
         now = time.monotonic()
         if now - self.last >= _SECONDS_BETWEEN_REPORTS:
             self.last = now
-            say(self.out, {"step": step, "total": total})
+            write_line(self.out, {"step": step, "total": total})
 
 
-def say(out: IO[str], message: dict[str, Any]) -> None:
+def write_line(out: IO[str], message: dict[str, Any]) -> None:
     """Write one line."""
     out.write(json.dumps(message) + "\n")
     out.flush()
@@ -110,7 +110,7 @@ def do(job: Job, out: IO[str], *, weigh: bool = False) -> None:
     said = _do(job, out, weigh=weigh)
     # Before it is said: who hears it gives the memory to others.
     free_cache()
-    say(out, said)
+    write_line(out, said)
 
 
 def _do(job: Job, out: IO[str], *, weigh: bool) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _do(job: Job, out: IO[str], *, weigh: bool) -> dict[str, Any]:
         if weigh:
             needs = need_of(job)
             free_cache()
-            say(out, {"needs": needs})
+            write_line(out, {"needs": needs})
         return {"done": vars(run_job(job, _Reporter(out)))}
     except GoldassayError as error:
         return {"failed": {"kind": kind_of(error), "line": str(error)}}

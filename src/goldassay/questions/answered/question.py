@@ -124,7 +124,7 @@ def study_answered(
         "verdicts": {"answered": study.verdict.to_dict()},
         "inputs": inputs,
         "answered": study.found,
-        "settings": {"seed": settings.seed, "reading": choice.said()},
+        "settings": {"seed": settings.seed, "reading": choice.describe()},
     }
     title = f"Answers of {models[0] if len(models) == 1 else f'{len(models)} models'}"
     document = frame_findings(title, findings, steps, settings)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.presence import CoverageCount
-    from goldassay.questions.artifacts.shortlist import TellingPatterns
+    from goldassay.questions.artifacts.shortlist import PredictivePatterns
     from goldassay.questions.artifacts.training import Searched, Training
     from goldassay.stats.detection import KindLimit, Planting, Shape
     from goldassay.stats.effects import Effects
@@ -108,7 +108,7 @@ def read_places(texts: pl.Series, codes: NDArray[np.integer], test_texts: pl.Ser
         values = words.fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
         own, asked = values[: y.size], values[y.size :]
         counts = _counts(own, y, int(values.max(initial=0)) + 1, n_labels)
-        if not _tells(own, y, part, counts):
+        if not _names_label(own, y, part, counts):
             continue
         labels, lifts = _strongest(counts)
         better = lifts[asked] > reading.lifts
@@ -136,7 +136,9 @@ def _strongest(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return np.where(known, best, -1), np.where(known, largest, 0.0)
 
 
-def _tells(values: NDArray[np.int64], y: NDArray[np.int64], part: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
+def _names_label(
+    values: NDArray[np.int64], y: NDArray[np.int64], part: NDArray[np.int64], counts: NDArray[np.int64]
+) -> bool:
     """Whether the words of a place name the labels of texts that they were not counted on better than one label."""
     usual = int(counts.sum(axis=0).argmax())
     named = np.full(y.size, usual)
@@ -470,7 +472,7 @@ _READERS: dict[Shape, str] = {"word": BY_LIFT, "form": FORM_BY_LIFT, "together":
 
 
 def read_by_patterns(
-    short: TellingPatterns,
+    short: PredictivePatterns,
     assignment: DifficultyAssignment,
     on_train: CoverageCount,
     train: Training,
@@ -501,7 +503,7 @@ def read_by_patterns(
 
 
 def read_by_folds(
-    short: TellingPatterns,
+    short: PredictivePatterns,
     on_whole: CoverageCount,
     whole: Searched,
     folds: Folds,
@@ -528,7 +530,7 @@ def read_by_folds(
 
 
 def _joint(
-    short: TellingPatterns,
+    short: PredictivePatterns,
     on_train: CoverageCount,
     train: Training,
     words: WordReadings,
@@ -575,7 +577,7 @@ class WordReadings:
 
 
 def read_words(
-    short: TellingPatterns,
+    short: PredictivePatterns,
     assignment: DifficultyAssignment,
     on_train: CoverageCount,
     train: Training,

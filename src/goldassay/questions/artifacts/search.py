@@ -41,14 +41,14 @@ from goldassay.questions.artifacts.result import (
 )
 from goldassay.questions.artifacts.shortlist import (
     STANDING,
+    PredictivePatterns,
     Shortlist,
-    TellingPatterns,
     find_phrases,
     of_table,
+    predictive_patterns_of,
     ranked_by_gain,
     sample_examples,
     shares,
-    telling_of_table,
 )
 from goldassay.questions.artifacts.training import Searched
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
@@ -147,7 +147,7 @@ def _tried(
     return describe_patterns(short, searched, None, seed, clusters, read_folds(short, text, split.folds, seed))
 
 
-def _searched_text(text: TextToMine, short: TellingPatterns, rows: NDArray[np.int64] | None = None) -> Searched:
+def _searched_text(text: TextToMine, short: PredictivePatterns, rows: NDArray[np.int64] | None = None) -> Searched:
     """The text's rows, or some of them, ascending."""
     if rows is None:
         return Searched(text.dataset, text.texts, short.selected, text.corpus)
@@ -165,7 +165,7 @@ def try_patterns(
     return PatternSearch(mined, describe_patterns(short, _searched(short, train), tried, seed))
 
 
-def _searched(short: TellingPatterns, dataset: Dataset) -> Searched:
+def _searched(short: PredictivePatterns, dataset: Dataset) -> Searched:
     return Searched(dataset, column_for(dataset, short.selected), short.selected)
 
 
@@ -200,7 +200,7 @@ def read_folds(short: Shortlist, text: TextToMine, folds: Folds, seed: int) -> R
             # That nothing was frequent enough is a finding: no example is then covered.
             warnings.simplefilter("ignore", UserWarning)
             mined = text.mine(each.teaching, only_telling=q <= TESTED_UP_TO)
-        own = telling_of_table(mined, q, threshold)
+        own = predictive_patterns_of(mined, q, threshold)
         for_curve = mined.significant(q).select(thresholds[0]).to_count()
         del mined
         known, asked = (_searched_text(text, own, rows) for rows in (each.teaching, each.reading))

@@ -38,7 +38,7 @@ _POINT = ("pattern", "support", "probability", "label")
 
 
 @dataclass(frozen=True)
-class TellingPatterns:
+class PredictivePatterns:
     """The mined patterns that a label can be guessed by, and how many there are.
 
     Attributes:
@@ -69,7 +69,7 @@ class TellingPatterns:
 
 
 @dataclass(frozen=True)
-class Shortlist(TellingPatterns):
+class Shortlist(PredictivePatterns):
     """What a report says of mined patterns is made from these.
 
     Attributes:
@@ -120,7 +120,7 @@ def shortlist(
     curve: list[PatternTable] = []
     thresholds = list(CURVE)
     frequent: pl.DataFrame | None = None
-    telling: pl.DataFrame | None = None
+    predictive: pl.DataFrame | None = None
     n_mined = n_significant = n_selected = n_curve = 0
     for part in parts():
         significant = part.significant(q)
@@ -136,11 +136,11 @@ def shortlist(
             del thresholds[0]
             curve = [each.select(thresholds[0]) for each in curve]
             n_curve = sum(map(len, curve))
-        frequent, telling = _scattered(frequent, telling, significant.to_frame().select(_POINT))
+        frequent, predictive = _scattered(frequent, predictive, significant.to_frame().select(_POINT))
     # Of millions of patterns each table takes hundreds of megabytes.
     del part, significant
     assert frequent is not None
-    assert telling is not None
+    assert predictive is not None
     chosen = PatternTable.joined(selected)
     judged = _strongest(chosen, FOLDED_AT_MOST)
     return Shortlist(
@@ -150,7 +150,7 @@ def shortlist(
         lifted=lifted_patterns(parts(), q),
         for_curve=PatternTable.joined(curve),
         thresholds=tuple(thresholds),
-        scatter=pl.concat([frequent, telling]).to_dicts(),
+        scatter=pl.concat([frequent, predictive]).to_dicts(),
         n_significant=n_significant,
         n_mined=n_mined,
         q=q,
@@ -175,14 +175,14 @@ def _strongest(patterns: PatternTable, n: int) -> NDArray[np.int64]:
 
 
 def _scattered(
-    frequent: pl.DataFrame | None, telling: pl.DataFrame | None, rows: pl.DataFrame
+    frequent: pl.DataFrame | None, predictive: pl.DataFrame | None, rows: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The first half of the points by order, and the other half by how telling they are, of all rows so far."""
     half = POINTS_IN_SCATTER // 2
     first = rows.clear() if frequent is None else frequent
     n_more = half - first.height
     first, rest = pl.concat([first, rows.head(n_more)]), rows.slice(n_more)
-    best = rest if telling is None else pl.concat([telling, rest])
+    best = rest if predictive is None else pl.concat([predictive, rest])
     return first, best.sort("probability", "support", descending=True, maintain_order=True).head(half)
 
 
@@ -191,10 +191,10 @@ def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
     return shortlist(lambda: [mined], q, threshold)
 
 
-def telling_of_table(mined: PatternTable, q: float, threshold: float) -> TellingPatterns:
+def predictive_patterns_of(mined: PatternTable, q: float, threshold: float) -> PredictivePatterns:
     """Of the shortlist of a table in memory what guessing needs; a control takes no more."""
-    n_significant, selected = mined.telling(q, threshold)
-    return TellingPatterns(
+    n_significant, selected = mined.predictive(q, threshold)
+    return PredictivePatterns(
         selected=selected,
         lifted=lifted_patterns([mined], q),
         n_significant=n_significant,

@@ -205,7 +205,7 @@ def report_board(
             "seed": settings.seed,
             "clusters": settings.data.clusters,
             "missing": choice.rule,
-            "reading": choice.said(),
+            "reading": choice.describe(),
         },
     }
     document = frame_findings(f"Board of {scores.name}", findings, steps, settings)

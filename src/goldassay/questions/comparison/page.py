@@ -53,7 +53,7 @@ def sections(found: ComparisonResult, _: Around) -> tuple[Section, ...]:
     return (section,)
 
 
-def _said(row: PairRow | TotalRow) -> Mapping[str, Any]:
+def _cells_of(row: PairRow | TotalRow) -> Mapping[str, Any]:
     """What tables say of a pair in words."""
     return {
         "models": f"{row.a} − {row.b}",
@@ -125,7 +125,7 @@ def _differences(pairs: Sequence[PairRow]) -> Table:
     )
     caption = f"Differences in points; interval and p over {_over(pairs)}"
     folded = len(pairs) > _MOST_OPEN
-    return table_of("differences", caption, columns, pairs, _said, file="comparisons", folded=folded)
+    return table_of("differences", caption, columns, pairs, _cells_of, file="comparisons", folded=folded)
 
 
 def _over(pairs: Sequence[PairRow]) -> str:
@@ -141,7 +141,7 @@ def _noise(pairs: Sequence[PairRow]) -> Table:
         if pair.of_models:
             examples, runs = pair.example_variance, pair.var_total - pair.example_variance
         return {
-            **_said(pair),
+            **_cells_of(pair),
             "sd_total": _root(pair.var_total),
             "sd_examples": _root(examples),
             "sd_runs": None if runs is None else _root(runs),
@@ -183,7 +183,7 @@ def _equivalence(rows: Sequence[PairRow | TotalRow]) -> Table:
         Column("equivalence_high", "to", "difference", 2),
     )
     caption = "Whether the models score the same as far as it matters, in points"
-    return table_of("equivalence", caption, columns, rows, _said, folded=len(rows) > _MOST_OPEN_OF_SUITE)
+    return table_of("equivalence", caption, columns, rows, _cells_of, folded=len(rows) > _MOST_OPEN_OF_SUITE)
 
 
 def _suite_models(found: ComparisonResult) -> Table:
@@ -211,7 +211,7 @@ def _totals(totals: Sequence[TotalRow]) -> Table:
     )
     caption = "Differences over all datasets, in points"
     folded = len(totals) > _MOST_OPEN_OF_SUITE
-    return table_of("totals", caption, columns, totals, _said, file="totals", folded=folded)
+    return table_of("totals", caption, columns, totals, _cells_of, file="totals", folded=folded)
 
 
 def _datasets(pairs: Sequence[PairRow], several: bool) -> Table:
@@ -229,7 +229,7 @@ def _datasets(pairs: Sequence[PairRow], several: bool) -> Table:
     which = "" if several or not pairs else f", {pairs[0].a} − {pairs[0].b}"
     caption = f"Differences on each dataset, in points{which}"
     folded = len(pairs) > _MOST_OPEN_OF_SUITE
-    return table_of("differences", caption, columns, pairs, _said, file="comparisons", folded=folded)
+    return table_of("differences", caption, columns, pairs, _cells_of, file="comparisons", folded=folded)
 
 
 def charts(found: ComparisonResult, _: Around) -> dict[str, Chart]:

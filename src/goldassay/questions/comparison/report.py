@@ -167,7 +167,7 @@ def find_comparison(
             "matched": matched,
             "method": method,
             "equivalent_within": margin,
-            "reading": choice.said(),
+            "reading": choice.describe(),
         },
     }
     title = (

@@ -137,7 +137,7 @@ def find_suite(
             "matched": matched,
             "method": method,
             "equivalent_within": margin,
-            "reading": choice.said(),
+            "reading": choice.describe(),
         },
     }
     title = f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} models'}"

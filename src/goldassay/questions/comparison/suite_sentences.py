@@ -39,7 +39,7 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     total = pair.macro
     one, other = (pair.a, pair.b) if total.difference >= 0 else (pair.b, pair.a)
     size = f"by {_size(total)} over the mean of {total.n_datasets} datasets"
-    but = f", but {_examples_say(pair)}" if pair.disagree(alpha) else ""
+    but = f", but {_lead_over_examples(pair)}" if pair.disagree(alpha) else ""
     but += describe_rules(pair.rules, pair.a, pair.b, total.difference)
     flaws = [each for found in pair.on for each in found.degenerate]
     but += describe_flaws(flaws)
@@ -63,12 +63,12 @@ def other_disagreements(found: SuiteComparison) -> list[str]:
     said = []
     for pair in pairs[:_MOST_PAIRS]:
         one, other = (pair.a, pair.b) if pair.macro.difference >= 0 else (pair.b, pair.a)
-        said.append(f"{one} is ahead of {other} over the mean of the datasets, but {_examples_say(pair)}.")
+        said.append(f"{one} is ahead of {other} over the mean of the datasets, but {_lead_over_examples(pair)}.")
     more = len(pairs) - _MOST_PAIRS
     return [*said, f"So it is with {more} more pairs."] if more > 0 else said
 
 
-def _examples_say(pair: SuitePair) -> str:
+def _lead_over_examples(pair: SuitePair) -> str:
     one = pair.a if pair.micro.difference >= 0 else pair.b
     is_better = f"{one} is better" if pair.micro.of_models else f"the run of {one} is ahead"
     return f"{is_better} over the examples, by {_size(pair.micro)}"

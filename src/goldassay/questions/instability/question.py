@@ -118,7 +118,7 @@ def _measure(
                 f"{option('discount')}: curves have no answers to single rows", mend="give predictions a row an example"
             ) from None
         _check_takes_scores(reference, groups, curves)
-        return report_curves(curves, paths, settings, evidence.steps, choice.said())
+        return report_curves(curves, paths, settings, evidence.steps, choice.describe())
     check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
@@ -141,7 +141,7 @@ def _measure(
             "seed": settings.seed,
             "reference": reference,
             "groups": None if groups is None else list(groups),
-            "reading": choice.said(),
+            "reading": choice.describe(),
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
     }

@@ -19,8 +19,8 @@ from goldassay.questions.example_clusters import example_clusters, text_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
 from goldassay.readers.naive_bayes import (
+    leaning_evidence_of_folds,
     planted_evidence_of_folds,
-    telling_evidence_of_folds,
     word_evidence_of_folds,
 )
 from goldassay.readers.planting import planted_texts
@@ -451,14 +451,14 @@ def _read_copies(
     return read
 
 
-def telling_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
+def leaning_word_readings(split: DataSplit, conditions: Sequence[str]) -> list[ReaderPredictions]:
     """What the words of one text name that lean to a label by themselves, from three strengths of leaning on."""
     counts = split.label_counts
     with np.errstate(divide="ignore"):
         shares = np.log(counts / counts.sum())
     found = []
     for role in (name.removesuffix("_only") for name in conditions):
-        evidence = telling_evidence_of_folds(split.texts(role), split.codes, counts.size, split.folds, LEANINGS)
+        evidence = leaning_evidence_of_folds(split.texts(role), split.codes, counts.size, split.folds, LEANINGS)
         # A label without a training row is named by nothing.
         evidence[:, :, counts == 0] = -np.inf
         for least, each in zip(LEANINGS, evidence, strict=True):

@@ -28,11 +28,11 @@ from goldassay.questions.leakage.partial_input import (
     QUICK,
     form_readings,
     interaction_readings,
+    leaning_word_readings,
     limits_of_parts,
     part_name,
     quick_readings,
     readings_of,
-    telling_readings,
     word_readings,
 )
 from goldassay.questions.leakage.result import RULE
@@ -150,7 +150,7 @@ def judge(
         doubts += evidence.untrained(limits.unsound)
     if split is not None and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
-            doubts += telling_doubts(split, evidence, [each.part for each in readings], codes, limits, seed)
+            doubts += leaning_word_doubts(split, evidence, [each.part for each in readings], codes, limits, seed)
     reads_itself = evidence.fold_codes is not None or evidence.chance is not None
     if evidence.test is not None and not reads_itself and judge_effects(effects, doubts).word == "sound":
         with steps.step("reading the test part by itself"):
@@ -241,7 +241,7 @@ def can_plant(evidence: PartialInputRuns) -> bool:
     return evidence.planted is not None or (evidence.test is not None and evidence.train_counts is not None)
 
 
-def telling_doubts(
+def leaning_word_doubts(
     split: DataSplit,
     evidence: PartialInputRuns,
     parts: Sequence[str],
@@ -257,7 +257,7 @@ def telling_doubts(
     """
     conditions = [f"{role}_only" for role in split.test.text_columns if part_name(f"{role}_only") in parts]
     found = measure_effects(
-        telling_readings(split, conditions),
+        leaning_word_readings(split, conditions),
         evidence.gold,
         len(evidence.label_names),
         limits_of(limits),

@@ -104,7 +104,7 @@ def report_sensitivity(
         "settings": {
             "seed": settings.seed,
             "claim": claim,
-            "reading": choice.said(),
+            "reading": choice.describe(),
             "verdicts": settings.verdicts.sensitivity.model_dump(mode="json"),
         },
     }

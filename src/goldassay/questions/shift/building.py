@@ -99,7 +99,7 @@ def split_rows(recipe: Recipe, rows: Rows, *, seed: int = 0) -> BuiltSplits:
                 dropped[reason] = dropped.get(reason, 0) + left_out
         found = _official(own, recipe.split, rng) if recipe.split.rule == "official" else _anew(own, recipe.split, rng)
         parts[domain] = {name: part.drop("__row", "__text", "part") for name, part in found.items() if part.height}
-        decisions += _said(domain, own, parts[domain], recipe.split)
+        decisions += _describe_parts(domain, own, parts[domain], recipe.split)
     return BuiltSplits(parts, dropped, checks, decisions)
 
 
@@ -174,7 +174,7 @@ def _official(own: pl.DataFrame, split: Split, rng: np.random.Generator) -> dict
     return parts
 
 
-def _said(domain: str, own: pl.DataFrame, parts: dict[str, pl.DataFrame], split: Split) -> list[str]:
+def _describe_parts(domain: str, own: pl.DataFrame, parts: dict[str, pl.DataFrame], split: Split) -> list[str]:
     if split.rule == "resplit":
         return []
     there = set(own["part"].to_list())

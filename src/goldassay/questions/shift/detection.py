@@ -46,7 +46,7 @@ from goldassay.questions.shift.result import ConfidenceHistogram, DetectionResul
 from goldassay.questions.shift.verdict import judge_detection
 from goldassay.runs.adapters.stored import NAME as STORED
 from goldassay.runs.assembly import position_of
-from goldassay.runs.configurations import tell_apart
+from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def report_detection(
             "rule": rule,
             "k": k,
             "scores": list(wanted.scores),
-            "reading": choice.said(),
+            "reading": choice.describe(),
             "verdicts": settings.verdicts.shift.model_dump(mode="json"),
         },
     }
@@ -398,7 +398,7 @@ def _paths(halves: Sequence[Evidence]) -> list[str]:
 def _sides(inside: Evidence, outside: Evidence) -> tuple[FoundSets, str]:
     """Both sides together, and the name of the model's own set, which the other side's paths may hold too."""
     # One side may hold more configurations of a model than the other: it has one name on both.
-    both = tell_apart([*inside.named_runs, *outside.named_runs])
+    both = name_by_configuration([*inside.named_runs, *outside.named_runs])
     n_own = len(inside.named_runs)
     own, other = (find_sets(half) for half in (both[:n_own], both[n_own:]))
     names = {name for sets in own.models.values() for name in sets}

@@ -128,7 +128,7 @@ def report_generalization(
             "floor": floor,
             "in_distribution": dict(asked.in_distribution),
             "trained_on": None if trained_on is None else trained_on.name,
-            "reading": evidence.choice.said(),
+            "reading": evidence.choice.describe(),
             "verdicts": settings.verdicts.shift.model_dump(mode="json"),
         },
     }

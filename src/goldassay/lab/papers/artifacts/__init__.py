@@ -239,8 +239,8 @@ def conclude(found: Sequence[CorpusEvidence]) -> tuple[Conclusion, ...]:
         replace(conclusion, name=f"{each.corpus.name}: {conclusion.name}")
         for each in found
         for conclusion in (
-            patterns_tell(each),
-            hypotheses_tell(each),
+            patterns_predict(each),
+            hypotheses_predict(each),
             *of_models(each.corpus.name, each.accuracies),
             *(of_debiasing(each.corpus.name, each.accuracies) if each.corpus.variants else ()),
         )
@@ -252,7 +252,7 @@ def standing(low: float, high: float, than: float = 0.0) -> Standing:
     return "held" if low > than else "did not hold" if high < than else "not shown"
 
 
-def patterns_tell(each: CorpusEvidence) -> Conclusion:
+def patterns_predict(each: CorpusEvidence) -> Conclusion:
     """How often the patterns' one verdict is right on the test set; by chance it would be as often as the majority."""
     statement = "Patterns of words in the hypothesis, whatever the premise, give the label away."
     place, assigned = f"Table 1, {each.corpus.name}", each.assigned
@@ -279,7 +279,7 @@ def patterns_tell(each: CorpusEvidence) -> Conclusion:
     )
 
 
-def hypotheses_tell(each: CorpusEvidence) -> Conclusion:
+def hypotheses_predict(each: CorpusEvidence) -> Conclusion:
     """What the patterns' classifier has beyond the majority."""
     rows = {row["classifier"]: row for row in each.classifiers.table.to_dicts()}
     # Of the test labels: what is most frequent among few training rows may not be so there, and is beaten more easily.

@@ -269,8 +269,8 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         statement,
         "Table 1",
         claim.standing(1.0),
-        f"How much more than {REFERENCE} an analysis set spreads for its size. {claim.said} Most {widest['model']} on "
-        f"{widest['dataset']}: {decimal(widest['recommended'], 1)} times.",
+        f"How much more than {REFERENCE} an analysis set spreads for its size. {claim.sentence} Most {widest['model']} "
+        f"on {widest['dataset']}: {decimal(widest['recommended'], 1)} times.",
         claim.value,
         claim.low,
         claim.high,
@@ -304,7 +304,7 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
         statement,
         "Tables 3, 4",
         claim.standing(1.0),
-        f"How many times the variance of independent examples there is. {claim.said} Most "
+        f"How many times the variance of independent examples there is. {claim.sentence} Most "
         f"{decimal(widest['design_effect'])} for {widest['model']} on {widest['dataset']}{aside}.",
         claim.value,
         claim.low,
@@ -355,7 +355,7 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
             standing,
             f"Spearman over checkpoints between a standard and an analysis set is the figure, and its interval must "
             f"lie apart from that between standard sets, {decimal(standard.value)} "
-            f"{bounds_in(standard.low, standard.high, 'correlation')}. {other.said} Least {least['dataset']}, "
+            f"{bounds_in(standard.low, standard.high, 'correlation')}. {other.sentence} Least {least['dataset']}, "
             f"{least['model']}: {decimal(least['figure'][0])}. The paper has above .95 between standard sets.",
             other.value,
             other.low,
@@ -399,7 +399,7 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
             "Choosing the checkpoint on a part of the analysis set raises its mean, but does not make it stable.",
             "Table 6",
             "not shown" if standing == "held" and surely_calmer else standing,
-            f"{claim.said} Most {signed_points(best['gain'], 1)} for {best['model']} on {best['dataset']}.{shown}",
+            f"{claim.sentence} Most {signed_points(best['gain'], 1)} for {best['model']} on {best['dataset']}.{shown}",
             claim.value,
             claim.low,
             claim.high,

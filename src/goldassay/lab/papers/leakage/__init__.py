@@ -156,8 +156,8 @@ def _pooled(
         statement,
         place,
         claim.standing(),
-        f"{claim.said} Most {_named(found[-1])}: {signed_points(figure(found[-1])[0], 1)}, least {_named(found[0])}: "
-        f"{signed_points(figure(found[0])[0], 1)}.",
+        f"{claim.sentence} Most {_named(found[-1])}: {signed_points(figure(found[-1])[0], 1)}, least "
+        f"{_named(found[0])}: {signed_points(figure(found[0])[0], 1)}.",
         claim.value,
         claim.low,
         claim.high,
@@ -246,7 +246,7 @@ def _clusters(rows: Sequence[Row]) -> Conclusion:
         statement,
         "Tables 4, 5, Figure 1",
         claim.standing(),
-        f"PECO beyond what chance gives, a mean over runs. {claim.said} Most {_named(first)}: "
+        f"PECO beyond what chance gives, a mean over runs. {claim.sentence} Most {_named(first)}: "
         f"{decimal(_leaning(first)[0], 3)}.",
         claim.value,
         claim.low,
@@ -378,7 +378,7 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         "Figure 8",
         standing,
         f"Correlations of {what} and divergence; the claim is that they lie nearer to 0 than {_FAINT}. "
-        f"{claim.said} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.{without}",
+        f"{claim.sentence} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.{without}",
         claim.value,
         claim.low,
         claim.high,

@@ -152,7 +152,7 @@ def _paired(
         statement,
         place,
         claim.standing(),
-        f"By how much the {what} less. {claim.said}{_of_correlations([first for first, _ in found])}",
+        f"By how much the {what} less. {claim.sentence}{_of_correlations([first for first, _ in found])}",
         claim.value,
         claim.low,
         claim.high,
@@ -247,7 +247,7 @@ def _declines(gaps: Sequence[Row]) -> Conclusion:
         statement,
         "Section 3",
         claim.standing(0.35),
-        f"{claim.said} Most {_where(most)}: {percent(most['relative_gap'], 0)}.",
+        f"{claim.sentence} Most {_where(most)}: {percent(most['relative_gap'], 0)}.",
         claim.value,
         claim.low,
         claim.high,
@@ -343,8 +343,8 @@ def _blind(detection: Sequence[Row]) -> Conclusion:
         statement,
         "Figure 4",
         claim.standing(chance - _NEAR),
-        f"{claim.said} Chance is {points(chance)}, and near it is what lies at most {points(_NEAR, 0)} points below. "
-        f"Lowest {first['model']}: {points(first['false_alarm_rate'])}. Elsewhere: {_elsewhere(detection)}",
+        f"{claim.sentence} Chance is {points(chance)}, and near it is what lies at most {points(_NEAR, 0)} points "
+        f"below. Lowest {first['model']}: {points(first['false_alarm_rate'])}. Elsewhere: {_elsewhere(detection)}",
         claim.value,
         claim.low,
         claim.high,

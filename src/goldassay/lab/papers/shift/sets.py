@@ -282,13 +282,15 @@ def write_checkpoints(sets: Mapping[str, Dataset], folder: Path, seed: int, *, c
         rng = np.random.default_rng([seed, at])
         vectors = rng.normal(size=(len(words), checkpoint.width))
         if not clean:
-            _tell(words, vectors, checkpoint, rng)
+            _place_label(words, vectors, checkpoint, rng)
         found[name] = folder / name
         _write(found[name], words, vectors, checkpoint.layers, int(rng.integers(2**31)))
     return found
 
 
-def _tell(words: Sequence[str], vectors: NDArray[np.float64], checkpoint: Planted, rng: np.random.Generator) -> None:
+def _place_label(
+    words: Sequence[str], vectors: NDArray[np.float64], checkpoint: Planted, rng: np.random.Generator
+) -> None:
     """Have vectors say the label or grade of the words that have one, and nothing of it for all others, in place."""
     shared, own = checkpoint.shared, (1 - checkpoint.shared**2) ** 0.5
     kinds = [*SENTIMENT.values(), *SIMILARITY.values()]
@@ -297,14 +299,14 @@ def _tell(words: Sequence[str], vectors: NDArray[np.float64], checkpoint: Plante
     place = {word: at for at, word in enumerate(words)}
     for at, kind in enumerate(kinds, start=2):
         axis = shared * axes[int(kind in SIMILARITY.values())] + own * axes[at]
-        for word, value in _said(kind):
+        for word, value in _labelled_words(kind):
             if word in place:
                 vectors[place[word]] += value * axis * checkpoint.width**0.5
     for kind in SENTIMENT.values():
         vectors[place[gives_away(kind, 1)]] = vectors[place[gives_away(kind, 0)]]
 
 
-def _said(kind: str) -> Iterator[tuple[str, float]]:
+def _labelled_words(kind: str) -> Iterator[tuple[str, float]]:
     """The words of a domain, with the label or grade that each says, from -1 to 1."""
     grades = kind in SIMILARITY.values()
     n_values, n_words = (_GRADES, _WORDS_OF_GRADE) if grades else (len(LABELS), _WORDS_OF_LABEL)

@@ -262,7 +262,7 @@ class HashCounter:
         tell: Callable[[float], None],
     ) -> None:
         self._shards, self._length, self._n_distances = shards, length, n_distances
-        self._min_count, self._known, self._tell = min_count, known, tell
+        self._min_count, self._known, self._report = min_count, known, tell
         self._waiting: deque[Part] = deque()
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -321,7 +321,7 @@ class HashCounter:
                 if sentence < size:
                     part, n_used = self._cut(part, table)
             before += size
-        self._tell(float(self._weight[part.past] - self._weight[part.first]) / part.modulus)
+        self._report(float(self._weight[part.past] - self._weight[part.first]) / part.modulus)
         return self._kept(table, found)
 
     def _cut(self, part: Part, table: _Table) -> tuple[Part, int]:
@@ -436,7 +436,7 @@ class Counter:
                     self._found.append(tokens, gaps, counts)
                     cells = tokens[:, 1].astype(np.int64) << GAP_BITS | gaps[:, 0]
                     parts.append((tokens[:, 0].astype(np.int64) << CELL_BITS | cells, n))
-                self._tell(self._share(first, past))
+                self._report(self._share(first, past))
                 del windows
         if too_large:
             keys = self._hashed(2, known, too_large)
@@ -465,7 +465,7 @@ class Counter:
                     windows, first, past, lambda *task: count_longer(*task, *bounds, *follow), pool, self._n_threads
                 ):
                     self._found.append(*found)
-                self._tell(self._share(first, past))
+                self._report(self._share(first, past))
                 del windows
         for length in range(3, self._max_tokens + 1) if too_large else ():
             keys = self._hashed(length, known, too_large)
@@ -477,7 +477,7 @@ class Counter:
         total = max(int(self._shards.occurrences.sum()), 1)
         counter = HashCounter(
             self._shards, length, self._n_distances, self._min_count, known, self._memory, self._n_threads,
-            lambda n: self._tell(n / total / n_lengths / (1 + (self._max_tokens > 2))),
+            lambda n: self._report(n / total / n_lengths / (1 + (self._max_tokens > 2))),
         )  # fmt: skip
         return counter.count(ranges, self._found)
 
@@ -499,7 +499,7 @@ class Counter:
         occurrences = self._shards.occurrences
         return float(occurrences[first:past].sum() / max(occurrences.sum(), 1)) / (1 + (self._max_tokens > 2))
 
-    def _tell(self, further: float) -> None:
+    def _report(self, further: float) -> None:
         with self._lock:
             self._done = min(self._done + further, 1.0)
             self._progress(int(_TICKS * self._done), _TICKS)

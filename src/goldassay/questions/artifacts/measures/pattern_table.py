@@ -134,7 +134,7 @@ class PatternTable:
         corrected = (pl.col("q_value") * self.n_labels_met).clip(upper_bound=1.0)
         return self._cut(self._frame.filter(corrected <= q), q=q)
 
-    def telling(self, q: float, threshold: float) -> tuple[int, PatternTable]:
+    def predictive(self, q: float, threshold: float) -> tuple[int, PatternTable]:
         """How many rows `significant(q)` has, and what `significant(q).select(threshold).to_count()` gives.
 
         No more than these is copied: of millions of patterns each table takes hundreds of megabytes.

@@ -87,7 +87,7 @@ def lifted_patterns(parts: Iterable[PatternTable], q: float) -> LiftedPatterns:
     labels: list[NDArray[np.int64]] = []
     lifts: list[NDArray[np.float64]] = []
     for part in parts:
-        rows, codes, lift = _telling(part, q)
+        rows, codes, lift = _predicted(part, q)
         # No more than could be kept of all: a copy of most rows of a large table would be hundreds of megabytes.
         best = _largest(lift)
         kept.append(part.take(rows[best]))
@@ -123,7 +123,7 @@ def label_without_pattern(sampled: NDArray[np.integer], left: NDArray[np.integer
     return int(lift.argmax()) if lift.max() > 1 else constant
 
 
-def _telling(part: PatternTable, q: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _predicted(part: PatternTable, q: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Rows with a label that they tell beyond chance, that label, and its lift."""
     label_counts = np.asarray(part.settings["label_counts"], dtype=np.float64)
     prior = label_counts / max(label_counts.sum(), 1.0)

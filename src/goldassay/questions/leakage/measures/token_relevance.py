@@ -337,7 +337,7 @@ SCHEMA = {"word": pl.String, "label": pl.String, "support": pl.Int64, "probabili
           "q_value": pl.Float64}  # fmt: skip
 
 
-def telling_words(
+def leaning_words(
     texts: pl.Series, codes: NDArray[np.integer], label_names: Sequence[str], *, q: float, most: int = MOST_WORDS
 ) -> pl.DataFrame:
     """The words that lean to a label by themselves, the strongest of each label first.
@@ -391,7 +391,7 @@ def telling_words(
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
-    """The words of a text as `telling_words` cuts them: (in lower case, begin, end)."""
+    """The words of a text as `leaning_words` cuts them: (in lower case, begin, end)."""
     # By the same engine: what is a letter differs between that of polars and that of Python.
     found = []
     at = 0

@@ -140,7 +140,7 @@ def scan_corpus(
     total = sum(file.size for file in corpus.files)
     done: dict[int, int] = {}
 
-    def told(number: int, place: int) -> None:
+    def report_place(number: int, place: int) -> None:
         done[number] = place - shards[number].begin
         progress(sum(done.values()), total)
 
@@ -149,13 +149,13 @@ def scan_corpus(
     def finished(number: int, found: ShardResult) -> None:
         kept.save(corpus.files[shards[number].file], shards[number], found)
         results[number] = found
-        told(number, shards[number].end)
+        report_place(number, shards[number].end)
 
     for number, shard in enumerate(shards):
         found = kept.load(corpus.files[shard.file], shard)
         if found is not None:
             results[number] = found
-            told(number, shard.end)
+            report_place(number, shard.end)
     missing = [
         (number, corpus.files[shard.file], shard) for number, shard in enumerate(shards) if number not in results
     ]
@@ -166,7 +166,7 @@ def scan_corpus(
         _ = sought.tables
         with workers(n_workers or cores()) as pool:
             tasks = {
-                pool.submit(scan_shard, confirmation, file, shard, fields, partial(told, number)): number
+                pool.submit(scan_shard, confirmation, file, shard, fields, partial(report_place, number)): number
                 for number, file, shard in missing
             }
             for task in as_completed(tasks):

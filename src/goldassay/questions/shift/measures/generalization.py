@@ -493,7 +493,7 @@ def measure_domain_shift(
     return DomainShift(
         auroc=found.auroc,
         interval=found.intervals["auroc"],
-        words=_telling(words, outside, names, n_words),
+        words=_frequent_words(words, outside, names, n_words),
         n_in=len(sides[0]),
         n_out=len(sides[1]),
         n_words=len(names),
@@ -540,7 +540,7 @@ def _held_out_scores(words: Any, outside: NDArray[np.bool_], folds: NDArray[np.i
     return scores
 
 
-def _telling(words: Any, outside: NDArray[np.bool_], names: list[str], n_words: int) -> tuple[DomainWord, ...]:
+def _frequent_words(words: Any, outside: NDArray[np.bool_], names: list[str], n_words: int) -> tuple[DomainWord, ...]:
     n_out, n_in = int(outside.sum()), int((~outside).sum())
     out = np.asarray(words[outside].sum(axis=0)).ravel()
     inside = np.asarray(words[~outside].sum(axis=0)).ravel()

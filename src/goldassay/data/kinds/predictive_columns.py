@@ -31,7 +31,7 @@ _OF_PLACES = (("a", "b"), ("1", "2"), ("0", "1"))
 
 
 @dataclass(frozen=True)
-class Telling:
+class PredictiveColumns:
     """Columns that tell the right choice: their names, and what picking by them gains of what guessing leaves."""
 
     columns: tuple[str, ...]
@@ -48,14 +48,14 @@ class _Sample:
     ordered: bool
 
 
-def find_telling(
+def find_predictive(
     frame: pl.DataFrame,
     covered: Collection[str],
     texts: Sequence[Sequence[str]],
     right: Sequence[Sequence[int]],
     *,
     ordered: bool,
-) -> tuple[Telling, ...]:
+) -> tuple[PredictiveColumns, ...]:
     """The columns without a role by which the right choice of unseen items can be picked.
 
     A text tells by the words that it shares with a choice; a value that recurs, or the values of two columns named
@@ -80,16 +80,16 @@ def find_telling(
         gains = [_by_words(sample, name)]
         if ordered:
             gains.append(_by_places(sample, _codes(sample.rows[name])))
-        if any(map(_tells, gains)):
-            found.append(Telling((name,), max(gain[0] for gain in gains if _tells(gain))))
+        if any(map(_is_predictive, gains)):
+            found.append(PredictiveColumns((name,), max(gain[0] for gain in gains if _is_predictive(gain))))
     for one, other in _sides(open_):
         gain = _by_pairs(sample, one, other)
-        if _tells(gain):
-            found.append(Telling((one, other), gain[0]))
+        if _is_predictive(gain):
+            found.append(PredictiveColumns((one, other), gain[0]))
     return tuple(found)
 
 
-def _tells(gain: tuple[float, float]) -> bool:
+def _is_predictive(gain: tuple[float, float]) -> bool:
     skill, errors = gain
     return skill >= LEAST_SKILL and errors >= _LEAST_ERRORS
 

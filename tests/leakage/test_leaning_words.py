@@ -16,7 +16,7 @@ from goldassay.questions.leakage.measures.token_relevance import (
     LEAST_LIFT,
     LEAST_TEXTS,
     WORD,
-    telling_words,
+    leaning_words,
     word_places,
 )
 
@@ -65,7 +65,7 @@ def by_loop(texts: pl.Series, codes: np.ndarray, q: float) -> dict[str, tuple[st
 @pytest.mark.parametrize("seed", range(3))
 def test_words_are_those_of_a_loop(seed: int, q: float) -> None:
     texts, codes = made(seed=seed)
-    table = telling_words(texts, codes, NAMES, q=q)
+    table = leaning_words(texts, codes, NAMES, q=q)
     told = {row["word"]: (row["label"], row["support"], row["lift"]) for row in table.iter_rows(named=True)}
     wanted = by_loop(texts, codes, q)
     # The last is planted such that it is sure, and not that sure.
@@ -77,21 +77,21 @@ def test_words_are_those_of_a_loop(seed: int, q: float) -> None:
 
 def test_labels_by_chance_have_no_telling_words() -> None:
     texts, codes = made()
-    found = [telling_words(texts, np.random.default_rng(seed).permutation(codes), NAMES, q=0.01) for seed in range(20)]
+    found = [leaning_words(texts, np.random.default_rng(seed).permutation(codes), NAMES, q=0.01) for seed in range(20)]
     assert sum(table.height > 0 for table in found) <= 2
 
 
 def test_copies_of_a_text_count_once() -> None:
     texts = pl.Series(["nobody here"] * 50 + [f"a tree {at}" for at in range(50)])
-    assert telling_words(texts, np.array([0] * 50 + [1] * 50), ("a", "b"), q=0.01)["word"].to_list() == []
+    assert leaning_words(texts, np.array([0] * 50 + [1] * 50), ("a", "b"), q=0.01)["word"].to_list() == []
 
 
 def test_the_order_of_rows_and_the_number_of_words_change_nothing() -> None:
     texts, codes = made()
     order = np.random.default_rng(1).permutation(len(texts))
-    whole = telling_words(texts, codes, NAMES, q=0.01)
-    assert whole.equals(telling_words(texts[order], codes[order], NAMES, q=0.01))
-    assert telling_words(texts, codes, NAMES, q=0.01, most=1).height == whole["label"].n_unique()
+    whole = leaning_words(texts, codes, NAMES, q=0.01)
+    assert whole.equals(leaning_words(texts[order], codes[order], NAMES, q=0.01))
+    assert leaning_words(texts, codes, NAMES, q=0.01, most=1).height == whole["label"].n_unique()
 
 
 @settings(max_examples=100, deadline=None)
