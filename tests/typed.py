@@ -8,8 +8,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from goldassay.core.document import About, Environment, Framed, Input, SettingsFile
 from goldassay.core.finding import Finding
-from goldassay.core.results import Result
+from goldassay.core.results import Result, to_plain
 from goldassay.questions.checks import question_pages
 from goldassay.questions.report_frame import compose_report
 
@@ -96,6 +97,25 @@ def findings_of(document: Mapping[str, Any]) -> list[Finding]:
     ]
 
 
+def framed_of(document: Mapping[str, Any]) -> Framed:
+    """A document that was written by hand, with its parts around the answers as far as it has them."""
+    plain = to_plain(document)
+
+    def part(kind: type[T], value: Any) -> T | None:
+        return None if value is None else filled(kind, value)
+
+    inputs = plain.get("inputs") or ()
+    return Framed(
+        document=plain,
+        about=part(About, plain.get("dataset")),
+        inputs=tuple(filled(Input, each) for each in inputs),
+        settings=plain.get("settings") or {},
+        settings_file=part(SettingsFile, plain.get("settings_file")),
+        notes=tuple(plain.get("data_notes") or ()),
+        environment=part(Environment, plain.get("environment")),
+    )
+
+
 def compose(document: Mapping[str, Any], tables: Mapping[str, pl.DataFrame] | None = None, **more: Any) -> Report:
     """The report of a document that was written by hand."""
-    return compose_report(document, tables or {}, findings=findings_of(document), **more)
+    return compose_report(framed_of(document), tables or {}, findings=findings_of(document), **more)

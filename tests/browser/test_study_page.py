@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.lab.papers.page import render_page
+from tests.lab.papers.test_page import study_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]  # fmt: skip
     document = {"title": "A study", "paper": "Somebody 2020", "scale": "smoke", "conclusions": conclusions}
     path = tmp_path_factory.mktemp("study") / "study.html"
-    path.write_text(render_page(document, {}), "utf-8")
+    path.write_text(render_page(study_of(document), document, {}), "utf-8")
     return path
 
 

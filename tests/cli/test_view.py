@@ -145,7 +145,7 @@ def test_mend_names_the_line_of_a_decision_and_what_to_do(
 def test_a_report_on_judgments_has_no_texts_to_show(tmp_path: Path, refused: Callable[..., str]) -> None:
     findings = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "judgments": {"n": 3}}
     table = pl.DataFrame({"judge": ["a"]})
-    Report(frame_findings("Judges", findings, Steps(quiet=True)), {"judges": table}).save(tmp_path / "judged")
+    Report(frame_findings("Judges", findings, Steps(quiet=True)).document, {"judges": table}).save(tmp_path / "judged")
     assert "no texts to look through" in refused("view", str(tmp_path / "judged"))
 
 

@@ -16,8 +16,8 @@ from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.gate.reading import read_report
-from goldassay.questions.report_frame import compose_report
 from tests.gate.test_check import AUDIT
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def written(folder: Path, title: str, tables: list[str], killed_at: int = 0) -> 
 def save(folder: Path, *tables: str) -> None:
     """Save a report as its users do."""
     frames = {name: pl.DataFrame({"a": [1, 2]}) for name in tables}
-    compose_report(AUDIT.document, frames).save(folder)
+    compose(AUDIT.document, frames).save(folder)
 
 
 def files(folder: Path) -> dict[str, str]:

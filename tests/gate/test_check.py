@@ -84,7 +84,8 @@ def patterns_of(**said: Any) -> PatternsResult:
 def stored(title: str = "r", **parts: Any) -> StoredReport:
     document = {
         "schema": "goldassay.report", "schema_version": 2, "goldassay_version": "0.1.0", "command": "audit",
-        "title": title, "inputs": [], "settings": {}, "environment": {}, **parts,
+        "title": title, "inputs": [], "settings": {},
+        "environment": {"python": "3", "platform": "any", "packages": {}}, **parts,
     }  # fmt: skip
     answers = {each.question: each.result for each in findings_of(document)}
     document = to_plain(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldassay.core.progress import Steps
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
-from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.report_frame import frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from tests.gate.test_check import shift_of
 from tests.typed import compose, filled
@@ -18,7 +18,7 @@ def test_a_question_that_was_not_asked_has_neither_card_nor_section() -> None:
 
 
 def test_an_audit_asks_five_questions() -> None:
-    report = compose_report({})
+    report = compose({})
     assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift", "overlap"]
     assert [card.judged for card in report.cards] == [False] * 5
     assert [section.key for section in report.sections] == [
@@ -35,7 +35,9 @@ def test_what_ranks_rows_has_no_card() -> None:
 
 def test_verdicts_say_which_question_they_answer() -> None:
     findings = {"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}}
-    document = frame_findings("T", {**findings, "shift": shift_of()}, Steps())
+    document = frame_findings("T", {**findings, "shift": shift_of()}, Steps()).document
     assert document["verdicts"]["shift"]["question"] == "Does the score hold on another distribution?"
-    detection = frame_findings("T", {**findings, "shift": filled(DetectionResult, {"kind": "detection"})}, Steps())
+    detection = frame_findings(
+        "T", {**findings, "shift": filled(DetectionResult, {"kind": "detection"})}, Steps()
+    ).document
     assert detection["verdicts"]["shift"]["question"].startswith("Does the model know")

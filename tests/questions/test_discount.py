@@ -45,7 +45,7 @@ def shortcut_report(folder: Path, ids: list[str], bits: np.ndarray, labels: list
     if labels is not None:
         table = table.with_columns(pl.Series("label", labels))
     findings = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "clusters": {"columns": ["hypothesis"]}}
-    Report(frame_findings("Audit of made", findings, Steps(quiet=True)), {"examples": table}).save(folder)
+    Report(frame_findings("Audit of made", findings, Steps(quiet=True)).document, {"examples": table}).save(folder)
     return folder
 
 
@@ -350,7 +350,9 @@ def both_parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataF
         pl.Series("reader_bits_premise_only", bits.T.tolist(), dtype=pl.List(pl.Float32))
     )
     document = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "clusters": {"columns": ["hypothesis"]}}
-    Report(frame_findings("Audit of made", document, Steps(quiet=True)), {"examples": table}).save(base / "both")
+    Report(frame_findings("Audit of made", document, Steps(quiet=True)).document, {"examples": table}).save(
+        base / "both"
+    )
     names = np.array(LABELS)
     answers = {"follower": follower, "other": other, "knower": knows(rng, gold, 0.6)}
     return base / "both", pl.concat(

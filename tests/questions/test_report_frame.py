@@ -42,13 +42,13 @@ def test_all_that_differs_between_two_equal_runs_is_the_timing() -> None:
     steps = Steps(quiet=True)
     with steps.step("one"):
         pass
-    made = frame_findings("t", findings, steps)
+    made = frame_findings("t", findings, steps).document
     written = Report(made).to_json()
     assert "timing" not in json.loads(written)
     assert set(json.loads(Report(made).timing_json())) == {"started", "finished", "seconds"}
     later = Steps(quiet=True)
     later.seconds["another"] = 9.0
-    assert Report(frame_findings("t", findings, later)).to_json() == written
+    assert Report(frame_findings("t", findings, later).document).to_json() == written
     document = json.loads(written)
     Document.model_validate(document)
     assert document["digest"] == digest_of(document)

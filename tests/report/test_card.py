@@ -16,7 +16,7 @@ from goldassay.core.settings import Settings, parse_settings
 from goldassay.questions.reproduction import changed_settings, command_of
 from goldassay.report.card import front_matter
 from tests.report.example import example_document
-from tests.typed import compose
+from tests.typed import compose, framed_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +123,7 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
         {"role": "test", "name": "other", "files": ["test.jsonl"], "sha256": [two], "roles": {}},
         {"role": "runs", "name": "runs", "files": ["1.csv", "2.csv"], "sha256": [one, two]},
     ]
-    words = shlex.split(command_of(document) or "")
+    words = shlex.split(command_of(framed_of(document).inputs, "7") or "")
     assert words == [
         *("goldassay", "audit", "my train.jsonl", "--test", "test.jsonl", "--runs", "runs"),
         *("--columns", "premise=a,label=gold", "--seed", "7"),
@@ -133,21 +133,21 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
     assert "with every setting at its default." in card
     # A part set apart of the training file comes with it.
     document["inputs"] = [document["inputs"][0], document["inputs"][0] | {"role": "test", "name": "own/test"}]
-    assert "--test" not in (command_of(document) or "")
+    assert "--test" not in (command_of(framed_of(document).inputs, "7") or "")
     document["inputs"] = [document["inputs"][0] | {"files": [], "sha256": []}]
-    assert command_of(document) is None
+    assert command_of(framed_of(document).inputs, "7") is None
     assert "goldassay.audit(train, test, seed=7)" in compose(document).to_card()
 
 
 def test_changed_settings_are_a_settings_file(document: dict[str, Any]) -> None:
     default = Settings().model_dump(mode="json")
     document["settings"] = copy.deepcopy(default)
-    assert changed_settings(document) == ""
+    assert changed_settings(document["settings"]) == ""
     changed = document["settings"]
     changed["seed"] = 3
     changed["artifacts"] |= {"threshold": 0.8, "tokenizer": "whitespace"}
     changed["training"] |= {"model": 'a "b" \x7f\u2028 \\ é 😀', "conditions": ["paired"], "changes": {"epochs": 3}}
     changed["verdicts"]["leakage"]["caution"] = 0.01
-    written = changed_settings(document)
+    written = changed_settings(document["settings"])
     # The seed stands in the command.
     assert parse_settings(tomllib.loads(written)).model_dump(mode="json") == changed | {"seed": 0}

@@ -97,7 +97,7 @@ def save_report(
         "inputs": [{"role": "test", "name": "made", "files": ["made.jsonl"], "sha256": digest}],
         "settings": {},
     }
-    document = frame_findings("Made rows", findings, Steps(quiet=True))
+    document = frame_findings("Made rows", findings, Steps(quiet=True)).document
     places = {} if dataset is None else {"test": dataset}
     tables = {"examples": table} if runs is None else {"examples": table, "answering_runs": runs}
     Report(document, tables, places=places).save(folder)

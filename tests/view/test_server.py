@@ -17,7 +17,7 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
-from goldassay.core.document import StoredDataset
+from goldassay.core.document import About
 from goldassay.core.errors import InputError, OutputError
 from goldassay.data.decisions import Decision, append_decision, read_decisions
 from goldassay.data.mending import mend_dataset
@@ -252,7 +252,7 @@ def test_an_item_takes_no_label_beyond_its_choices(tmp_path: Path, choices: list
     table = items()
     table = table.with_columns(choices=pl.Series([choices, table["choices"][1].to_list()]))
     bench = open_workbench(save_report(tmp_path / "report", table), decisions=tmp_path / "d.jsonl")
-    bench.document = bench.document.model_copy(update={"dataset": StoredDataset(label_names=["A", "B", "C"])})
+    bench.document = bench.document.model_copy(update={"dataset": About(label_names=("A", "B", "C"))})
     with served(bench) as address:
         status, told, _ = ask(address, "decide", body=decision(bench, 0, "relabel", label="C"))
         assert (status, json.loads(told)["problem"]) == (

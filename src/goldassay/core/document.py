@@ -7,9 +7,14 @@ other languages, with the results of questions; `goldassay.questions.report_sche
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from goldassay.core.figures import left_out, result
+from goldassay.core.results import Result
 
 SCHEMA = "goldassay.report"
 SCHEMA_VERSION = 2
@@ -70,24 +75,100 @@ class FigureRow(BaseModel):
     reason: str
 
 
-class Input(_Part):
-    """A dataset, or a place with runs, that was read."""
+# What is read back may hold more; numbers are numbers, as in the parts above.
+_READ = ConfigDict(extra="allow", strict=False, frozen=True)
+Whole = Annotated[int, Field(ge=0, strict=True)]
+
+
+@result
+class Input(Result):
+    """A dataset, or a place with runs, that was read.
+
+    Attributes:
+        role: "train", "test", "elsewhere", "runs", "gold", "board" or "corpus".
+        name: Of the dataset, the file or the folder.
+        sha256: Of each file.
+        files: Their names.
+        n_rows: Rows that were kept.
+        n_read: Rows that were read.
+        format: Name of the reader.
+        roles: {role: column}.
+        decisions: How it was read, in sentences.
+        dropped: {reason: number of rows}.
+        align: How runs were aligned, where not exactly.
+        grades: The scale of grades, as it was given.
+    """
+
+    __pydantic_config__ = _READ
 
     role: str
     name: str
-    sha256: list[Sha256]
-    files: list[str]
-    n_rows: Count | None = None
-    n_read: Count | None = None
-    roles: dict[str, Any] = Field(default_factory=dict)
+    sha256: tuple[Sha256, ...]
+    files: tuple[str, ...]
+    n_rows: Whole | None = left_out(default=None)
+    n_read: Whole | None = left_out(default=None)
+    format: str | None = left_out(default=None)
+    roles: Mapping[str, Any] | None = left_out(default=None)
+    decisions: tuple[str, ...] | None = left_out(default=None)
+    dropped: Mapping[str, int] | None = left_out(default=None)
+    align: str | None = left_out(default=None)
+    grades: str | None = left_out(default=None)
 
 
-class StoredDataset(_Part):
-    """What a report is about."""
+@result
+class About(Result):
+    """What a report is about.
+
+    Attributes:
+        name: Of the dataset, or of the board.
+        label_names: Its labels, or the choices' positions.
+        kind: Of items: "choice", "preference" or "judgment".
+        most_choices: The largest number of choices of an item.
+        n_train: Rows of the training part.
+        n_test: Rows of the evaluation part, or items.
+        n_systems: Of a board.
+        text_columns: The texts of an example by role.
+        conditions: Parts of the input that were read.
+    """
+
+    __pydantic_config__ = _READ
 
     name: str | None = None
-    label_names: list[str] | None = None
-    text_columns: list[str] | None = None
+    label_names: tuple[str, ...] | None = left_out(default=None)
+    kind: str | None = left_out(default=None)
+    most_choices: Whole | None = left_out(default=None)
+    n_train: Whole | None = left_out(default=None)
+    n_test: Whole | None = left_out(default=None)
+    n_systems: Whole | None = left_out(default=None)
+    text_columns: tuple[str, ...] | None = left_out(default=None)
+    conditions: tuple[str, ...] | None = left_out(default=None)
+
+
+@result
+class Environment(Result):
+    """What computed the figures.
+
+    Attributes:
+        python: Its version.
+        platform: System and machine.
+        packages: {library: version}.
+    """
+
+    __pydantic_config__ = _READ
+
+    python: str
+    platform: str
+    packages: Mapping[str, str]
+
+
+@result
+class SettingsFile(Result):
+    """The file that settings were read from."""
+
+    __pydantic_config__ = _READ
+
+    name: str
+    sha256: Sha256
 
 
 class StoredClusters(_Part):
@@ -115,13 +196,6 @@ class StoredPatterns(_Part):
     settings: PatternSettings | None = None
 
 
-class SettingsFile(_Part):
-    """The file that settings were read from."""
-
-    name: str
-    sha256: Sha256
-
-
 class Document(_Part):
     """What a report says. It holds no clock: the same input gives the same bytes."""
 
@@ -133,7 +207,7 @@ class Document(_Part):
     questions: list[str] | None = None
     verdicts: dict[str, Verdict] | None = None
     figures: list[FigureRow]
-    dataset: StoredDataset | None = None
+    dataset: About | None = None
     clusters: StoredClusters | None = None
     suspect: StoredSuspect | None = None
     artifacts: StoredPatterns | None = None
@@ -141,7 +215,7 @@ class Document(_Part):
     inputs: list[Input]
     settings: dict[str, Any]
     settings_file: SettingsFile | None = None
-    environment: dict[str, Any]
+    environment: Environment
     digests: dict[str, Sha256] = Field(
         default_factory=dict, description="SHA-256 of the other files of the report by path, but timing.json."
     )
@@ -165,3 +239,26 @@ class Document(_Part):
     def inputs_of(self, role: str) -> tuple[Input, ...]:
         """The inputs of a role, such as "test"."""
         return tuple(each for each in self.inputs if each.role == role)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Framed:
+    """A report's document, and the parts around its answers as they were before they became plain.
+
+    Attributes:
+        document: What `report.json` holds, as plain data; under "timing" what `timing.json` holds.
+        about: What the report is about; None where it does not say.
+        inputs: What was read.
+        settings: What was set, by name.
+        settings_file: Where from; None without a file.
+        notes: What a reader has to know of the data, in sentences.
+        environment: What computed it.
+    """
+
+    document: Mapping[str, Any]
+    about: About | None = None
+    inputs: tuple[Input, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings_file: SettingsFile | None = None
+    notes: tuple[str, ...] = ()
+    environment: Environment | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.document import About
 from goldassay.core.naming import split_named_path
 from goldassay.core.verdicts import not_asked
 from goldassay.data.data_split import DataSplit
@@ -38,12 +39,13 @@ from goldassay.runs.kinds.opening import open_input
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from goldassay.core.document import Input
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.data.reading import Source
     from goldassay.questions.artifacts.search import Described, PatternSearch
     from goldassay.questions.inputs import Inputs
@@ -385,12 +387,12 @@ class Evidence:
     def described(self) -> dict[str, Any]:
         """What an audit's document says of the data beside what was found."""
         return {
-            "dataset": {
-                "name": self.train.name,
-                "label_names": list(self.train.label_names),
-                "text_columns": list(self.train.text_columns),
-                "conditions": list(self.readers.conditions),
-            },
+            "dataset": About(
+                name=self.train.name,
+                label_names=self.train.label_names,
+                text_columns=self.train.text_columns,
+                conditions=tuple(self.readers.conditions),
+            ),
             "inputs": self.inputs,
             "clusters": describe_clusters(self.clusters),
             "data_notes": data_notes(
@@ -430,7 +432,7 @@ class Evidence:
         self._plan = plan_readers(self.train, self.test, self.settings, directory, self.unanswered)
 
     @property
-    def inputs(self) -> list[dict[str, Any]]:
+    def inputs(self) -> list[Input]:
         """What the report says of each input."""
         by_folds = self.test is self.train
         return [

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.numbers import count
-from goldassay.data import Dataset, check_same_labels, parse_columns, require_classes
+from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.reading import Source, open_source
+from goldassay.data.roles import parse_columns
 from goldassay.data.row_values import value_codes
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
 from goldassay.questions.data_notes import NO_TEST_PART
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
+    from goldassay.data.dataset import Dataset
     from goldassay.stats.clusters import Clusters
 
 # Of more rows a share is set apart: five times the readers would take minutes.
@@ -282,21 +285,21 @@ def _require_read(dataset: Dataset) -> None:
     )
 
 
-def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> dict[str, Any]:
+def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> Input:
     """What the report says of one input: where it came from, what was decided, what was dropped."""
     provenance = dataset.provenance
-    return {
-        "role": role,
-        "name": dataset.name,
-        "sha256": [file.sha256 for file in provenance.files],
-        "files": [file.name for file in provenance.files],
-        "n_rows": len(dataset),
-        "n_read": provenance.n_read,
-        "format": provenance.format,
-        "roles": dict(provenance.roles),
-        "decisions": [*provenance.decisions, *decisions],
-        "dropped": dict(provenance.dropped),
-    }
+    return Input(
+        role=role,
+        name=dataset.name,
+        sha256=tuple(file.sha256 for file in provenance.files),
+        files=tuple(file.name for file in provenance.files),
+        n_rows=len(dataset),
+        n_read=provenance.n_read,
+        format=provenance.format,
+        roles=dict(provenance.roles),
+        decisions=(*provenance.decisions, *decisions),
+        dropped=dict(provenance.dropped),
+    )
 
 
 def majority_share(dataset: Dataset) -> float:
@@ -311,15 +314,15 @@ def _holds_runs(file: Path, folder: Path) -> bool:
     return file.is_file() and not any(part.startswith((".", "_")) for part in inside)
 
 
-def describe_runs(path: str | os.PathLike[str], align: str = "exact", grades: str | None = None) -> dict[str, Any]:
+def describe_runs(path: str | os.PathLike[str], align: str = "exact", grades: str | None = None) -> Input:
     """What the report says of runs that were handed in: their files, as they stood, how they were aligned and read."""
     place = Path(path)
     files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if _holds_runs(file, place))
-    return {
-        "role": "runs",
-        "name": place.name,
-        "sha256": [sha256_of(file) for file in files],
-        "files": [file.name if place.is_file() else str(file.relative_to(place)) for file in files],
-        **({"align": align} if align != "exact" else {}),
-        **({"grades": grades} if grades is not None else {}),
-    }
+    return Input(
+        role="runs",
+        name=place.name,
+        sha256=tuple(sha256_of(file) for file in files),
+        files=tuple(file.name if place.is_file() else str(file.relative_to(place)) for file in files),
+        align=align if align != "exact" else None,
+        grades=grades,
+    )

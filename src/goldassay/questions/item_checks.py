@@ -90,7 +90,7 @@ class _Overlap:
         items = items_of_choices(posed.test, posed.inputs[-1], settings.data.clusters)
         if posed.train is None:
             return search_for(items, (), corpus, settings, steps)
-        training = items_of_choices(posed.train, {}, NONE).items
+        training = items_of_choices(posed.train, posed.inputs[0], NONE).items
         # With all choices in their order, and with the right one alone: a copy may have turned or other choices.
         renderings = ([item.parts for item in training], [item.renderings[-1] for item in training if item.renderings])
         rows = []

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.document import About, Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.verdicts import not_asked
-from goldassay.data.kinds import CHOICES as CHOICE_WORDS
+from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
 from goldassay.data.row_keys import item_frame
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.configuration_sets import by_configuration
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.data.kinds import ChoiceItems, Judgments
+    from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.judgments import Judgments
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.leakage.partial_input import PartialInputRuns
@@ -102,15 +104,15 @@ class ItemEvidence(Evidence):
         """As `Evidence.described`."""
         found = self.readers
         return {
-            "dataset": {
-                "name": found.name,
-                "label_names": list(found.label_names),
-                "kind": self.posed.test.kind.name,
-                "most_choices": len(found.label_names),
-                "n_test": found.gold.size,
-                "text_columns": [],
-                "conditions": list(found.conditions),
-            },
+            "dataset": About(
+                name=found.name,
+                label_names=found.label_names,
+                kind=self.posed.test.kind.name,
+                most_choices=len(found.label_names),
+                n_test=found.gold.size,
+                text_columns=(),
+                conditions=tuple(found.conditions),
+            ),
             "inputs": list(found.inputs),
             "clusters": describe_clusters(found.grouping),
             "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
@@ -168,20 +170,20 @@ class JudgmentEvidence(Evidence):
         """As `Evidence.described`."""
         own = self.judgments
         return {
-            "dataset": {"name": own.name, "kind": "judgment", "n_test": own.rows["item"].n_unique()},
+            "dataset": About(name=own.name, kind="judgment", n_test=own.rows["item"].n_unique()),
             "inputs": [
-                {
-                    "role": "test",
-                    "name": own.name,
-                    "files": [file.name for file in own.files],
-                    "sha256": [file.sha256 for file in own.files],
-                    "n_rows": len(own),
-                    "n_read": own.n_read,
-                    "format": "judgment",
-                    "roles": {},
-                    "decisions": list(own.decisions),
-                    "dropped": dict(own.problems["reason"].value_counts(sort=True).iter_rows()),
-                }
+                Input(
+                    role="test",
+                    name=own.name,
+                    files=tuple(file.name for file in own.files),
+                    sha256=tuple(file.sha256 for file in own.files),
+                    n_rows=len(own),
+                    n_read=own.n_read,
+                    format="judgment",
+                    roles={},
+                    decisions=tuple(own.decisions),
+                    dropped=dict(own.problems["reason"].value_counts(sort=True).iter_rows()),
+                )
             ],
             "data_notes": unread_notes(own.unread),
         }
@@ -278,8 +280,8 @@ class RunEvidence(Evidence):
         if self.kind == RUNS:
             return {"command": "audit", "inputs": describe_inputs(self.run_paths, self.found_runs, self.choice)}
         scores = self.shown_board
-        size = {"n_test": int(scores.items.size), "n_systems": len(scores.systems)}
-        return {"command": "audit", "dataset": {"name": scores.name, **size}, "inputs": list(scores.inputs)}
+        own = About(name=scores.name, n_test=int(scores.items.size), n_systems=len(scores.systems))
+        return {"command": "audit", "dataset": own, "inputs": list(scores.inputs)}
 
     def rows(self) -> pl.DataFrame | None:
         """As `Evidence.rows`: the rows that were answered are not at hand."""

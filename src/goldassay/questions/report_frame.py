@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.document import SCHEMA, SCHEMA_VERSION
+from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
 from goldassay.core.documents import digest_of, evidence_of, mapping
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import bounds_in, with_unit
@@ -59,7 +59,7 @@ _COMMANDS = (
 )
 
 
-def describe_environment(*, trained: bool = False) -> dict[str, Any]:
+def describe_environment(*, trained: bool = False) -> Environment:
     """Python, platform and the versions of the libraries that compute, and that train where something was trained."""
     packages = {}
     for name in (*_PACKAGES, *(_TRAINING if trained else ())):
@@ -67,32 +67,28 @@ def describe_environment(*, trained: bool = False) -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {
-        "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "packages": packages,
-    }
+    return Environment(platform.python_version(), f"{platform.system()} {platform.machine()}", packages)
 
 
 def compose_report(
-    document: Mapping[str, Any],
+    framed: Framed,
     tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
     added: Sequence[tuple[Check, Finding]] = (),
     first: Table | None = None,
     findings: Sequence[Finding] = (),
 ) -> Report:
-    """The report of a document: verdict cards, sections and charts of the questions that it answers.
+    """The report of what was found: verdict cards, sections and charts of the questions that it answers.
 
     Args:
-        document: What `report.json` has.
+        framed: What `report.json` holds, by `frame_findings`.
         tables: Full tables by name.
         added: Questions that are not of this package, with what they found.
         first: Rows to look at before anything else.
         findings: What was found: typed results, and the examples behind each verdict.
     """
-    plain = to_plain(document)
+    plain = framed.document
     answers = {each.question: each.result for each in findings if each.result is not None}
-    around = Around(answers, tuple(mapping(plain, "dataset").get("label_names") or ()))
+    around = Around(answers, (framed.about or About()).label_names or ())
     shown = {question: _shown(question, plain, around) for question in _asked(plain)}
     facts = around.answer(DatasetFacts)
     written: list[Section] = []
@@ -101,13 +97,13 @@ def compose_report(
     written += [section for _, finding in added for section in finding.sections]
     if not plain.get("questions") or plain.get("facts"):
         written += facts_page.PAGE.sections(facts, around) if facts is not None else facts_page.no_facts()
-    written += provenance.sections(plain)
+    written += provenance.sections(framed, around)
     headings = {question: each.heading for question, each in shown.items()}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
     stated = mapping(plain, "verdicts").values()
     cards = _cards(plain, headings, shown)
     return Report(
-        document=document,
+        document=plain,
         answers=answers,
         unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
         tables=tables,
@@ -119,9 +115,9 @@ def compose_report(
         sections=tuple(written),
         cards=tuple(cards),
         intervals=_describe_intervals(cards, shown),
-        subject=subject_of(plain),
+        subject=subject_of(framed, around),
         first=first,
-        reproduction=reproduction_of(plain),
+        reproduction=reproduction_of(framed, around, tuple(mapping(plain, "verdicts"))),
         behind={each.question: each.rows for each in findings if each.rows is not None},
         paper_tables=tuple(table for each in shown.values() for table in each.paper_tables),
     )
@@ -231,7 +227,7 @@ def frame_findings(
     steps: Steps,
     settings: Settings | None = None,
     figures: Sequence[Figure] = (),
-) -> dict[str, Any]:
+) -> Framed:
     """Put findings into a report's document, with the figures that follow from them.
 
     All that differs between two equal runs is in its block `timing`, which is stored in a file of its own. Nothing may
@@ -247,6 +243,7 @@ def frame_findings(
     """
     if settings is not None:
         findings = {**findings, **_settings_shown(settings, findings)}
+    environment = describe_environment()
     document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -254,7 +251,7 @@ def frame_findings(
         "command": command_of(findings),
         "title": title,
         **findings,
-        "environment": describe_environment(),
+        "environment": environment,
         "timing": {
             "started": steps.started.isoformat(timespec="seconds"),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -273,7 +270,15 @@ def frame_findings(
         if verdict := mapping(plain, "verdicts", question):
             plain["verdicts"][question] = {**verdict, "question": _lead(question, plain, answers)}
     plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain, answers), *figures)]
-    return {**plain, "digest": digest_of(plain)}
+    return Framed(
+        document={**plain, "digest": digest_of(plain)},
+        about=findings.get("dataset"),
+        inputs=tuple(findings.get("inputs") or ()),
+        settings=plain.get("settings") or {},
+        settings_file=findings.get("settings_file"),
+        notes=tuple(findings.get("data_notes") or ()),
+        environment=environment,
+    )
 
 
 def _lead(question: str, plain: Mapping[str, Any], answers: Mapping[str, Result]) -> str:
@@ -290,7 +295,7 @@ def _settings_shown(settings: Settings, findings: Mapping[str, Any]) -> dict[str
     """The settings file, and the verdicts with the limits that were changed for each."""
     file = settings.file
     said: dict[str, Any] = {
-        "settings_file": None if file is None else {"name": file.name, "sha256": settings.sha256},
+        "settings_file": None if file is None else SettingsFile(file.name, settings.sha256),
     }
     if "verdicts" in findings:
         said["verdicts"] = {

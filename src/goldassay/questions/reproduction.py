@@ -6,79 +6,80 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.documents import mapping, records
 from goldassay.core.escaping import one_line
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.sections import Reproduction
 from goldassay.core.settings import Settings
+from goldassay.questions.leakage.result import MeasuredLeakage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.core.document import Framed, Input
+    from goldassay.core.sections import Around
 
 _IN_COMMAND = ("premise", "hypothesis", "text", "label", "id")
 
 
-def reproduction_of(document: Mapping[str, Any]) -> Reproduction | None:
-    """How to get an audit again; None for what is no audit of a dataset, with facts and a verdict on its labels."""
-    if not mapping(document, "facts") or not {"artifacts", "leakage"} <= set(mapping(document, "verdicts")):
+def reproduction_of(framed: Framed, around: Around, judged: Sequence[str]) -> Reproduction | None:
+    """How to get an audit again; None for what is no audit of a dataset, with facts and a verdict on its labels.
+
+    Args:
+        framed: What was read, and set.
+        around: What was found.
+        judged: The questions with a verdict.
+    """
+    if around.answer(DatasetFacts) is None or not {"artifacts", "leakage"} <= set(judged):
         return None
-    seed = one_line(mapping(document, "settings").get("seed", 0))
+    seed = one_line(framed.settings.get("seed", 0))
+    leakage = around.answer(MeasuredLeakage)
+    seeds = () if leakage is None else leakage.seeds
     return Reproduction(
-        command=command_of(document),
+        command=command_of(framed.inputs, seed),
         python=f"goldassay.audit(train, test, seed={seed})",
-        settings=changed_settings(document),
-        seeds=tuple(_seeds_of(document)),
+        settings=changed_settings(framed.settings),
+        seeds=(
+            f"seed {seed} for everything that draws at random",
+            *([f"seeds {', '.join(map(one_line, seeds))} for the models that judge leakage"] if seeds else []),
+        ),
     )
 
 
-def command_of(document: Mapping[str, Any]) -> str | None:
-    """The shell command that gives this report from the same files; None for data that were no files.
+def command_of(inputs: Sequence[Input], seed: str) -> str | None:
+    """The shell command that gives a report from the same files; None for data that were no files.
 
     Files are named as the report knows them, without their folders; a dataset of several files by its own name.
     """
-    inputs = records(document.get("inputs"))
-    train = next((each for each in inputs if each.get("role") == "train"), {})
-    test = next((each for each in inputs if each.get("role") == "test"), {})
-    if not train.get("files"):
+    train, test = (next((each for each in inputs if each.role == role), None) for role in ("train", "test"))
+    if train is None or not train.files:
         return None
     words = ["goldassay", "audit", _path(train)]
     # A part that was set apart of the training file comes with it.
-    if test.get("files") and test.get("sha256") != train.get("sha256"):
+    if test is not None and test.files and test.sha256 != train.sha256:
         words += ["--test", _path(test)]
-    for each in (each for each in inputs if each.get("role") == "elsewhere"):
-        words += ["--elsewhere", f"{each.get('name')}={_path(each)}"]
-    for runs in (each for each in inputs if each.get("role") == "runs"):
-        words += ["--runs", str(runs.get("name"))]
-    if any(each.get("align") == "intersect" for each in inputs):
+    for each in inputs:
+        if each.role == "elsewhere":
+            words += ["--elsewhere", f"{each.name}={_path(each)}"]
+        elif each.role == "runs":
+            words += ["--runs", each.name]
+    if any(each.align == "intersect" for each in inputs):
         words += ["--align", "intersect"]
-    if scale := next((each["grades"] for each in inputs if each.get("grades")), None):
+    if scale := next((each.grades for each in inputs if each.grades), None):
         # An argument of its own may begin with a minus sign.
-        words += [f"--grades={scale}"] if str(scale).startswith("-") else ["--grades", str(scale)]
-    roles = mapping(train, "roles")
-    renamed = [f"{role}={roles[role]}" for role in _IN_COMMAND if role in roles and roles[role] != role]
-    if renamed:
+        words += [f"--grades={scale}"] if scale.startswith("-") else ["--grades", scale]
+    renamed = [f"{role}={column}" for role, column in (train.roles or {}).items() if column != role]
+    if renamed := [each for role in _IN_COMMAND for each in renamed if each.startswith(f"{role}=")]:
         words += ["--columns", ",".join(renamed)]
-    settings = mapping(document, "settings")
-    words += ["--seed", str(settings.get("seed", 0))]
-    return " ".join(shlex.quote(one_line(word)) for word in words)
+    return " ".join(shlex.quote(one_line(word)) for word in (*words, "--seed", seed))
 
 
-def changed_settings(document: Mapping[str, Any]) -> str:
+def changed_settings(settings: Mapping[str, Any]) -> str:
     """What was set otherwise than by default, as the TOML of a settings file; "" where nothing was."""
-    return "\n".join(_changed(mapping(document, "settings"), Settings().model_dump(mode="json"), ()))
+    return "\n".join(_changed(settings, Settings().model_dump(mode="json"), ()))
 
 
-def _seeds_of(document: Mapping[str, Any]) -> list[str]:
-    """The seeds in words: the one of everything drawn, those of the judges of leakage."""
-    lines = [f"seed {one_line(mapping(document, 'settings').get('seed', 0))} for everything that draws at random"]
-    seeds = mapping(document, "leakage").get("seeds")
-    if isinstance(seeds, list) and seeds:
-        lines.append(f"seeds {', '.join(one_line(seed) for seed in seeds)} for the models that judge leakage")
-    return lines
-
-
-def _path(source: Mapping[str, Any]) -> str:
-    files = source.get("files")
-    return str(files[0]) if isinstance(files, list) and len(files) == 1 else str(source.get("name"))
+def _path(source: Input) -> str:
+    return source.files[0] if len(source.files) == 1 else source.name
 
 
 def _changed(values: Mapping[str, Any], defaults: Mapping[str, Any], table: tuple[str, ...]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.questions.inputs import describe_input, describe_runs
 from goldassay.questions.run_sets import describe_paths
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.core.document import Input
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.runs import Runs
 
 
 def read_texts(path: str | None) -> Dataset | None:
@@ -71,7 +73,7 @@ def describe_inputs(
     found: Sequence[Slice],
     choice: RunChoice,
     texts: Mapping[str, Dataset | None] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Input]:
     """The report's inputs: each path of runs, and each file of right labels.
 
     Args:
@@ -84,7 +86,7 @@ def describe_inputs(
     for gold in {id(each) if not isinstance(each, str) else each: each for each in choice.gold.values()}.values():
         dataset = (texts or {}).get(gold) if isinstance(gold, str) else gold
         described.append(
-            describe_input("gold", dataset) if dataset is not None else {**describe_runs(str(gold)), "role": "gold"}
+            describe_input("gold", dataset) if dataset is not None else replace(describe_runs(str(gold)), role="gold")
         )
     return described
 

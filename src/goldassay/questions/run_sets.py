@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Columns, Outputs, Slice
+    from goldassay.data.dataset import Dataset
+    from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 
 __all__ = [
@@ -342,23 +344,23 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
     return sets
 
 
-def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[dict[str, Any]]:
+def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[Input]:
     """What the report says of each path: the files that held runs, as they stood, their formats and rows."""
     described = []
     for path in map(Path, paths):
         own = [part for part in found if Path(part.file) == path or path in Path(part.file).parents]
         files = sorted({Path(part.file) for part in own})
         described.append(
-            {
-                "role": "runs",
-                "name": path.name,
-                "sha256": [sha256_of(file) for file in files if file.is_file()],
-                "files": [file.name if file == path else str(file.relative_to(path)) for file in files],
-                "format": ", ".join(dict.fromkeys(part.format for part in own)),
-                "n_read": sum(part.n_examples for part in own),
-                "n_rows": sum(part.n_examples for part in own),
-                "dropped": {},
-            }
+            Input(
+                role="runs",
+                name=path.name,
+                sha256=tuple(sha256_of(file) for file in files if file.is_file()),
+                files=tuple(file.name if file == path else str(file.relative_to(path)) for file in files),
+                format=", ".join(dict.fromkeys(part.format for part in own)),
+                n_read=sum(part.n_examples for part in own),
+                n_rows=sum(part.n_examples for part in own),
+                dropped={},
+            )
         )
     return described
 

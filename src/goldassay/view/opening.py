@@ -215,7 +215,7 @@ def _dataset(document: Document, folder: Path, given: str | None, table: RowTabl
     if not can_differ or (place.is_file() and sha256_of(place) in digests):
         return place, ""
     try:
-        roles = {} if evaluated is None else evaluated.roles
+        roles = {} if evaluated is None or evaluated.roles is None else evaluated.roles
         keys = keys_in(place, {name: str(column) for name, column in roles.items()})
     except InputError as error:
         if given is not None:

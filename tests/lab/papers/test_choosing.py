@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
 pytest.importorskip("torch")
@@ -191,8 +190,7 @@ def test_another_choice_is_another_study(tmp_path: Path):
 
 
 def test_a_cell_that_is_not_run_is_shown_on_the_page():
-    from goldassay.lab.papers.page import _shown
+    from goldassay.lab.papers.page import _Cell, _shown
 
-    cell = {"printed": 3.0, "ours": None, "not_run": "needs GloVe"}
+    cell = _Cell({}, printed=3.0, not_run="needs GloVe")
     assert _shown(cell, 1)[:2] == ("not run: needs GloVe", "3.0")
-    assert pl.DataFrame([cell]).height

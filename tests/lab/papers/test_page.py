@@ -5,9 +5,11 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
+import polars as pl
 import pytest
 
 from goldassay.lab.papers.page import charts, render_markdown, render_page, render_summary
+from goldassay.lab.papers.recipe import Comparison, Conclusion, SetUsed, Shown, Study
 from goldassay.report.charts import draw_pictures
 
 EVIL = "<script>alert(1)</script>"
@@ -49,6 +51,26 @@ def document() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def study_of(document: dict[str, Any]) -> Study:
+    """A document that was written by hand, typed."""
+    whole = {"study": "made", "not_run": (), "models": (), "networks": (), "notes": (), "absent": {}, "inputs": [],
+             "comparisons": [], "shown": [], "scale_note": "", "n_trainings": 0}  # fmt: skip
+    own = whole | {key: value for key, value in document.items() if key != "goldassay_version"}
+    comparisons = [
+        {**each, "rows": tuple(each["rows"]), "columns": tuple(each["columns"]),
+         "cells": pl.DataFrame(each["cells"], infer_schema_length=None)}
+        for each in own["comparisons"]
+    ]  # fmt: skip
+    typed = {
+        "conclusions": tuple(Conclusion(**each) for each in own["conclusions"]),
+        "comparisons": tuple(Comparison(**each) for each in comparisons),
+        "shown": tuple(Shown(**each) for each in own["shown"]),
+        "inputs": tuple(SetUsed(**each) for each in own["inputs"]),
+        "notes": tuple(own["notes"]),
+    }
+    return Study(**{**own, **typed})
+
+
 class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +87,7 @@ class Tags(HTMLParser):
 
 def test_the_page_shows_both_sides_and_runs_no_text(document: dict[str, Any]):
     page = Tags()
-    page.feed(render_page(document, charts(document, {}), (), ("t1",)))
+    page.feed(render_page(study_of(document), document, charts(study_of(document), {}), (), ("t1",)))
     shown = " ".join(" ".join(page.text).split())
     for part in (
         "61.0 ± 1.5",
@@ -82,16 +104,16 @@ def test_the_page_shows_both_sides_and_runs_no_text(document: dict[str, Any]):
 
 
 def test_evidence_is_told_once_and_notes_stand_with_their_tables(document: dict[str, Any]):
-    page = render_page(document, charts(document, {}), (), ("t1",))
+    page = render_page(study_of(document), document, charts(study_of(document), {}), (), ("t1",))
     assert page.count("It was.") == 1
     assert page.index("<h3>Table 1</h3>") < page.index("<bdi>So</bdi>") < page.index("61.0 ± 1.5")
-    text = render_markdown(document)
+    text = render_markdown(study_of(document))
     assert text.count("It was.") == 1
     assert "**Table 1**\n\nSo\n\n| model |" in text
 
 
 def test_cells_with_both_figures_are_drawn(document: dict[str, Any]):
-    pictures = draw_pictures(charts(document, {}))
+    pictures = draw_pictures(charts(study_of(document), {}))
     assert list(pictures) == ["printed_t1"]
     marks = pictures["printed_t1"].wide.count("<title>")
     both = [c for c in document["comparisons"][0]["cells"] if None not in (c["ours"], c["printed"])]
@@ -100,24 +122,24 @@ def test_cells_with_both_figures_are_drawn(document: dict[str, Any]):
 
 def test_too_few_cells_are_no_picture(document: dict[str, Any]):
     document["comparisons"][0]["cells"] = document["comparisons"][0]["cells"][:2]
-    assert draw_pictures(charts(document, {})) == {}
+    assert draw_pictures(charts(study_of(document), {})) == {}
 
 
 def test_a_ratio_without_an_interval_is_drawn_without(document: dict[str, Any]):
     ratios = {("a", "b"): (2.5, 2.0, 3.0), ("b", "a"): (5.5, None, None)}
     cells = [cell(*pair, ours, None, low=low, high=high) for pair, (ours, low, high) in ratios.items()]
     document["comparisons"] = [{**document["comparisons"][0], "drawn": "matrix", "digits": 2, "cells": cells}]
-    drawn = draw_pictures(charts(document, {}))["matrix_t1"].wide
+    drawn = draw_pictures(charts(study_of(document), {}))["matrix_t1"].wide
     assert "<title>a, b: 2.50 [2.00, 3.00]</title>" in drawn
     assert "<title>b, a: 5.50</title>" in drawn
 
 
 def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
-    text = render_markdown(document)
+    text = render_markdown(study_of(document))
     assert "| Large |" in text
     assert "<script>" not in text
     assert text.count("## Conclusions") == 1
-    lines = render_summary(document).splitlines()
+    lines = render_summary(study_of(document)).splitlines()
     assert lines[0] == "A study, desk"
     assert lines[1].split() == ["held", "Large:", "10.0", "points", "[5.0,", "15.0].", "It", "was."]
     assert lines[2].split() == ["not", "measured", "Small:", "No", "runs."]
@@ -125,7 +147,7 @@ def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
 
 
 def test_markdown_tells_ours_from_what_is_printed(document: dict[str, Any]):
-    text = render_markdown(document)
+    text = render_markdown(study_of(document))
     assert "; in parentheses beside it what is printed." in text
     (ours_and_printed,) = [line for line in text.splitlines() if line.startswith("| a |")]
     assert ours_and_printed == "| a | 61.0 ± 1.5 (62.3) | 50.0 (40.0 ‡) |"

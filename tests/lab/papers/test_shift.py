@@ -21,10 +21,10 @@ from goldassay.lab.papers.running import open_study, run_study
 from goldassay.lab.papers.shift import SCALES, conclude, prepare
 from goldassay.lab.papers.shift.evidence import CHANCE, Evidence, compare_tables, measured_reports
 from goldassay.lab.papers.shift.sets import cleaned, domains_of
-from goldassay.questions.report_frame import compose_report
 from goldassay.shift import auroc, score_max_softmax
 from tests.lab.papers.written import check_written
 from tests.lab.training.in_place import done_in_place
+from tests.typed import compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,7 +227,7 @@ def test_genres_stand_beside_what_is_printed():
 def test_of_two_correlations_the_papers_is_taken(report: StudyReport):
     document = report.reports["SST-2"].to_dict()
     rows = [_gap("LSTM", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
-    similar = compose_report({**document, "shift": {**document["shift"], "generalization": rows}}, tables={})
+    similar = compose({**document, "shift": {**document["shift"], "generalization": rows}}, tables={})
     found = Evidence.of({"STS-B_Images": similar})
     assert [(row["train"], row["metric"]) for row in found.gaps] == [("STS-B Images", "pearson")]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import About
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
@@ -101,7 +102,7 @@ def example_leakage_report() -> Report:
     findings = {
         "questions": ["leakage"],
         "verdicts": {"leakage": measured.verdict.to_dict()},
-        "dataset": {"name": evidence.name, "label_names": list(LABELS), "text_columns": ["premise", "hypothesis"]},
+        "dataset": About(evidence.name, tuple(LABELS), text_columns=("premise", "hypothesis")),
         "leakage": result,
     }
     framed = frame_findings("Leakage in toy & <i>test</i>", findings, Steps())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from goldassay.core.documents import digest_of
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
+from goldassay.lab.papers.recipe import SetUsed, Study, TrainedNetwork
 from goldassay.questions.report_frame import describe_environment
 from goldassay.report.saving import earlier_files, write_page
 from goldassay.version import __version__
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.charts import Chart
-    from goldassay.lab.papers.recipe import Comparison, Findings, Recipe, Workplace
+    from goldassay.lab.papers.recipe import Findings, Recipe, Workplace
     from goldassay.lab.training.job import Job
     from goldassay.report.report import Report
 
@@ -37,11 +37,13 @@ class StudyReport:
 
     Attributes:
         document: Plain data under the schema "goldassay.study", version 1.
+        study: The same, typed.
         tables: Every printed table beside ours, a row a cell, and further tables.
         reports: The reports behind them, by name.
     """
 
     document: Mapping[str, Any]
+    study: Study
     tables: Mapping[str, pl.DataFrame]
     reports: Mapping[str, Report]
 
@@ -53,26 +55,26 @@ class StudyReport:
         """One page that needs nothing else."""
         from goldassay.lab.papers.page import render_page
 
-        return render_page(self.document, self.charts, tuple(self.reports), tuple(self.tables))
+        return render_page(self.study, self.document, self.charts, tuple(self.reports), tuple(self.tables))
 
     @property
     def charts(self) -> dict[str, Chart]:
         """The charts of its comparisons, and those that it shows of its reports."""
         from goldassay.lab.papers.page import charts
 
-        return charts(self.document, self.reports)
+        return charts(self.study, self.reports)
 
     def to_markdown(self) -> str:
         """Markdown that pastes into a pull request."""
         from goldassay.lab.papers.page import render_markdown
 
-        return render_markdown(self.document)
+        return render_markdown(self.study)
 
     def summary(self) -> str:
         """A line a conclusion, for a terminal."""
         from goldassay.lab.papers.page import render_summary
 
-        return render_summary(self.document)
+        return render_summary(self.study)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write study.html, .json and .md, timing.json, tables/, figures/ and reports/; return the path of the page.
@@ -96,33 +98,32 @@ class StudyReport:
 def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findings: Findings) -> StudyReport:
     """The document of a study, from what it found."""
     steps = work.steps
+    study = Study(
+        title=recipe.TITLE,
+        study=name,
+        paper=recipe.PAPER,
+        scale=work.scale_name,
+        scale_note=work.scale.note,
+        notes=tuple(findings.notes),
+        absent=dict(work.absent),
+        not_run=tuple(work.not_run),
+        conclusions=findings.conclusions,
+        comparisons=findings.comparisons,
+        shown=findings.shown,
+        n_trainings=len(jobs),
+        models=tuple(sorted({job.model_name for job in jobs})),
+        networks=tuple(_networks(jobs)),
+        inputs=tuple(
+            SetUsed(key, len(each), tuple(file.name for file in files), tuple(file.sha256 for file in files))
+            for key, each in work.sets.items()
+            for files in (each.provenance.files,)
+        ),
+    )
     document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "goldassay_version": __version__,
-        "title": recipe.TITLE,
-        "study": name,
-        "paper": recipe.PAPER,
-        "scale": work.scale_name,
-        "scale_note": work.scale.note,
-        "notes": list(findings.notes),
-        "absent": dict(work.absent),
-        "not_run": [dataclasses.asdict(each) for each in work.not_run],
-        "conclusions": [dataclasses.asdict(each) for each in findings.conclusions],
-        "comparisons": [_comparison(each) for each in findings.comparisons],
-        "shown": [dataclasses.asdict(each) for each in findings.shown],
-        "n_trainings": len(jobs),
-        "models": sorted({job.model_name for job in jobs}),
-        "networks": _networks(jobs),
-        "inputs": [
-            {
-                "name": key,
-                "n_examples": len(dataset),
-                "files": [file.name for file in dataset.provenance.files],
-                "sha256": [file.sha256 for file in dataset.provenance.files],
-            }
-            for key, dataset in work.sets.items()
-        ],
+        **study.to_dict(),
         "settings": {
             "seed": work.seed,
             "scale": work.scale_name,
@@ -139,25 +140,17 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
     }
     plain: dict[str, Any] = to_plain(document)
     tables = {each.name: each.cells for each in findings.comparisons} | dict(findings.tables)
-    return StudyReport({**plain, "digest": digest_of(plain)}, tables, findings.reports)
+    return StudyReport({**plain, "digest": digest_of(plain)}, study, tables, findings.reports)
 
 
-def _networks(jobs: list[Job]) -> list[dict[str, Any]]:
+def _networks(jobs: list[Job]) -> list[TrainedNetwork]:
     """What was trained, by what the runs call it."""
     of: dict[tuple[str, str, str, str], list[Job]] = {}
     for job in jobs:
         of.setdefault((job.model_name, job.model, job.configuration, job.precision), []).append(job)
     return [
-        {
-            "name": name,
-            "network": network,
-            "configuration": configuration,
-            "precision": precision,
-            "objectives": sorted({job.objective for job in same}),
-            "seeds": len({job.seed for job in same}),
-            "n_trainings": len(same),
-        }
-        for (name, network, configuration, precision), same in of.items()
+        TrainedNetwork(*own, tuple(sorted({job.objective for job in same})), len({job.seed for job in same}), len(same))
+        for own, same in of.items()
     ]
 
 
@@ -169,12 +162,3 @@ def _processor_seconds(jobs: list[Job]) -> dict[str, float]:
     for job in jobs:
         found[job.model_name] += (read_json(job.folder / DONE) or {}).get("cpu_seconds", 0.0)
     return found
-
-
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    plain = {
-        field.name: getattr(comparison, field.name)
-        for field in dataclasses.fields(comparison)
-        if field.name != "unmatched"
-    }
-    return {**plain, "cells": comparison.cells.to_dicts()}

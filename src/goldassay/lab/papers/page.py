@@ -6,8 +6,10 @@ Charts of a study: our figures against the printed ones, differences from a base
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from goldassay.core.charts import (
     Axis,
@@ -27,7 +29,6 @@ from goldassay.core.charts import (
     between,
     numbered_series,
 )
-from goldassay.core.documents import mapping, records
 from goldassay.core.escaping import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
@@ -35,11 +36,14 @@ from goldassay.core.tables import Column, Table
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
+from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from goldassay.lab.papers.recipe import Comparison, Conclusion, Study
     from goldassay.report.charts import Picture
+    from goldassay.report.report import Report
 
 _ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not measured": "none"}
 _DOUBTED = "‡"
@@ -54,6 +58,7 @@ _RULE = (
 
 
 def render_page(
+    study: Study,
     document: Mapping[str, Any],
     charts: Mapping[str, Chart],
     reports: tuple[str, ...] = (),
@@ -62,7 +67,8 @@ def render_page(
     """The page of a study.
 
     Args:
-        document: The study's document, as plain data.
+        study: What was found.
+        document: The same, as plain data.
         charts: Its charts by name.
         reports: Names of the reports in its folder reports/.
         table_names: Names of the tables in its folder tables/.
@@ -70,87 +76,71 @@ def render_page(
     pictures = draw_pictures(charts)
     return fill_page(
         document=document,
-        cards=_cards(document),
-        line=_line(document),
-        sections=_sections(document, pictures, reports),
+        cards=[_card(each) for each in study.conclusions],
+        line=_line(study),
+        sections=_sections(study, pictures, reports),
         pictures=pictures,
         stem="study",
         table_names=table_names,
     )
 
 
-def render_markdown(document: Mapping[str, Any]) -> str:
+def render_markdown(study: Study) -> str:
     """GitHub-flavored Markdown: the conclusions first, then the tables, long ones cut and said so."""
-    blocks = [f"# {one_line(document.get('title'))}", _SEPARATOR.join(_line(document))]
-    for section in _sections(document, {}, (), small_type=False):
+    blocks = [f"# {one_line(study.title)}", _SEPARATOR.join(_line(study))]
+    for section in _sections(study, {}, (), small_type=False):
         blocks += render_section(section, "tables/")
-    blocks.append(f"Made by goldassay {one_line(document.get('goldassay_version'))}.")
+    blocks.append(f"Made by goldassay {__version__}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def render_summary(document: Mapping[str, Any]) -> str:
+def render_summary(study: Study) -> str:
     """A line a conclusion, with the figure that decides."""
-    lines = [f"{one_line(document.get('title'))}, {document.get('scale')}"]
-    lines += [
-        f"  {row.get('standing'):<13} {row.get('name')}: {_measured(row)}{one_line(row.get('evidence'))}"
-        for row in records(document.get("conclusions"))
-    ]
-    lines += [f"  not run without {name}: {one_line(why)}" for name, why in mapping(document, "absent").items()]
+    lines = [f"{one_line(study.title)}, {study.scale}"]
+    for each in study.conclusions:
+        value, interval = _measured(each)
+        measured = f"{value} {interval}".strip() + ". " if value else ""
+        lines.append(f"  {each.standing:<13} {each.name}: {measured}{one_line(each.evidence)}")
+    lines += [f"  not run without {name}: {one_line(why)}" for name, why in study.absent.items()]
     return "\n".join(lines)
 
 
-def _measured(row: Mapping[str, Any]) -> str:
-    if number(row.get("value")) is None:
-        return ""
-    unit = str(row.get("unit"))
-    return f"{with_unit(row.get('value'), unit)} {bounds_in(row.get('low'), row.get('high'), unit)}".strip() + ". "
+def _measured(each: Conclusion) -> tuple[str, str]:
+    """The figure that decides, and its interval; "" where there is none."""
+    if number(each.value) is None:
+        return "", ""
+    return with_unit(each.value, each.unit), bounds_in(each.low, each.high, each.unit)
 
 
-def _picture_name(comparison: Mapping[str, Any]) -> str:
-    return f"{comparison.get('drawn')}_{comparison.get('name')}"
+def _card(each: Conclusion) -> VerdictCard:
+    value, interval = _measured(each)
+    return VerdictCard(
+        key=each.name,
+        title=each.name,
+        lead=each.statement,
+        verdict=each.standing,
+        icon=_ICONS.get(each.standing, "none"),
+        value=value,
+        interval=interval,
+        label=each.place,
+        evidence=each.evidence,
+        anchor="conclusions",
+    )
 
 
-def _cards(document: Mapping[str, Any]) -> list[VerdictCard]:
-    cards = []
-    for row in records(document.get("conclusions")):
-        unit, standing = str(row.get("unit")), str(row.get("standing"))
-        known = number(row.get("value")) is not None
-        cards.append(
-            VerdictCard(
-                key=str(row.get("name")),
-                title=str(row.get("name")),
-                lead=str(row.get("statement")),
-                verdict=standing,
-                icon=_ICONS.get(standing, "none"),
-                value=with_unit(row.get("value"), unit) if known else "",
-                interval=bounds_in(row.get("low"), row.get("high"), unit) if known else "",
-                label=str(row.get("place") or ""),
-                evidence=str(row.get("evidence") or ""),
-                anchor="conclusions",
-            )
-        )
-    return cards
-
-
-def _line(document: Mapping[str, Any]) -> list[str]:
-    sets = len(records(document.get("inputs")))
-    trained = number(document.get("n_trainings"))
-    parts = [str(document.get("paper")), f"at {document.get('scale')} scale", f"{sets} sets"]
-    if trained:
-        parts.append(f"{count(trained)} training{'s' if trained > 1 else ''}")
+def _line(study: Study) -> list[str]:
+    parts = [study.paper, f"at {study.scale} scale", f"{len(study.inputs)} sets"]
+    if study.n_trainings:
+        parts.append(f"{count(study.n_trainings)} training{'s' if study.n_trainings > 1 else ''}")
     return parts
 
 
 def _sections(
-    document: Mapping[str, Any], pictures: Mapping[str, Picture], reports: tuple[str, ...], *, small_type: bool = True
+    study: Study, pictures: Mapping[str, Picture], reports: tuple[str, ...], *, small_type: bool = True
 ) -> tuple[Section, ...]:
     # The page tells evidence on its cards; Markdown has none.
-    found = [_conclusions(document, evidence=not small_type), _tables(document, small_type)]
-    names = [
-        f"{row.get('report')}_{row.get('figure')}"
-        for row in records(document.get("shown"))
-        if f"{row.get('report')}_{row.get('figure')}" in pictures
-    ]
+    found = [_conclusions(study, evidence=not small_type), _tables(study, small_type)]
+    names = [name for each in study.shown if (name := f"{each.report}_{each.figure}") in pictures]
     if names:
         found.append(
             Section(
@@ -160,19 +150,15 @@ def _sections(
                 parts=tuple(Part(name) for name in names),
             )
         )
-    return (*found, _inputs(document, reports))
+    return (*found, _inputs(study, reports))
 
 
-def _conclusions(document: Mapping[str, Any], *, evidence: bool) -> Section:
-    rows = tuple(
-        {
-            **row,
-            "measured": None if number(row.get("value")) is None else with_unit(row.get("value"), str(row.get("unit"))),
-            "interval": bounds_in(row.get("low"), row.get("high"), str(row.get("unit"))),
-            "evidence": one_line(row.get("evidence")),
-        }
-        for row in records(document.get("conclusions"))
-    )
+def _conclusions(study: Study, *, evidence: bool) -> Section:
+    rows = []
+    for each in study.conclusions:
+        value, interval = _measured(each)
+        shown = {"measured": value or None, "interval": interval, "evidence": one_line(each.evidence)}
+        rows.append({**vars(each), **shown})
     columns = (
         Column("name", "conclusion"),
         Column("place", "where"),
@@ -184,19 +170,19 @@ def _conclusions(document: Mapping[str, Any], *, evidence: bool) -> Section:
         key="conclusions",
         title="Conclusions",
         lead="What is claimed, and what became of it here.",
-        notes=(str(document.get("scale_note")), _RULE, *(str(note) for note in document.get("notes") or ())),
-        parts=(Part(table=Table("conclusions", "Conclusions", columns, rows)),),
+        notes=(study.scale_note, _RULE, *study.notes),
+        parts=(Part(table=Table("conclusions", "Conclusions", columns, tuple(rows))),),
     )
 
 
-def _tables(document: Mapping[str, Any], small_type: bool) -> Section:
+def _tables(study: Study, small_type: bool) -> Section:
     """What is printed stands beside ours in small type, or in parentheses where there is no such type."""
     parts = []
     printed = doubted = False
-    for comparison in records(document.get("comparisons")):
-        cells = records(comparison.get("cells"))
-        printed |= any(number(cell.get("printed")) is not None for cell in cells)
-        doubted |= any(number(cell.get("printed")) is not None and bool(cell.get("doubted")) for cell in cells)
+    for comparison in study.comparisons:
+        both = comparison.cells.filter(pl.col("printed").is_not_null())
+        printed |= both.height > 0
+        doubted |= bool(both["doubted"].any())
         parts.append(Part(_picture_name(comparison), _table(comparison, small_type)))
     return Section(
         key="tables",
@@ -209,21 +195,46 @@ def _tables(document: Mapping[str, Any], small_type: bool) -> Section:
     )
 
 
-def _table(comparison: Mapping[str, Any], small_type: bool) -> Table:
+def _picture_name(comparison: Comparison) -> str:
+    return f"{comparison.drawn}_{comparison.name}"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell of a comparison: its keys, ours with its spread, what is printed, and why ours is not there."""
+
+    keys: Mapping[str, str]
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    sd: float | None = None
+    printed: float | None = None
+    printed_sd: float | None = None
+    doubted: bool = False
+    not_run: str | None = None
+
+
+_FIGURES = tuple(each.name for each in fields(_Cell))[1:]
+
+
+def _cells(comparison: Comparison) -> list[_Cell]:
+    rows = comparison.cells.fill_nan(None).to_dicts()
+    return [_Cell(row, **{name: row[name] for name in _FIGURES if name in row}) for row in rows]
+
+
+def _table(comparison: Comparison, small_type: bool) -> Table:
     """Rows and columns by their keys, in the order in which cells first name them."""
-    down_names, across_names = comparison.get("rows") or (), comparison.get("columns") or ()
-    cells = records(comparison.get("cells"))
-    across = list(dict.fromkeys(_key(cell, across_names) for cell in cells))
-    down: dict[tuple[str, ...], dict[tuple[str, ...], Mapping[str, Any]]] = {}
+    cells, digits = _cells(comparison), comparison.digits
+    across = list(dict.fromkeys(_key(cell, comparison.columns) for cell in cells))
+    down: dict[tuple[str, ...], dict[tuple[str, ...], _Cell]] = {}
     for cell in cells:
-        down.setdefault(_key(cell, down_names), {})[_key(cell, across_names)] = cell
+        down.setdefault(_key(cell, comparison.rows), {})[_key(cell, comparison.columns)] = cell
     if set(across) <= down.keys():
         # The same things down and across, which then have one order.
         across = [key for key in down if key in across]
-    digits = int(number(comparison.get("digits")) or 0)
-    note = one_line(comparison.get("note"))
+    note = one_line(comparison.note)
     columns = (
-        *(Column(f"row{i}", str(name).replace("_", " ")) for i, name in enumerate(down_names)),
+        *(Column(f"row{i}", name.replace("_", " ")) for i, name in enumerate(comparison.rows)),
         *(
             Column(f"cell{j}", _SEPARATOR.join(key), sort=f"sort{j}", aside=f"printed{j}", absent="")
             for j, key in enumerate(across)
@@ -239,47 +250,46 @@ def _table(comparison: Mapping[str, Any], small_type: bool) -> Table:
             row |= {f"cell{j}": ours, f"printed{j}": printed, f"sort{j}": sort}
         rows.append(row)
     return Table(
-        str(comparison.get("name")),
-        str(comparison.get("title")),
+        comparison.name,
+        comparison.title,
         columns,
         tuple(rows),
-        file=str(comparison.get("name")),
+        file=comparison.name,
         note=note[:1].upper() + note[1:],
     )
 
 
-def _key(cell: Mapping[str, Any], names: Any) -> tuple[str, ...]:
-    return tuple(str(cell.get(name) or "—").replace("_", " ") for name in names)
+def _key(cell: _Cell, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(str(cell.keys.get(name) or "—").replace("_", " ") for name in names)
 
 
-def _shown(cell: Mapping[str, Any] | None, digits: int) -> tuple[str, str, float | None]:
+def _shown(cell: _Cell | None, digits: int) -> tuple[str, str, float | None]:
     """Ours with its spread, or its interval where it has no spread; what is printed; what the cell sorts by."""
     if cell is None:
         return "", "", None
-    shown = "" if number(cell.get("ours")) is None else decimal(cell.get("ours"), digits)
-    if number(cell.get("sd")) is not None:
-        shown += f" ± {decimal(cell.get('sd'), digits)}"
-    elif number(cell.get("low")) is not None:
-        shown += f" [{decimal(cell.get('low'), digits)}, {decimal(cell.get('high'), digits)}]"
+    shown = "" if cell.ours is None else decimal(cell.ours, digits)
+    if cell.sd is not None:
+        shown += f" ± {decimal(cell.sd, digits)}"
+    elif cell.low is not None:
+        shown += f" [{decimal(cell.low, digits)}, {decimal(cell.high, digits)}]"
     aside = ""
-    if number(cell.get("printed")) is not None:
-        spread = f" ± {decimal(cell.get('printed_sd'), digits)}" if number(cell.get("printed_sd")) is not None else ""
-        aside = f"{decimal(cell.get('printed'), digits)}{spread}"
-        aside += f"\N{NO-BREAK SPACE}{_DOUBTED}" if cell.get("doubted") else ""
-    if not shown and cell.get("not_run"):
-        shown = f"not run: {cell['not_run']}"
-    ours, printed = number(cell.get("ours")), number(cell.get("printed"))
-    return shown, aside, printed if ours is None else ours
+    if cell.printed is not None:
+        spread = "" if cell.printed_sd is None else f" ± {decimal(cell.printed_sd, digits)}"
+        aside = f"{decimal(cell.printed, digits)}{spread}"
+        aside += f"\N{NO-BREAK SPACE}{_DOUBTED}" if cell.doubted else ""
+    if not shown and cell.not_run:
+        shown = f"not run: {cell.not_run}"
+    return shown, aside, cell.printed if cell.ours is None else cell.ours
 
 
-def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
+def _inputs(study: Study, reports: tuple[str, ...]) -> Section:
     sets = tuple(
         {
-            **row,
-            "files": ", ".join(str(name) for name in row.get("files") or ()) or None,
-            "sha256": ", ".join(str(digest)[:12] for digest in row.get("sha256") or ()),
+            **vars(each),
+            "files": ", ".join(each.files) or None,
+            "sha256": ", ".join(digest[:12] for digest in each.sha256),
         }
-        for row in records(document.get("inputs"))
+        for each in study.inputs
     )
     of_sets = (
         Column("name", "set"),
@@ -288,12 +298,8 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         Column("sha256", "sha256"),
     )
     networks = tuple(
-        {
-            **row,
-            "network": str(row.get("network")),
-            "objectives": ", ".join(str(name).replace("_", " ") for name in row.get("objectives") or ()),
-        }
-        for row in records(document.get("networks"))
+        {**vars(each), "objectives": ", ".join(name.replace("_", " ") for name in each.objectives)}
+        for each in study.networks
     )
     of_networks = (
         Column("name", "name"),
@@ -304,7 +310,7 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         Column("seeds", "seeds", "count"),
         Column("n_trainings", "trainings", "count"),
     )
-    left_out = [f"{name}: {why}." for name, why in mapping(document, "absent").items()]
+    left_out = [f"{name}: {why}." for name, why in study.absent.items()]
     whole = [f"The whole reports lie in reports/: {', '.join(reports)}."] if reports else []
     return Section(
         key="inputs",
@@ -319,62 +325,40 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
     )
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from goldassay.report.report import Report
-
-    Cell = Mapping[str, Any]
-
 # Of fewer cells no scatter is drawn; of more names the last share a mark.
 _FEWEST, _MOST_NAMES = 4, 6
 # A ratio this far from one, or its inverse, has the full color.
 _FULL = 3.0
 
 
-def charts(document: Mapping[str, Any], reports: Mapping[str, Report]) -> dict[str, Chart]:
+def charts(study: Study, reports: Mapping[str, Report]) -> dict[str, Chart]:
     """The charts of the study's comparisons, and those that it shows of its reports."""
     found: dict[str, Chart] = {}
-    for comparison in records(document.get("comparisons")):
-        build = _BUILDERS.get(str(comparison.get("drawn")))
-        chart = build(comparison) if build is not None else None
-        if chart is not None:
-            name = f"{comparison.get('drawn')}_{comparison.get('name')}"
+    for comparison in study.comparisons:
+        if (build := _BUILDERS.get(comparison.drawn)) and (chart := build(comparison)):
+            name = _picture_name(comparison)
             found[name] = replace(chart, name=name)
-    for row in records(document.get("shown")):
-        report = reports.get(str(row.get("report")))
-        chart = report.charts.get(str(row.get("figure"))) if report is not None else None
-        if chart is not None:
-            name = f"{row.get('report')}_{chart.name}"
-            found[name] = replace(chart, name=name, title=str(row.get("title")))
+    for each in study.shown:
+        if each.report in reports and (chart := reports[each.report].charts.get(each.figure)):
+            name = f"{each.report}_{chart.name}"
+            found[name] = replace(chart, name=name, title=each.title)
     return found
 
 
-def _first_keys(comparison: Cell) -> tuple[str, str]:
-    down, across = (str((comparison.get(key) or ("",))[0]) for key in ("rows", "columns"))
-    return down, across
-
-
-def _printed(comparison: Cell) -> Chart | None:
+def _printed(comparison: Comparison) -> Chart | None:
     """A mark a cell that is printed and that we have."""
-    pairs = [
-        (cell, known)
-        for cell in records(comparison.get("cells"))
-        if (known := between(number(cell.get("printed")), number(cell.get("ours")))) is not None
-    ]
+    pairs = [(cell, known) for cell in _cells(comparison) if (known := between(cell.printed, cell.ours)) is not None]
     if len(pairs) < _FEWEST:
         return None
-    down = _first_keys(comparison)[0]
-    names = list(dict.fromkeys(str(cell.get(down)) for cell, _ in pairs))[:_MOST_NAMES]
-    labels = (*(comparison.get("rows") or ()), *(comparison.get("columns") or ()))
-    digits = int(number(comparison.get("digits")) or 0)
+    down, digits = comparison.rows[0], comparison.digits
+    names = list(dict.fromkeys(str(cell.keys[down]) for cell, _ in pairs))[:_MOST_NAMES]
     traces: dict[int, list[Point]] = {}
     for cell, (printed, ours) in pairs:
-        name = str(cell.get(down))
-        label = " · ".join(str(cell[key]) for key in labels)
+        name = str(cell.keys[down])
+        label = _SEPARATOR.join(str(cell.keys[key]) for key in (*comparison.rows, *comparison.columns))
         hover = f"{label}: printed {decimal(printed, digits)}, ours {decimal(ours, digits)}"
         low, high = _ends(cell, ours)
-        point = Point(printed, ours, hover, low, high, hollow=bool(cell.get("doubted")))
+        point = Point(printed, ours, hover, low, high, hollow=cell.doubted)
         traces.setdefault(names.index(name) if name in names else len(names), []).append(point)
     values = [
         value for points in traces.values() for p in points for value in (p.x, p.y, p.low, p.high) if value is not None
@@ -391,7 +375,7 @@ def _printed(comparison: Cell) -> Chart | None:
     )
     return Plot(
         name="",
-        title=f"{comparison.get('title')}: ours against printed",
+        title=f"{comparison.title}: ours against printed",
         caption="One mark a cell that is printed and that we have: the paper's figure across, ours up, with our "
         "interval, or one standard deviation over runs to either side. On the diagonal both are the same; hollow marks "
         "are cells that the paper itself contradicts.",
@@ -402,33 +386,30 @@ def _printed(comparison: Cell) -> Chart | None:
     )
 
 
-def _ends(cell: Cell, ours: float) -> tuple[float | None, float | None]:
-    low, high, sd = (number(cell.get(key)) for key in ("low", "high", "sd"))
-    if low is None or high is None:
-        return (None, None) if sd is None else (ours - sd, ours + sd)
-    return low, high
+def _ends(cell: _Cell, ours: float) -> tuple[float | None, float | None]:
+    if cell.low is None or cell.high is None:
+        return (None, None) if cell.sd is None else (ours - cell.sd, ours + cell.sd)
+    return cell.low, cell.high
 
 
-def _differences(comparison: Cell) -> Chart | None:
+def _differences(comparison: Comparison) -> Chart | None:
     """A group a measure, in it a dot with an interval for each way of training."""
-    down, across = _first_keys(comparison)
+    down, across = comparison.rows[0], comparison.columns[0]
     cells = [
-        (cell, known)
-        for cell in records(comparison.get("cells"))
-        if (known := between(*(number(cell.get(key)) for key in ("ours", "low", "high")))) is not None
+        (cell, known) for cell in _cells(comparison) if (known := between(cell.ours, cell.low, cell.high)) is not None
     ]
     if not cells:
         return None
-    names = list(dict.fromkeys(str(cell.get(across)) for cell, _ in cells))
+    names = list(dict.fromkeys(str(cell.keys[across]) for cell, _ in cells))
     groups: dict[str, list[DotRow]] = {}
     for cell, (ours, low, high) in cells:
-        measure = str(cell.get(down))
+        measure = str(cell.keys[down])
         hover = f"{measure}: {decimal(ours, 1)} {bounds(low, high, 1, 1.0)}"
-        dot = Dot(ours, hover, names.index(str(cell.get(across))), low, high)
+        dot = Dot(ours, hover, names.index(str(cell.keys[across])), low, high)
         groups.setdefault(measure, []).append(DotRow((dot,)))
     return Dots(
         name="",
-        title=str(comparison.get("title")),
+        title=comparison.title,
         caption="The difference from plain training in points, with its 95 % interval: a block a measure, a mark a way "
         "of training. An interval that holds 0, the dashed line, shows no change.",
         groups=tuple(DotGroup(name, tuple(rows)) for name, rows in groups.items()),
@@ -438,13 +419,13 @@ def _differences(comparison: Cell) -> Chart | None:
     )
 
 
-def _matrix(comparison: Cell) -> Chart | None:
+def _matrix(comparison: Comparison) -> Chart | None:
     """A matrix of ratios, a row and a column a class."""
-    down, across = _first_keys(comparison)
+    down, across = comparison.rows[0], comparison.columns[0]
     known = {
-        (str(cell.get(down)), str(cell.get(across))): (cell, ratio)
-        for cell in records(comparison.get("cells"))
-        if (ratio := number(cell.get("ours"))) is not None
+        (str(cell.keys[down]), str(cell.keys[across])): (cell, ratio)
+        for cell in _cells(comparison)
+        if (ratio := cell.ours) is not None
     }
     rows, columns = (list(dict.fromkeys(key[i] for key in known)) for i in (0, 1))
     columns = [name for name in rows if name in columns] + [name for name in columns if name not in rows]
@@ -452,14 +433,14 @@ def _matrix(comparison: Cell) -> Chart | None:
         return None
     cells = []
     for (row, column), (cell, ratio) in known.items():
-        low, high = number(cell.get("low")), number(cell.get("high"))
+        low, high = cell.low, cell.high
         strength = math.copysign(1.0 if ratio <= 0 else min(1.0, abs(math.log(ratio)) / math.log(_FULL)), ratio - 1)
         hover = f"{row}, {column}: {decimal(ratio)} {bounds(low, high, 2, 1.0)}".rstrip()
         framed = low is not None and high is not None and not low <= 1 <= high
         cells.append(MatrixCell(rows.index(row), columns.index(column), strength, decimal(ratio, 1), hover, framed))
     return Matrix(
         name="",
-        title=str(comparison.get("title")),
+        title=comparison.title,
         caption="Blue: more often on the same example than chance would have it; red: less often; the deeper the "
         "further from once. Framed cells are those whose 95 % interval leaves once out. Empty ones were not compared.",
         grids=(Grid("", tuple(rows), tuple(columns), tuple(cells)),),
@@ -467,7 +448,7 @@ def _matrix(comparison: Cell) -> Chart | None:
     )
 
 
-_BUILDERS: dict[str, Callable[[Cell], Chart | None]] = {
+_BUILDERS: dict[str, Callable[[Comparison], Chart | None]] = {
     "printed": _printed,
     "differences": _differences,
     "matrix": _matrix,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
+from goldassay.core.results import to_plain
 from goldassay.data.published_files import find_published
 from goldassay.runs.store import JOBS
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.progress import Steps
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.report.report import Report
 
 ScaleName = Literal["smoke", "desk", "paper"]
@@ -224,6 +225,85 @@ class NotRun:
     test: str
     why: str
     needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A network of a study.
+
+    Attributes:
+        name: What its runs call it.
+        network: Its kind.
+        configuration: Its settings.
+        precision: Of its numbers.
+        objectives: What was minimized.
+        seeds: How many.
+        n_trainings: With all of these.
+    """
+
+    name: str
+    network: str
+    configuration: str
+    precision: str
+    objectives: tuple[str, ...]
+    seeds: int
+    n_trainings: int
+
+
+@dataclass(frozen=True)
+class SetUsed:
+    """A dataset of a study, with its files."""
+
+    name: str
+    n_examples: int
+    files: tuple[str, ...]
+    sha256: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study's page shows.
+
+    Attributes:
+        title: Of the page.
+        study: Its name.
+        paper: Which paper.
+        scale: The size that was run.
+        scale_note: What that leaves out.
+        notes: What limits all of it.
+        absent: {set or model: why it was not there}.
+        not_run: What was neither trained nor tested.
+        conclusions: Of the paper, each with what became of it.
+        comparisons: Its tables beside ours.
+        shown: Pictures of reports.
+        n_trainings: How many.
+        models: What runs call them.
+        networks: What they are.
+        inputs: What was read.
+    """
+
+    title: str
+    study: str
+    paper: str
+    scale: str
+    scale_note: str
+    notes: tuple[str, ...]
+    absent: Mapping[str, str]
+    not_run: tuple[NotRun, ...]
+    conclusions: tuple[Conclusion, ...]
+    comparisons: tuple[Comparison, ...]
+    shown: tuple[Shown, ...]
+    n_trainings: int
+    models: tuple[str, ...]
+    networks: tuple[TrainedNetwork, ...]
+    inputs: tuple[SetUsed, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; of comparisons the printed cells that are not shown are left out."""
+        plain: dict[str, Any] = to_plain(self)
+        for each in plain["comparisons"]:
+            del each["unmatched"]
+        return plain
 
 
 @dataclass(frozen=True)

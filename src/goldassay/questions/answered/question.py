@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.core.document import Input
     from goldassay.core.settings import Settings
     from goldassay.core.verdicts import Verdict
     from goldassay.questions.board.scores import BoardScores
@@ -192,7 +193,7 @@ class _OfDataset:
 Sets = list[_OfDataset]
 
 
-def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequence[dict[str, Any]]]:
+def _read(given: Any, choice: RunChoice, settings: Settings) -> tuple[Sets, Sequence[Input]]:
     """Runs by dataset, whatever they lack as missing."""
     choice = replace(choice, missing="wrong", checkpoint=choice.checkpoint or "last")
     alone = given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.document import About
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.numbers import count, percent
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactSettings, Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
@@ -221,11 +222,7 @@ def report_of_mining(
         rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
     return report_of_finding(
         CHECK.measure(evidence, searched),
-        {
-            "name": train.name,
-            "label_names": list(searched.texts[0].section.prior),
-            "text_columns": list(train.text_columns),
-        },
+        About(name=train.name, label_names=tuple(searched.texts[0].section.prior), text_columns=train.text_columns),
         evidence.inputs,
         None if test is train else test.name,
         evidence.steps,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.document import FILE_NAME, TIMING_NAME, About
 from goldassay.core.finding import Finding
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from goldassay.core.document import Input
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
@@ -75,8 +76,8 @@ TESTED = ("test_support", "test_probability")
 
 def report_of_finding(
     finding: Finding,
-    dataset: Mapping[str, Any],
-    inputs: Sequence[Mapping[str, Any]],
+    dataset: About,
+    inputs: Sequence[Input],
     test: str | None,
     steps: Steps,
     settings: Settings,
@@ -108,7 +109,7 @@ def report_of_finding(
     document = {
         "questions": ["artifacts"],
         "verdicts": {"artifacts": finding.verdict.to_dict()},
-        "dataset": dict(dataset),
+        "dataset": dataset,
         "inputs": list(inputs),
         **({"data_notes": list(notes)} if notes else {}),
         "artifacts": found,
@@ -118,7 +119,7 @@ def report_of_finding(
             "verdicts": settings.verdicts.artifacts.model_dump(mode="json"),
         },
     }
-    title = f"Artifacts of {dataset['name']}" + ("" if test is None else f", tried on {test}")
+    title = f"Artifacts of {dataset.name}" + ("" if test is None else f", tried on {test}")
     framed = frame_findings(title, document, steps, settings)
     return compose_report(framed, tables, findings=[replace(finding, result=found)])
 
@@ -191,7 +192,7 @@ def report_of_subsets(
     findings = {
         "questions": ["artifacts"],
         "verdicts": {"artifacts": verdict.to_dict()},
-        "dataset": _dataset(test),
+        "dataset": About(name=test.name, label_names=test.label_names, text_columns=test.text_columns),
         "inputs": [*([] if train is None else [describe_input("train", train)]), describe_input("test", test)],
         "artifacts": found,
         "settings": {"patterns": {**mined_with, "label_counts": dict(_counted(patterns))}},
@@ -249,14 +250,6 @@ def _sample(
                 }
             )
     return tuple(rows)
-
-
-def _dataset(dataset: Dataset) -> dict[str, Any]:
-    return {
-        "name": dataset.name,
-        "label_names": list(dataset.label_names),
-        "text_columns": list(dataset.text_columns),
-    }
 
 
 def _counted(patterns: PatternTable) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import About, Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import ArtifactSettings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.streaming import PatternFile
@@ -211,11 +212,7 @@ def mine_files(
                 ),
                 *left_out_doubts(tried),
             ]
-            about = {
-                "name": train.name,
-                "label_names": label_names,
-                "text_columns": list(train.text_columns),
-            }
+            about = About(name=train.name, label_names=tuple(label_names), text_columns=train.text_columns)
             report = report_of_finding(
                 answer(searched, train.text_columns, clusters, settings.verdicts.artifacts, doubts),
                 about,
@@ -270,21 +267,21 @@ class _Corpus:
         resolved = self.resolved
         return Spooled(self.spool, resolved.labels, resolved.label_names, self.name, resolved.text_columns, self.values)
 
-    def about_input(self) -> dict[str, Any]:
+    def about_input(self) -> Input:
         """What the report says of where it came from, as of a dataset in memory."""
         resolved = self.resolved
-        return {
-            "role": "train",
-            "name": self.name,
-            "sha256": [sha256_of(path) for path in self.paths],
-            "files": [path.name for path in self.paths],
-            "n_rows": int(resolved.n_rows[resolved.labels >= 0].sum()),
-            "n_read": resolved.n_read,
-            "format": reader_for(self.paths[0], self.file_format).name,
-            "roles": dict(resolved.roles),
-            "decisions": list(resolved.decisions),
-            "dropped": dict(resolved.dropped),
-        }
+        return Input(
+            role="train",
+            name=self.name,
+            sha256=tuple(sha256_of(path) for path in self.paths),
+            files=tuple(path.name for path in self.paths),
+            n_rows=int(resolved.n_rows[resolved.labels >= 0].sum()),
+            n_read=resolved.n_read,
+            format=reader_for(self.paths[0], self.file_format).name,
+            roles=dict(resolved.roles),
+            decisions=tuple(resolved.decisions),
+            dropped=dict(resolved.dropped),
+        )
 
     def mined(
         self, labels: NDArray[np.int32], out: Path, bound: MemoryBound, progress: Progress = silent

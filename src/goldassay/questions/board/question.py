@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.document import About
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
@@ -197,7 +198,7 @@ def report_board(
     result = finding.result
     findings = {
         "questions": ["board", *(() if discounted is None else ("discount",))],
-        "dataset": {"name": scores.name, "n_test": found.ranking.n_items, "n_systems": len(scores.systems)},
+        "dataset": About(name=scores.name, n_test=found.ranking.n_items, n_systems=len(scores.systems)),
         "inputs": list(scores.inputs),
         "board": result,
         **({} if discounted is None else {"discount": discounted}),

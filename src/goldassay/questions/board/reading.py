@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
@@ -27,12 +28,12 @@ from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
-from goldassay.runs import Runs
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
+from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, STATUSES
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
                 f"right answers; {_name_columns(place)}",
             )  # fmt: skip
         if cells is not None:
-            described = {"role": "board", "name": name_of(place), **_files(place)}
+            described = _described(place)
             return _of_cells(cells, name_of(place), described, missing, scale)
         try:
             return _of_runs(table, choice, clusters, missing)
@@ -91,7 +92,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
     elif not _holds_runs(alone):
         cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
         if cells is not None:
-            described = {"role": "board", "name": "table in memory", "files": [], "sha256": []}
+            described = Input("board", "table in memory", (), ())
             return _of_cells(cells, "board", described, missing, scale)
     return _of_runs(table, choice, clusters, missing)
 
@@ -129,20 +130,20 @@ def _in_place(
     return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines), None
 
 
-def _files(place: Path) -> dict[str, Any]:
+def _described(place: Path) -> Input:
     files = [place] if place.is_file() else sorted(file for file in place.rglob("*.json") if file.is_file())
-    shown = [file.name if place.is_file() else str(file.relative_to(place)) for file in files]
-    return {"files": shown, "sha256": [sha256_of(file) for file in files]}
+    shown = tuple(file.name if place.is_file() else str(file.relative_to(place)) for file in files)
+    return Input("board", name_of(place), tuple(map(sha256_of, files)), shown)
 
 
 def _of_cells(
     cells: Cells,
     name: str,
-    described: dict[str, Any],
+    described: Input,
     missing: Missing,
     scale: tuple[float, float] | None,
 ) -> BoardScores:
-    described = {**described, "n_rows": int(cells.items.size)}
+    described = replace(described, n_rows=int(cells.items.size))
     notes = cells.notes if scale is None else [*cells.notes, _describe_scale(scale)]
     answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
     board = in_common(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.answered.degenerate import Given
+    from goldassay.core.document import Input
     from goldassay.questions.discount.matching import Answered
     from goldassay.runs.kinds.board_tables import Cells
     from goldassay.runs.statuses import Missing
@@ -59,7 +60,7 @@ class BoardScores:
     scores: tuple[NDArray[np.float64], ...]
     items: NDArray[np.str_]
     clusters: NDArray[np.int64] | None
-    inputs: tuple[dict[str, Any], ...]
+    inputs: tuple[Input, ...]
     notes: tuple[str, ...] = ()
     answered: tuple[Answered, ...] = ()
     other_rule: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
@@ -80,7 +81,7 @@ def in_common(
     scores: Sequence[NDArray[np.float64]],
     items: NDArray[np.str_],
     clusters: NDArray[np.int64] | None,
-    inputs: Sequence[dict[str, Any]],
+    inputs: Sequence[Input],
     notes: Sequence[str],
     missing: Missing,
     answered: Sequence[Answered],

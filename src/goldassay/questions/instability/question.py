@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.document import Input
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
@@ -274,17 +275,17 @@ def _scored(curve: Curves) -> str:
     return curve.dataset if curve.metric == UNNAMED_METRIC else f"{curve.dataset}, {curve.metric}"
 
 
-def _describe_files(path: str | os.PathLike[str], curves: Sequence[Curves]) -> dict[str, Any]:
+def _describe_files(path: str | os.PathLike[str], curves: Sequence[Curves]) -> Input:
     place = Path(path)
     files = sorted({Path(file) for curve in curves for file in curve.files})
     own = [file for file in files if file == place or place in file.parents]
-    return {
-        "role": "runs",
-        "name": place.name,
-        "sha256": [sha256_of(file) for file in own],
-        "files": [file.name if file == place else str(file.relative_to(place)) for file in own],
-        "format": ", ".join(sorted({curve.format for curve in curves})),
-    }
+    return Input(
+        role="runs",
+        name=place.name,
+        sha256=tuple(sha256_of(file) for file in own),
+        files=tuple(file.name if file == place else str(file.relative_to(place)) for file in own),
+        format=", ".join(sorted({curve.format for curve in curves})),
+    )
 
 
 class _Instability:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.document import About
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
@@ -70,7 +71,7 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     findings = {
         "questions": ["leakage"],
         "verdicts": {"leakage": verdict},
-        "dataset": {"name": ", ".join(documents)},
+        "dataset": About(name=", ".join(documents)),
         "settings_file": first.get("settings_file"),
         "inputs": [each for document in documents.values() for each in document["inputs"]],
         "leakage": result,

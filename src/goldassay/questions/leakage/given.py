@@ -23,9 +23,9 @@ from goldassay.questions.leakage.partial_input import (
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
 from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
-from goldassay.runs import Runs
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.missing import on_same_items
+from goldassay.runs.runs import Runs
 from goldassay.runs.sidecar import read_embeddings, read_relevances
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.core.document import Input
+    from goldassay.data.dataset import Dataset
     from goldassay.runs.run_parts import Slice
 
 
@@ -61,7 +62,7 @@ class GivenEvidence:
 
 def from_runs(
     given: GivenEvidence, train: Any, test: Any, columns: str | Mapping[str, str] | None
-) -> tuple[PartialInputRuns, list[dict[str, Any]]]:
+) -> tuple[PartialInputRuns, list[Input]]:
     """Read and fit together what was made elsewhere.
 
     Args:
@@ -275,7 +276,7 @@ def _probabilities(
 
 def from_arrays(
     given: GivenEvidence, train: Any, test: Any, columns: str | Mapping[str, str] | None
-) -> tuple[PartialInputRuns, list[dict[str, Any]]]:
+) -> tuple[PartialInputRuns, list[Input]]:
     """Read embeddings and probabilities, and fit them to the rows of the test set, by example id or by order.
 
     Probabilities of all labels name a label, so that everything is measured that predictions tell; those of the right

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.data import parse_columns
-from goldassay.data.kinds import (
-    CHOICES,
-    DATA_KINDS,
-    PREFERENCES,
-    Choices,
-    JudgedPairs,
-    LabelledTexts,
-    Preferences,
-    read_items,
-    recognize,
-)
+from goldassay.data.kinds import DATA_KINDS, read_items
+from goldassay.data.kinds.choices import Choices
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.judgments import JudgedPairs
+from goldassay.data.kinds.labelled_texts import LabelledTexts
+from goldassay.data.kinds.preferences import Preferences
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import Source, open_source
+from goldassay.data.roles import parse_columns
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.stats.clusters import Clusters, cluster_rows
@@ -31,7 +28,10 @@ from goldassay.stats.clusters import Clusters, cluster_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data.kinds import ChoiceItems, ItemKind, Match, Recognition
+    from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.item_kinds import ItemKind
+    from goldassay.data.kinds.kind import Match
+    from goldassay.data.kinds.recognition import Recognition
 
 _COLUMNS_OF = {
     CHOICES.name: "choices=NAME,answer=NAME",
@@ -57,7 +57,7 @@ class Posed:
 
     train: ChoiceItems | None
     test: ChoiceItems
-    inputs: tuple[dict[str, Any], ...]
+    inputs: tuple[Input, ...]
 
     @property
     def parts(self) -> tuple[ChoiceItems, ...]:
@@ -176,20 +176,20 @@ def _read(source: Source, match: Match, reading: ItemReading) -> ChoiceItems:
     return items
 
 
-def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
+def _described(role: str, items: ChoiceItems) -> Input:
     unused = items.problems.filter(~pl.col("used"))
-    return {
-        "role": role,
-        "name": items.name,
-        "files": [file.name for file in items.files],
-        "sha256": [file.sha256 for file in items.files],
-        "n_rows": len(items),
-        "n_read": len(items) + unused.height,
-        "format": items.kind.name,
-        "roles": {},
-        "decisions": list(items.decisions),
-        "dropped": dict(unused["reason"].value_counts(sort=True).iter_rows()),
-    }
+    return Input(
+        role=role,
+        name=items.name,
+        files=tuple(file.name for file in items.files),
+        sha256=tuple(file.sha256 for file in items.files),
+        n_rows=len(items),
+        n_read=len(items) + unused.height,
+        format=items.kind.name,
+        roles={},
+        decisions=tuple(items.decisions),
+        dropped=dict(unused["reason"].value_counts(sort=True).iter_rows()),
+    )
 
 
 def item_clusters(items: ChoiceItems, by: str = AUTO) -> Clusters:

@@ -11,13 +11,14 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.document import About
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
-from goldassay.data.kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
 from goldassay.questions.leakage.choices import LEAST_APART
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.probes import choice_hits, read_parts
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
-    from goldassay.data.kinds import ChoiceItems, ItemKind
+    from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.readers.rule_effects import RuleEffect
     from goldassay.report.report import Report
 
@@ -143,12 +145,7 @@ def suggest_item_rewrites(
     )
     findings = {
         "questions": ["leakage"],
-        "dataset": {
-            "name": items.name,
-            "kind": kind.name,
-            "most_choices": int(items.sizes.max()),
-            "n_test": len(items),
-        },
+        "dataset": About(name=items.name, kind=kind.name, most_choices=int(items.sizes.max()), n_test=len(items)),
         "inputs": list(posed.inputs),
         "leakage": result,
         "settings": {"seed": settings.seed, "condition": kind.alone, "shares": list(shares)},

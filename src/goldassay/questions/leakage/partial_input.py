@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.core.document import Input
     from goldassay.core.progress import Progress
-    from goldassay.data import Dataset
-    from goldassay.data.kinds import ItemKind
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
     from goldassay.runs.sidecar import Relevances
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.detection import KindLimit, Planting, Shape
@@ -154,7 +155,7 @@ class PartialInputRuns:
     about: str = ""
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    inputs: tuple[Mapping[str, Any], ...] = ()
+    inputs: tuple[Input, ...] = ()
     splits: tuple[Split, ...] = ()
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.document import About
 from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.report.report import Report
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
     from goldassay.stats.effects import ReaderPredictions
 
 # Columns of the table of examples that every audit has of itself.
@@ -142,15 +143,16 @@ def _report(
     document = {
         "questions": ["leakage"],
         "verdicts": {"leakage": finding.verdict.to_dict()},
-        "dataset": {
-            "name": found.name,
-            "label_names": list(found.label_names),
-            **({} if found.kind is None else {"kind": found.kind.name, "most_choices": len(found.label_names)}),
-            **({} if found.train is None else {"n_train": len(found.train)}),
-            "n_test": found.gold.size,
-            "text_columns": [] if found.test is None else list(found.test.text_columns),
-            "conditions": list(found.conditions),
-        },
+        "dataset": About(
+            name=found.name,
+            label_names=found.label_names,
+            kind=None if found.kind is None else found.kind.name,
+            most_choices=None if found.kind is None else len(found.label_names),
+            n_train=None if found.train is None else len(found.train),
+            n_test=found.gold.size,
+            text_columns=() if found.test is None else found.test.text_columns,
+            conditions=tuple(found.conditions),
+        ),
         "inputs": list(found.inputs) or evidence.inputs,
         "clusters": describe_clusters(found.grouping),
         "data_notes": [

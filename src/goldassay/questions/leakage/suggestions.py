@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.artifacts import pattern_features
 from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.document import About
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps, silent
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.report.report import Report
 
@@ -106,7 +107,13 @@ def study_rewrites(
     )
     findings = {
         "questions": ["leakage"],
-        "dataset": _dataset(training, evaluation),
+        "dataset": About(
+            name=training.name,
+            label_names=training.label_names,
+            text_columns=training.text_columns,
+            n_train=len(training),
+            n_test=None if evaluation is None else len(evaluation),
+        ),
         "inputs": [describe_input("train", training)]
         + ([] if evaluation is None else [describe_input("test", evaluation)]),
         "leakage": result,
@@ -116,16 +123,6 @@ def study_rewrites(
     framed = frame_findings(title, findings, steps, settings)
     finding = Finding("leakage", None, result=result)
     return compose_report(framed, {"rows": table, "after_dropping": found.after_dropping}, findings=[finding])
-
-
-def _dataset(train: Dataset, test: Dataset | None) -> dict[str, Any]:
-    return {
-        "name": train.name,
-        "label_names": list(train.label_names),
-        "text_columns": list(train.text_columns),
-        "n_train": len(train),
-        **({} if test is None else {"n_test": len(test)}),
-    }
 
 
 def _reasons(table: pl.DataFrame, role: str, patterns: PatternTable) -> pl.Series:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import Input
 from goldassay.core.errors import InputError
-from goldassay.data import parse_columns
-from goldassay.data.column_names import ASKED, FREE_ANSWERS, normalized
+from goldassay.data.column_names import ASKED, FREE_ANSWERS, normalized, parse_columns
 from goldassay.data.fields import with_keys
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
+from goldassay.data.roles import parse_columns
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.kernels.words import readings_of
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
@@ -30,8 +31,8 @@ from goldassay.stats.clusters import Clusters, cluster_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goldassay.data import Dataset
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.table import Table
 
 _PASSAGES = ("passage", "context", "paragraph", "article")
@@ -91,7 +92,7 @@ class TestItems:
     name: str
     items: tuple[Item, ...]
     clusters: Clusters
-    described: dict[str, Any]
+    described: Input
     files: tuple[Path, ...]
     decisions: tuple[str, ...]
     dataset: Dataset | None = None
@@ -193,7 +194,7 @@ def read_items(
     return items_of_dataset(source.labelled(columns), clusters, place)
 
 
-def items_of_choices(items: ChoiceItems, described: dict[str, Any], clusters: str, place: Any = None) -> TestItems:
+def items_of_choices(items: ChoiceItems, described: Input, clusters: str, place: Any = None) -> TestItems:
     """Items with choices, or preferences."""
     found = []
     is_preference = items.kind.name == "preference"
@@ -287,13 +288,18 @@ def _of_answers(
         joined = cluster_rows({each: value_codes(frame[each]) for each in names}, len(found), chosen=True)
     else:
         joined = cluster_rows({passage or question: value_codes(normalized_texts(shared))}, len(found))
-    described = {
-        "role": "test", "name": name, "files": [file.name for file in table.files],
-        "sha256": [file.sha256 for file in table.files], "n_rows": len(found), "n_read": frame.height,
-        "format": table.format, "roles": {"question": "+".join(asked_in), "answer": answer},
-        "decisions": [decision],
-        "dropped": {},
-    }  # fmt: skip
+    described = Input(
+        role="test",
+        name=name,
+        sha256=tuple(file.sha256 for file in table.files),
+        files=tuple(file.name for file in table.files),
+        n_rows=len(found),
+        n_read=frame.height,
+        format=table.format,
+        roles={"question": "+".join(asked_in), "answer": answer},
+        decisions=(decision,),
+        dropped={},
+    )
     return TestItems(name, tuple(found), joined, described, _files(place), (decision,))
 
 
@@ -382,7 +388,7 @@ def items_of_dataset(dataset: Dataset, clusters: str, place: Any = None) -> Test
         raise InputError("there are no rows", file=dataset.source, mend="give a test set with texts")
     joined = example_clusters(dataset, clusters)
     described = describe_input("test", dataset)
-    return TestItems(dataset.name, found, joined, described, _files(place), tuple(described.get("decisions") or ()),
+    return TestItems(dataset.name, found, joined, described, _files(place), described.decisions or (),
         dataset if dataset.label_names else None,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.document import About, Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.report.report import Report
@@ -164,18 +165,18 @@ def report_overlap(
     findings: dict[str, Any] = {
         "questions": ["overlap"],
         "verdicts": {"overlap": found.verdict.to_dict()},
-        "dataset": {"name": items.name, "n_test": len(items.items)},
+        "dataset": About(name=items.name, n_test=len(items.items)),
         "inputs": [
             items.described,
-            {
-                "role": "corpus",
-                "name": result.corpus,
-                "files": [file.name for file in found.corpus.files],
-                "sha256": [],
-                "n_rows": result.n_documents,
-            },
+            Input(
+                role="corpus",
+                name=result.corpus,
+                files=tuple(file.name for file in found.corpus.files),
+                sha256=(),
+                n_rows=result.n_documents,
+            ),
             *(describe_runs(path) for path in _paths(choice.runs)),
-            *({**describe_runs(path), "role": "board"} for path in _paths(choice.board)),
+            *(replace(describe_runs(path), role="board") for path in _paths(choice.board)),
         ],
         "clusters": describe_clusters(items.clusters),
         "overlap": result,
