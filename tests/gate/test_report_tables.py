@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.core.document import PatternSettings, PatternsSaid
+from goldassay.core.document import PatternSettings, StoredPatterns
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBER, NUMBERS, TEXT, TEXTS, WHOLE, WHOLES, Kind, read_table, table_schema
 from goldassay.view.marking import Patterns
@@ -89,7 +89,7 @@ def test_patterns_that_are_not_in_their_table_are_refused(tmp_path: Path) -> Non
     told = {"pattern": ["not"], "label": ["no"], "probability": [0.9], "support": [9], "tokens": [["not"]]}
     gaps = pl.Series("gaps", [[]], dtype=pl.List(pl.Int8))
     pl.DataFrame({**told, "gaps": gaps}).write_parquet(tmp_path / "tables" / "patterns.parquet")
-    said = PatternsSaid(applies_to="text", settings=PatternSettings(tokenizer="whitespace"))
+    said = StoredPatterns(applies_to="text", settings=PatternSettings(tokenizer="whitespace"))
     patterns = Patterns.of(tmp_path, said)
     rows = [{"example_id": "a", "text": "do not"}, {"example_id": "b", "text": "do"}]
     assert [held.pattern for held in patterns.held(rows[:1])[0]] == ["not"]

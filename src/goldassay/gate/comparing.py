@@ -53,7 +53,7 @@ def compare_lists(listing: Listing, before: StoredReport, after: StoredReport) -
     All things are taken where both reports have them; else those that the reports name themselves: what is gone then
     may just have lost its rank.
     """
-    found = [listing.read(report.plain, report.folder) for report in (before, after)]
+    found = [listing.read(report.document, report.folder) for report in (before, after)]
     if found[0] is None or found[1] is None:
         return None
     if found[0].complete is not None and found[1].complete is not None:
@@ -201,7 +201,7 @@ def shared_examples(before: StoredReport, after: StoredReport) -> Examples | Non
 
 
 def _test_files(report: StoredReport) -> list[str]:
-    return [digest for each in report.document.inputs_of("test") for digest in each.sha256]
+    return [digest for each in report.parsed.inputs_of("test") for digest in each.sha256]
 
 
 def _table(report: StoredReport) -> pl.DataFrame | None:
@@ -255,7 +255,7 @@ def check_comparable(before: StoredReport, after: StoredReport) -> None:
             file=after.path,
             mend="compare two reports of the same command",
         )
-    first, second = before.document, after.document
+    first, second = before.parsed, after.parsed
     for one, other, what in (
         (first.label_names, second.label_names, "labels"),
         (first.text_columns, second.text_columns, "texts"),
@@ -271,7 +271,7 @@ def check_comparable(before: StoredReport, after: StoredReport) -> None:
 
 def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
     """What makes a change mean less than it seems: other commands, other versions, other data, other settings."""
-    one, other = before.document, after.document
+    one, other = before.parsed, after.parsed
     found = []
     commands = [each.command for each in (one, other)]
     if commands[0] != commands[1]:
@@ -287,7 +287,7 @@ def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
             f"{other.goldassay_version}: a change may be one of method."
         )
     found += _data(one, other)
-    changed = _settings(before.plain, after.plain)
+    changed = _settings(before.document, after.document)
     if changed:
         more = f" and {len(changed) - _MOST_SETTINGS} more" if len(changed) > _MOST_SETTINGS else ""
         found.append(f"The settings differ: {'; '.join(changed[:_MOST_SETTINGS])}{more}.")
@@ -306,7 +306,7 @@ def compared_figures(report: StoredReport) -> list[Figure]:
 
 def same_test_set(before: StoredReport, after: StoredReport) -> bool | None:
     """Whether both evaluate on the same file; None where a report names none."""
-    one, other = (_files(report.document, "test") for report in (before, after))
+    one, other = (_files(report.parsed, "test") for report in (before, after))
     return one == other if one and other else None
 
 

@@ -43,23 +43,23 @@ class StoredReport:
 
     Attributes:
         path: Its report.json.
-        plain: What that holds, as plain data.
+        document: What that holds, as plain data.
         finished: When it was made, by the clock in timing.json; "" where that file is missing.
     """
 
     path: Path
-    plain: dict[str, Any]
+    document: dict[str, Any]
     finished: str = ""
 
     @cached_property
-    def document(self) -> Document:
+    def parsed(self) -> Document:
         """The same, typed."""
-        return Document.model_validate(self.plain)
+        return Document.model_validate(self.document)
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """Its figures, in its order."""
-        return tuple(Figure.from_dict(row) for row in self.plain["figures"])
+        return tuple(Figure.from_dict(row) for row in self.document["figures"])
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -69,7 +69,7 @@ class StoredReport:
     @property
     def stated(self) -> dict[str, Verdict]:
         """The same with the questions that were not asked."""
-        return self.document.verdicts or {}
+        return self.parsed.verdicts or {}
 
     @property
     def folder(self) -> Path:
@@ -79,11 +79,11 @@ class StoredReport:
     @property
     def title(self) -> str:
         """What it is about."""
-        return self.document.title
+        return self.parsed.title
 
     def describe(self) -> Side:
         """Which report it is."""
-        own = self.document
+        own = self.parsed
         return Side(str(self.path), own.title, own.goldassay_version, own.digest, self.finished)
 
 
@@ -121,7 +121,7 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
         raise InputError("has no digest, so that nobody can tell whether it was edited", file=file, mend=_AGAIN)
     report = StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
     try:
-        _ = report.document
+        _ = report.parsed
     except ValidationError as invalid:
         first = invalid.errors()[0]
         raise InputError(

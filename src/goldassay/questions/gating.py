@@ -84,7 +84,7 @@ def check(
     )
     read = [_stored(each) for each in several]
     # Named twice, as a folder and as the file in it, is judged once.
-    distinct = {(report.path.resolve(), report.document.digest): report for report in read}
+    distinct = {(report.path.resolve(), report.parsed.digest): report for report in read}
     return check_reports(list(distinct.values()), demands, file)
 
 

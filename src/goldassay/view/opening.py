@@ -146,7 +146,7 @@ def open_workbench(
         OutputError: The file of decisions is a folder, or within one that is not there and cannot be made.
     """
     stored = read_report(report)
-    if stored.document.judgments and not (stored.folder / "tables" / "examples.parquet").exists():
+    if stored.parsed.judgments and not (stored.folder / "tables" / "examples.parquet").exists():
         by_item = stored.folder / "tables" / "judged_items.csv"
         look = (
             f"open {by_item}: the verdicts of each judge on each item, in either order"
@@ -156,8 +156,8 @@ def open_workbench(
         raise InputError(
             "a report on judgments has verdicts, and no texts to look through", file=stored.folder, mend=look
         )
-    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.document.text_columns)
-    place, note = _dataset(stored.document, stored.folder, dataset, table)
+    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.parsed.text_columns)
+    place, note = _dataset(stored.parsed, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     locked = ""
     if file is not None:
@@ -167,7 +167,7 @@ def open_workbench(
             )
         locked = _why_locked(file) if deciding else ""
     details = Details(stored.folder / "tables")
-    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, place, note)
+    bench = Workbench(stored.title, stored.folder, stored.parsed, table, Selector(table), file, details, place, note)
     bench.locked = locked
     bench.notes = bench._with_own()
     if file is not None and file.exists():

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import PatternTable
-from goldassay.cli.artifacts import _tell
+from goldassay.cli.artifacts import _describe_mined
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
@@ -82,7 +82,7 @@ class TestMining:
         note = next(note for part in report.sections for note in part.notes if "stand for themselves" in note)
         assert f"{n_unfolded} of the strongest 5 stand for themselves" in note
         assert states(note, n_left, "weaker ones", "not folded")
-        _tell(result, None)
+        _describe_mined(result, None)
         first = capsys.readouterr().out.splitlines()[0]
         assert states(first, n_unfolded, "stand for themselves", n_left, "weaker ones")
 

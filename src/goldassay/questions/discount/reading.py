@@ -97,7 +97,7 @@ def read_bits(report: str | os.PathLike[str], part: str | None = None) -> Shortc
         tuple(table["example_id"].cast(pl.String).to_list()),
         tuple(table["label"].cast(pl.String).to_list()) if "label" in table.columns else None,
         found[best],
-        _clusters(table, stored.document.cluster_columns),
+        _clusters(table, stored.parsed.cluster_columns),
         {name: bits for name, bits in found.items() if name != best},
     )
 
