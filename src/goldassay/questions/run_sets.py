@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.runs.run_parts import Columns, Outputs, Slice
     from goldassay.data.dataset import Dataset
-    from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Outputs, Slice
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 

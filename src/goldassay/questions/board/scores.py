@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.answered.degenerate import Given
     from goldassay.core.document import Input
+    from goldassay.questions.answered.degenerate import Given
     from goldassay.questions.discount.matching import Answered
     from goldassay.runs.kinds.board_tables import Cells
     from goldassay.runs.statuses import Missing
