@@ -83,7 +83,6 @@ def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
     assert verdict["verdict"] != "sound"
 
 
-@pytest.mark.parametrize("train", [None, 800])
 @pytest.mark.slow
 def test_clean_items_are_sound() -> None:
     assert goldassay.audit(made(4000, 0.0, 0)).verdicts["artifacts"]["verdict"] == "sound"
