@@ -382,7 +382,7 @@ def test_systems_with_the_same_scores_are_named() -> None:
     scores[2] = scores[1]
     found = board_of(goldassay.rank_systems(wide(scores)))
     assert [row["same_as"] for row in found["systems"]] == ["", "", "beta"]
-    assert "gamma scores as beta on every item." in found["sentences"]
+    assert [each["system"] for each in found["degenerate"]] == ["beta", "gamma"]
     every = board_of(goldassay.rank_systems(wide(np.stack([scores[0]] * 3))))
     assert every["lead"] is None
     assert "All systems score alike on every item." in every["sentences"]
