@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The everyday specimens are small: an audit of a whole one takes three times as long.
 FLAWED: list[Any] = [{"size": 6000, "seed": 0}]
-CLEAN: list[Any] = [{"size": 3000, "seed": 0, "test_size": 5000}]
+CLEAN: list[Any] = [{"size": 6000, "seed": 0, "test_size": 5000}]
 WHOLE = [pytest.param({"seed": seed}, marks=pytest.mark.slow) for seed in range(5)]
 
 
