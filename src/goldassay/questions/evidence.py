@@ -487,7 +487,9 @@ class Evidence:
 
     def measured(self, texts: Sequence[Described]) -> SearchedTexts:
         """What guessing by the patterns of searched texts gains, and which of these is shown."""
-        return SearchedTexts.of(texts, self.clusters.codes_if_any, self.settings)
+        codes = self.clusters.codes_if_any
+        with self.steps.step("planting cues in texts"):
+            return SearchedTexts.of(texts, codes, self.settings)
 
     @cached_property
     def readers(self) -> PartialInputRuns:

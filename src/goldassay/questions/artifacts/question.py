@@ -324,8 +324,9 @@ def mine(evidence: Evidence, bounds: Bounds = DEFAULT, condition: str | None = N
     roles = dataset.text_columns if bounds.text is None else (bounds.text,)
     with evidence.steps.step("mining patterns") as progress:
         found = [evidence.search(replace(bounds, text=role), progress) for role in roles]
-        searched = evidence.measured([each.described for each in found])
-        shown = next(each for each in found if each.described is searched.texts[0])
+    searched = evidence.measured([each.described for each in found])
+    shown = next(each for each in found if each.described is searched.texts[0])
+    with evidence.steps.step("mining patterns"):
         by_value, skipped = _mined_by_value(parts, replace(bounds, text=shown.described.section.applies_to))
     return MinedArtifacts(
         shown.mined,
