@@ -78,3 +78,19 @@ def test_counts_are_those_of_regular_expressions(texts: list[str]) -> None:
 def test_letters_of_one_case_tell_only_lengths_repeats_and_order(text: str) -> None:
     other = text.translate(str.maketrans("abcdefgh", "qrstuvwx"))
     assert form(text) == form(other)
+
+
+@pytest.mark.parametrize(("n", "said"), [(9, 9), (10, 30), (15, 30), (16, 40), (31, 40), (32, 50)])
+def test_counts_above_nine_are_powers_of_two(n: int, said: int) -> None:
+    assert f"formhx{said}" in form("," * n).split(" ")
+
+
+@pytest.mark.parametrize(
+    ("character", "said"),
+    [
+        ("A", "capital"), ("a", "small"), ("\u4e2d", "small"), ("7", "digit"), ("\t", "space"), ("", "none"),
+        ("\u00bf", "codec2bf"),
+    ],
+)  # fmt: skip
+def test_the_first_and_the_last_character_are_given_by_their_class(character: str, said: str) -> None:
+    assert {f"formux{said}", f"formvx{said}"} <= set(form(character).split(" "))
