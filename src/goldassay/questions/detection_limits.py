@@ -19,6 +19,7 @@ from goldassay.stats.detection import (
     N_COPIES,
     RARE_SHARE,
     ROWS_FOR_MANY_WORDS,
+    ROWS_OF_ALL_FOLDS,
     Cell,
     KindLimit,
     doses_for,
@@ -108,15 +109,17 @@ class ReadText:
         """The limit of detection of each kind of cue in this text.
 
         Words are counted, and few texts need to be read anew for them. Form and two words that tell together are read
-        in fewer rows, and of several folds in one.
+        in fewer rows, and of several folds in one; form in all of them where rows are few.
 
         Args:
             effects: Of all readers of this text.
             seed: Of what is planted and of the readers.
         """
         words = find_limits(self._planted(MOST_ROWS, seed, whole=True), effects, seed, ("word",))
-        others = find_limits(self._planted(FEW_ROWS, seed, whole=False), effects, seed, ("form", "together"))
-        found = {each.kind: each for each in (*words, *others)}
+        few = self.codes.size <= ROWS_OF_ALL_FOLDS
+        forms = find_limits(self._planted(FEW_ROWS, seed, whole=few), effects, seed, ("form",))
+        pairs = find_limits(self._planted(FEW_ROWS, seed, whole=False), effects, seed, ("together",))
+        found = {each.kind: each for each in (*words, *forms, *pairs)}
         return tuple(found[kind.name] for kind in KINDS if kind.name in found)
 
     def _planted(self, most: int, seed: int, *, whole: bool) -> PlantedRows:

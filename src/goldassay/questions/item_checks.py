@@ -15,7 +15,6 @@ from goldassay.questions.example_clusters import NONE
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
-from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
@@ -44,9 +43,9 @@ class _Artifacts:
     def run(self, evidence: ItemEvidence) -> Finding:
         """Judge what patterns of the choices gain over guessing."""
         posed, settings = evidence.posed, evidence.settings
-        by_subject = [each for each in _effects(evidence, BY_SUBJECT) if each["reader"] == BY_SUBJECT]
-        rules = [*_effects(evidence, RULE), *by_subject]
-        found = find_item_patterns(posed, rules, lambda: evidence.untrained, settings, evidence.steps)
+        measured = evidence.leakage.result
+        assert isinstance(measured, MeasuredLeakage)
+        found = find_item_patterns(posed, evidence.readers, measured.effects, settings, evidence.steps)
         known = posed.train or posed.test
         codes = known.right.astype(np.int64)
         words = words_of_texts(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -26,36 +26,34 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import describe_search, read_role
-from goldassay.questions.effect_sentences import skill_limits
+from goldassay.questions.effect_sentences import describe_limits, skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
-from goldassay.questions.leakage.probes import N_FOLDS, by_item, choice_hits, planted_copies
+from goldassay.questions.leakage.partial_input import READERS
+from goldassay.questions.leakage.probes import N_FOLDS
+from goldassay.questions.leakage.result import OF_PLACES, RULE
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
-from goldassay.stats.detection import WORDS_FOR_PATTERNS, planted_share
 from goldassay.stats.effects import LEAST_CLUSTERS, ReaderPredictions, measure_effects
-from goldassay.stats.intervals import normal_quantile, wilson_bounds
-from goldassay.stats.verdicts import Doubt, Judged, judge_effects
+from goldassay.stats.verdicts import Judged, judge_effects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.kinds import ChoiceItems, ItemKind
     from goldassay.questions.artifacts.search import Described
-    from goldassay.stats.clusters import Clusters
+    from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.stats.effects import Effects
 
 RIGHT, WRONG = "right", "wrong"
 _ROLE = "text"
 # Fewer items than these in a part leave the miner nothing to count.
 _LEAST_ITEMS = 10
-_DRAWS, _CONTROL_DRAWS = 2000, 500
+_DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -80,20 +78,19 @@ class _Picked:
 
 
 def find_item_patterns(
-    posed: Posed,
-    rules: Sequence[Mapping[str, Any]],
-    untrained: Callable[[], Mapping[str, NDArray[np.float64]]],
-    settings: Settings,
-    steps: Steps,
+    posed: Posed, readers: PartialInputRuns, known: Effects | None, settings: Settings, steps: Steps
 ) -> Finding:
     """Mine the choices of items for patterns, and judge what picking by them gains over guessing.
+
+    Rules on the texts of choices, and the readers of words, form and interactions, are effects of leakage as well; they
+    are judged here by the limits of artifacts.
 
     The verdict is a caution at most: a phrase that is learned from choices may tell what is true without its question.
 
     Args:
         posed: Items to learn from, if there are any apart, and those to measure.
-        rules: Effects of rules without training, as plain data: nothing is sound where one may gain the limit.
-        untrained: Of picks without training that are no rules the scores of the choices; asked where all else is sound.
+        readers: What was read of the items, with what is planted in copies.
+        known: What rules and readers gain; None where nothing was measured.
         settings: Of the search, and its limits.
         steps: Told what is done.
 
@@ -110,15 +107,13 @@ def find_item_patterns(
         progress(1, 1)
     chance = chance_of(test)
     measured = _measure(picked, test, chance, found.codes_if_any, limits, settings.seed)
-    doubts = [*reading_doubts(posed), *_rule_doubts(rules, limits)]
-    judged = _judge(measured, found, limits, doubts)
-    if judged.word == "sound":
-        doubts += _pick_doubts(untrained(), test, groups, limits)
-        judged = _judge(measured, found, limits, doubts)
-    if judged.word == "sound":
-        with steps.step(f"planting words in {test.kind.options}"):
-            doubts += _control(posed, groups, found.codes_if_any, own, limits)
-        judged = _judge(measured, found, limits, doubts)
+    if known is not None:
+        measured = _with_readers(measured, known, test.kind, limits)
+        if readers.planted is not None:
+            with steps.step(f"planting cues in {test.kind.options}"):
+                measured = replace(measured, limits=readers.planted(measured, (test.kind.part,)))
+    doubts = [*reading_doubts(posed), *(readers.untrained(limits.unsound) if readers.untrained else ())]
+    judged = Judged("not measurable", None) if measured is None else judge_effects(measured, doubts)
     by_lift = picked[BY_LIFT]
     classes = by_lift.classes
     difficulty = {
@@ -147,68 +142,14 @@ def _given_away(by_lift: _Picked, kind: ItemKind) -> list[tuple[int, str]]:
     return [(at, f"Patterns mined from other items pick the {kind.right} {kind.option}.") for at in ordered]
 
 
-def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> list[Doubt]:
-    """Why nothing is sound where a rule, such as the longest choice, may gain the limit: it is a surface pattern."""
-    found = [each for each in rules if each["high"] is not None and each["high"] >= limits.unsound]
-    if not found:
-        return []
-    highest = max(found, key=lambda each: float(each["high"]))
-    return [
-        Doubt(
-            f"Picking by the {highest['reader']} gains {percent(highest['value'])} ({percent(highest['low'])} to "
-            f"{percent(highest['high'])}), which may reach {percent(limits.unsound)}.",
-            "Read the verdict on leakage.",
-            float(highest["high"]),
-        )
+def _with_readers(own: Effects | None, known: Effects, kind: ItemKind, limits: ArtifactLimits) -> Effects:
+    """The effects of patterns, and those of rules and readers that see the texts of the choices alone."""
+    others = [
+        replace(each, caution=limits.caution, unsound=limits.unsound)
+        for each in known.of(kind.part)
+        if each.reader in READERS.values() or (each.reader.startswith(RULE) and not each.reader.startswith(OF_PLACES))
     ]
-
-
-def _pick_doubts(
-    untrained: Mapping[str, NDArray[np.float64]],
-    items: ChoiceItems,
-    groups: NDArray[np.integer],
-    limits: ArtifactLimits,
-) -> list[Doubt]:
-    """Why nothing is sound where a pick without training may gain the limit, though it is no rule."""
-    chance = chance_of(items)
-    left = np.bincount(groups, 1 - chance)
-    worst = ("", -1.0)
-    for name, scores in untrained.items():
-        hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
-        gained = np.bincount(groups, hits - chance)
-        effect = gained.sum() / left.sum()
-        high = effect + normal_quantile(0.95) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
-        worst = max(worst, (name, float(high)), key=lambda each: each[1])
-    name, high = worst
-    if high < limits.unsound:
-        return []
-    return [
-        Doubt(
-            f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limits.unsound)}: a surface "
-            "pattern, though none of words.",
-            "Read the verdict on leakage.",
-            high,
-        )
-    ]
-
-
-def _judge(measured: Effects | None, clusters: Clusters, limits: ArtifactLimits, doubts: Sequence[Doubt]) -> Judged:
-    """Judge the effects; readers that tell no choices apart anywhere gain nothing, as far as so many items show it."""
-    if measured is not None:
-        return judge_effects(measured, doubts)
-    found = list(doubts)
-    high = float(wilson_bounds(0, clusters.effective)[1])
-    if high >= limits.unsound or clusters.effective < LEAST_CLUSTERS:
-        found.append(
-            Doubt(
-                f"No pattern tells them apart; in {clusters.effective:.0f} effective clusters of items one may that "
-                f"occurs in {percent(high)} of them.",
-                "Audit with more items.",
-                high,
-            )
-        )
-    at_most = max((high, *(each.at_most for each in found)))
-    return Judged("unresolved" if found else "sound", None, tuple(found), 0.0, at_most)
+    return replace(known, effects=(*(own.effects if own is not None else ()), *others), limits=())
 
 
 def as_texts(items: ChoiceItems, groups: NDArray[np.integer] | None) -> Dataset:
@@ -309,7 +250,6 @@ def _measure(
     codes: NDArray[np.int64] | None,
     limits: ArtifactLimits,
     seed: int,
-    n_draws: int = _DRAWS,
 ) -> Effects | None:
     """What picking by each reader gains; None where none of them tells any choices apart."""
     readings = _readings(picked, chance, items.kind.part)
@@ -323,33 +263,8 @@ def _measure(
         train_counts=None,
         clusters=codes,
         seed=seed,
-        n_draws=n_draws,
+        n_draws=_DRAWS,
     )
-
-
-def _control(
-    posed: Posed,
-    groups: NDArray[np.int64],
-    codes: NDArray[np.int64] | None,
-    settings: Settings,
-    limits: ArtifactLimits,
-) -> list[Doubt]:
-    """Why these items cannot show that nothing is there; empty where planted words are found in them or in a part."""
-    share, seed, kind = planted_share(limits.unsound), settings.seed, posed.test.kind
-    for copy, rows in planted_copies(posed, groups, share, seed, WORDS_FOR_PATTERNS):
-        picked = _pick(copy.train, copy.test, groups[rows], settings)
-        own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
-        found = _measure(picked, copy.test, chance_of(copy.test), own, limits, seed, _CONTROL_DRAWS)
-        noticed = found is not None and any(each.measurable and each.ordinary_low > 0 for each in found.effects)
-        if found is not None and noticed and judge_effects(found).word != "sound":
-            return []
-    return [
-        Doubt(
-            f"{WORDS_FOR_PATTERNS} words planted in the {kind.right} {kind.options} of {percent(share)} of the items "
-            "are not found by the same readers, so that these items cannot show that nothing is there.",
-            "Audit with more items.",
-        )
-    ]
 
 
 def _verdict(
@@ -358,11 +273,10 @@ def _verdict(
     word = "caution" if judged.word == "unsound" else judged.word
     said = []
     effect = judged.decisive
-    if effect is None and word == "sound":
-        said.append(f"No pattern of the other items tells the {kind.options} of any item apart.")
     if effect is not None:
+        learned = "" if effect.reader.startswith(RULE) else ", learned from other items,"
         said.append(
-            f"Picking the {kind.option} by {effect.reader}, mined from other items, gains {percent(effect.value)} "
+            f"Picking the {kind.option} by {effect.reader}{learned} gains {percent(effect.value)} "
             f"({percent(effect.low)} to {percent(effect.high)}) of what guessing leaves to be gained."
         )
         n = int(by_lift.applies.sum())
@@ -375,6 +289,8 @@ def _verdict(
             )
         if word == "caution":
             said.append("A phrase may tell what is true without its question: read the table before you judge.")
+    if word == "sound":
+        said.append(describe_limits(judged, limits.caution, limits.unsound, kind))
     said += [doubt.why for doubt in judged.doubts]
     headline = None
     if effect is not None:
@@ -384,10 +300,10 @@ def _verdict(
         "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
     }.get(word, judged.mend)
     rule = (
-        f"By what picking a {kind.option} by patterns of words or of form gains over guessing: caution if some "
-        f"lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, since "
-        f"patterns are learned from {kind.options} alone. Sound if every upper end lies below "
-        f"{percent(limits.unsound)}, and the same readers find {WORDS_FOR_PATTERNS} words planted in twice that share "
-        "of the items; else unresolved."
+        f"By what picking a {kind.option} by patterns, words, form or a rule on its text gains over guessing: caution "
+        f"if some lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, "
+        f"since patterns are learned from {kind.options} alone. Sound if the readers would have found a flaw of "
+        f"{percent(limits.unsound)} by one, ten or fifty words or by form, as copies of the items with such cues show, "
+        f"and there are at least {LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )
     return Verdict(word, " ".join(said), headline, next_step, rule, judged.bound)

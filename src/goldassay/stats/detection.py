@@ -83,6 +83,8 @@ ROWS_FOR_MANY_WORDS = 1_000
 # Recovery is measured on so many rows at most, of which at least a quarter is read; where texts must be read anew for
 # each copy, on fewer.
 MOST_ROWS, FEW_ROWS = 20_000, 12_000
+# Of more rows one fold of five has enough that show a form.
+ROWS_OF_ALL_FOLDS = 3_000
 
 
 @dataclass(frozen=True)

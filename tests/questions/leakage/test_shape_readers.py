@@ -98,10 +98,12 @@ def test_limits_of_items_are_of_both_parts(apart: bool) -> None:
     shapes: tuple[Shape, ...] = ("word", "form")
     found = [each(shape) for each in (read.read_options, read.read_questions) for shape in shapes]
     effects = measure_effects(found, read.posed.test.first_right, 4, skill_limits(0.03, 0.12), n_draws=200)
-    limits = {each.kind: each for each in limits_of_items(read, found, effects)}
+    limits = {each.kind: each for each in limits_of_items(read, found, effects, ("choices", "question"))}
     assert limits["one word"].limit < 0.3
     # Too few items for fifty words, and nobody reads two words together here.
     assert [each.kind for each in limits.values() if each.counts] == ["one word", "ten words", "form"]
+    for kind in ("ten words", "fifty words", "two words together (3 and 3)"):
+        assert not limits[f"{kind} of the question"].counts
     assert limits["fifty words of the question"].limit > limits["one word"].limit
     assert limits["two words together (3 and 3)"].limit == 1
 

@@ -172,7 +172,7 @@ def choice_evidence(
         rules=of_rules,
         positions=measure_positions(test, codes),
         by_shape=tuple(by_shape),
-        planted=lambda effects: limits_of_items(readers, by_shape, effects),
+        planted=lambda effects, parts: limits_of_items(readers, by_shape, effects, parts),
         untrained=lambda limit: untrained_doubts(
             untrained() if untrained else untrained_picks(test), test, groups, limit
         ),

@@ -6,9 +6,9 @@ tell only together stand in every choice, and only in the right one do they fit 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,12 +18,13 @@ from goldassay.questions.detection_limits import ReadText, largest_limits
 from goldassay.questions.leakage.item_loading import Posed
 from goldassay.questions.leakage.partial_input import READERS
 from goldassay.questions.leakage.probes import ask_choices, by_item, choice_hits, context_of, masked, read_positions
+from goldassay.questions.leakage.result import OF_PLACES
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.interactions import read_interactions
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.readers.probe_features import build_features, tokenize_roles
-from goldassay.stats.detection import FEW_TOGETHER, FIFTY_WORDS, MANY_TOGETHER
+from goldassay.stats.detection import FEW_TOGETHER, FIFTY_WORDS, MANY_TOGETHER, TEN_WORDS
 from goldassay.stats.effects import ReaderPredictions
 from goldassay.stats.folds import Folds
 
@@ -49,6 +50,7 @@ class ItemReaders:
         folds: Of these, where they are read by others of themselves, whole clusters each, (N,).
         seed: Of the readers.
         most: The most choices of an item.
+        copies: What was read in copies: two questions plant the same cues, and hold other effects against them.
     """
 
     posed: Posed
@@ -56,6 +58,7 @@ class ItemReaders:
     folds: NDArray[np.int64]
     seed: int
     most: int
+    copies: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def read_options(self, shape: Shape) -> ReaderPredictions:
         """What the reader of a shape picks of each item by its choices."""
@@ -103,14 +106,20 @@ class ItemReaders:
         right = np.concatenate([each.right for each in parts])
         item_of = np.repeat(np.arange(sizes.size), sizes)
 
-        @cache
-        def words() -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-            return planted_evidence_of_folds(*(self._options() if of_options else self._questions()))
-
         def read(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
+            key = (of_options, shape, of_copy, *(each.tobytes() for each in (planting.words, planting.forms)))
+            if key not in self.copies:
+                self.copies[key] = read_anew(planting, shape, of_copy)
+            found: ReaderPredictions = self.copies[key]
+            return found
+
+        def read_anew(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
             own = option_planting(planting, item_of, right, of_copy) if of_options else planting
             if shape == "word":
-                evidence = words()(own.words[:, 0])
+                if ("words", of_options) not in self.copies:
+                    told = self._options() if of_options else self._questions()
+                    self.copies["words", of_options] = planted_evidence_of_folds(*told)
+                evidence = self.copies["words", of_options](own.words[:, 0])
                 return self.by_words(evidence) if of_options else self.named_by_words(evidence)
             given = pl.concat([each.texts if of_options else each.questions for each in parts])
             texts = planted_texts(given, own, of_copy)
@@ -156,24 +165,26 @@ class ItemReaders:
 
 
 def limits_of_items(
-    readers: ItemReaders, readings: Sequence[ReaderPredictions], effects: Effects
+    readers: ItemReaders, readings: Sequence[ReaderPredictions], effects: Effects, parts: Sequence[str]
 ) -> tuple[KindLimit, ...]:
     """The limit of detection of each kind of cue in items, the larger of the choices' and the question's.
 
-    In the question fifty words of each place are some hundred, which only many thousand items show, and nobody reads
-    two words together there: these are limits of their own, which do not count.
+    A cue in the question stands for a place, so that ten words of each place are four times as many as ten words of
+    right choices; only some thousand items show them, and shuffled choices have none. Ten and fifty words of the
+    question, and two words together, which nobody reads there, are limits of their own that do not count.
 
     Args:
         readers: Of both parts.
         readings: What they pick.
         effects: Of all readers.
+        parts: In which cues are planted.
     """
     posed, kind, found = readers.posed, readers.posed.test.kind, []
     folds = Folds.of_all(readers.folds) if posed.train is None else Folds.of_parts(len(posed.train), len(posed.test))
     places = np.concatenate([each.first_right for each in posed.parts])
     for part in (kind.part, kind.question):
         own, of_options = {each.reader: each for each in readings if each.part == part}, part == kind.part
-        if not own:
+        if not own or part not in parts:
             continue
         text = ReadText(
             codes=np.zeros_like(places) if of_options else places,
@@ -183,15 +194,17 @@ def limits_of_items(
             read_rows=partial(_read_rows, readers, of_options),
             clusters=readers.groups if effects.n_clusters < len(posed.test) else None,
             n_independent=effects.n_clusters,
-            uncounted=() if of_options else (FIFTY_WORDS,),
+            uncounted=() if of_options else (TEN_WORDS, FIFTY_WORDS),
         )
         apart = {} if of_options else {each.name: f"{each.name} of the {part}" for each in _APART}
-        limits = text.limits(effects.of(part), readers.seed)
+        # Places are no cue in a text, and their effects stand in U.
+        of_texts = [each for each in effects.of(part) if not each.reader.startswith(OF_PLACES)]
+        limits = text.limits(of_texts, readers.seed)
         found.append([replace(each, kind=apart.get(each.kind, each.kind)) for each in limits])
     return largest_limits(found)
 
 
-_APART = (FIFTY_WORDS, FEW_TOGETHER, MANY_TOGETHER)
+_APART = (TEN_WORDS, FIFTY_WORDS, FEW_TOGETHER, MANY_TOGETHER)
 
 
 def _read_rows(
@@ -205,11 +218,14 @@ def _read_rows(
     if taught.size < rows.size:
         train = posed.test.take(taught) if posed.train is None else posed.train.take(taught)
     kept = asked - n_known
-    some = ItemReaders(
-        Posed(train, posed.test.take(kept), ()),
-        np.unique(readers.groups[kept], return_inverse=True)[1],
-        readers.folds[kept],
-        readers.seed,
-        readers.most,
-    )
+    key = ("rows", rows.tobytes())
+    if key not in readers.copies:
+        readers.copies[key] = ItemReaders(
+            Posed(train, posed.test.take(kept), ()),
+            np.unique(readers.groups[kept], return_inverse=True)[1],
+            readers.folds[kept],
+            readers.seed,
+            readers.most,
+        )
+    some: ItemReaders = readers.copies[key]
     return some.copy_reader(of_options=of_options)

@@ -130,7 +130,7 @@ class PartialInputRuns:
         rules: What rules without parameters pick, likewise.
         positions: Whether right choices stand at all places as often, where places mean something.
         by_shape: What readers of words, of forms and of interactions pick of items.
-        planted: The limits of detection of items, given what all readers gain.
+        planted: The limits of detection of items, given what all readers gain, and of which parts.
         untrained: Why nothing is sound by picks without training that are no rules, given the limit for "unsound".
         tables: Further tables of the report, by name.
         doubts: Why nothing here can be called sound.
@@ -164,7 +164,7 @@ class PartialInputRuns:
     rules: tuple[ReaderPredictions, ...] = ()
     positions: KeyPositions | None = None
     by_shape: tuple[ReaderPredictions, ...] = ()
-    planted: Callable[[Effects], tuple[KindLimit, ...]] | None = None
+    planted: Callable[[Effects, Sequence[str]], tuple[KindLimit, ...]] | None = None
     untrained: Callable[[float], Sequence[Doubt]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()

@@ -19,7 +19,6 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.kinds import PREFERENCES
-from goldassay.questions.leakage.item_loading import Posed
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
 from goldassay.questions.leakage.result import Split
@@ -40,7 +39,6 @@ from goldassay.readers.probes import describe_probe, train_probes
 from goldassay.readers.quick_probe import OneLabelError, QuickProbe
 from goldassay.runs import read_runs, write_runs
 from goldassay.stats.calibration import cross_calibrate, cross_null
-from goldassay.stats.detection import WORDS_FOR_READERS, control_parts, filling_word, planted_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,6 +49,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
     from goldassay.data.kinds import ChoiceItems
+    from goldassay.questions.leakage.item_loading import Posed
     from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.runs import Runs
 
@@ -332,51 +331,6 @@ def _folds(groups: NDArray[np.int64]) -> int:
 def context_of(items: ChoiceItems) -> pl.Series:
     """Passage and question of each item, (N,)."""
     return items.passages + " " + items.questions
-
-
-def planted_items(items: ChoiceItems, share: float, seed: int, n_words: int = WORDS_FOR_READERS) -> ChoiceItems:
-    """A copy with a word in the right choice and in the question of a share of the items, others in all else.
-
-    Args:
-        items: What is copied.
-        share: Of the items.
-        seed: Of the items that are chosen.
-        n_words: How many words take turns.
-    """
-    rng = np.random.default_rng(seed)
-    n, n_planted = len(items), max(1, round(share * len(items)))
-    of_item = np.full(n, -1)
-    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % n_words
-    word = np.where(items.right, of_item[items.item_of], -1)
-    texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
-             for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip
-    first = items.first_right
-    questions = [
-        f"{text} {filling_word(at) if number < 0 else planted_word(1 + place, number)}"
-        for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
-    ]
-    return replace(items, texts=pl.Series("choice", texts), questions=pl.Series("question", questions))
-
-
-def planted_copies(
-    posed: Posed, groups: NDArray[np.integer], share: float, seed: int, n_words: int = WORDS_FOR_READERS
-) -> Iterator[tuple[Posed, NDArray[np.int64]]]:
-    """Copies with planted words, each with the numbers of its items: of many items a part, then all.
-
-    Args:
-        posed: What is copied; of many items to learn from a part goes with the part.
-        groups: The cluster of each item to read, (N,).
-        share: Of the items.
-        seed: Of the parts, and of the items that are chosen.
-        n_words: How many words take turns.
-    """
-    for at, rows in enumerate(parts := control_parts(groups, seed)):
-        known = posed.train
-        if known is not None:
-            if at < len(parts) - 1:
-                known = known.take(control_parts(np.arange(len(known)), seed)[0])
-            known = planted_items(known, share, seed, n_words)
-        yield Posed(known, planted_items(posed.test.take(rows), share, seed + 1, n_words), ()), rows
 
 
 def by_item(values: NDArray[np.float64], items: ChoiceItems, most: int) -> NDArray[np.float64]:

@@ -41,6 +41,8 @@ from goldassay.stats.subsets import SubsetAccuracy
 
 # Before the name of a reader that is a rule without training.
 RULE = "rule: "
+# Rules that name a place, of choices and of preferences.
+OF_PLACES = tuple(f"{RULE}{name}" for name in ("position ", "first", "second"))
 
 declare_verdict("leakage")
 

@@ -35,7 +35,7 @@ from goldassay.questions.leakage.partial_input import (
     readings_of,
     word_readings,
 )
-from goldassay.questions.leakage.result import RULE
+from goldassay.questions.leakage.result import OF_PLACES, RULE
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
 from goldassay.stats.effects import BALANCED, LEAST_CLUSTERS, measure_effects
@@ -63,8 +63,6 @@ SHARED_WORTH_NAMING = 0.01
 TELLING_DRAWS = 500
 # Places of right choices are called uneven below this p of all of them together, where one gains the limit of caution.
 UNEVEN = 0.001
-# Rules that name a place, of choices and of preferences.
-_OF_PLACES = tuple(f"{RULE}{name}" for name in ("position ", "first", "second"))
 QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill)"
 
 
@@ -140,7 +138,7 @@ def judge(
         )
     elif evidence.planted is not None:
         with steps.step("planting cues"):
-            effects = replace(effects, limits=evidence.planted(effects))
+            effects = replace(effects, limits=evidence.planted(effects, tuple({each.part for each in readings})))
     elif split is not None:
         with steps.step("planting cues") as progress:
             effects = replace(
@@ -403,7 +401,7 @@ def judge_choices(
         "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
         "items.",
     }.get(judged.word, judged.mend)
-    if decisive is not None and judged.word in ("caution", "unsound") and decisive.reader.startswith(_OF_PLACES):
+    if decisive is not None and judged.word in ("caution", "unsound") and decisive.reader.startswith(OF_PLACES):
         next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
     headline = None
     if decisive is not None:
@@ -414,7 +412,7 @@ def judge_choices(
 
 def _of_place(effects: Effects) -> Effect | None:
     """The effect of naming the place that gains most."""
-    named = [each for each in effects.effects if each.reader.startswith(_OF_PLACES)]
+    named = [each for each in effects.effects if each.reader.startswith(OF_PLACES)]
     return max(named, key=lambda each: each.value, default=None)
 
 
