@@ -15,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.errors import InputError
 from goldassay.stats import ratios
-from goldassay.stats.detection import filling_word, planted_word
 from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
@@ -476,14 +475,6 @@ def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     rows = np.bincount(gold)
     recall = np.array([(named == gold)[gold == k].mean() for k in (0, 1)])
     assert found.standard_error == pytest.approx(2 * math.sqrt((recall * (1 - recall) / rows).sum() / 4), rel=0.03)
-
-
-def test_planted_and_filling_words_share_no_beginning() -> None:
-    words = [planted_word(label, number) for label in range(200) for number in range(50)]
-    words += [filling_word(row) for row in range(2000)]
-    assert len(set(words)) == len(words)
-    # Four letters are a stem: of 3,000 random ones some 10 are equal by chance.
-    assert len({word[:4] for word in words}) > 2950
 
 
 @pytest.mark.parametrize(("shares", "of_a_cluster"), [([0.5, 0.5], 1), ([0.9, 0.1], 1), ([0.4, 0.3, 0.3], 20)])

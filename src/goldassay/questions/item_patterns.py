@@ -36,6 +36,7 @@ from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.result import OF_PLACES, RULE
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
+from goldassay.stats.detection import FIFTY_WORDS
 from goldassay.stats.effects import LEAST_CLUSTERS, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import Judged, judge_effects
 
@@ -111,7 +112,11 @@ def find_item_patterns(
         measured = _with_readers(measured, known, test.kind, limits)
         if readers.planted is not None:
             with steps.step(f"planting cues in {test.kind.options}"):
-                measured = replace(measured, limits=readers.planted(measured, (test.kind.part,)))
+                planted = readers.planted(measured, (test.kind.part,))
+            # As in texts, many words that are not seen are named, and do not count.
+            unseen = [each.kind == FIFTY_WORDS.name and each.limit >= limits.unsound for each in planted]
+            counted = [replace(each, counts=each.counts and not no) for each, no in zip(planted, unseen, strict=True)]
+            measured = replace(measured, limits=tuple(counted))
     doubts = [*reading_doubts(posed), *(readers.untrained(limits.unsound) if readers.untrained else ())]
     judged = Judged("not measurable", None) if measured is None else judge_effects(measured, doubts)
     by_lift = picked[BY_LIFT]
@@ -303,7 +308,7 @@ def _verdict(
         f"By what picking a {kind.option} by patterns, words, form or a rule on its text gains over guessing: caution "
         f"if some lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, "
         f"since patterns are learned from {kind.options} alone. Sound if the readers would have found a flaw of "
-        f"{percent(limits.unsound)} by one, ten or fifty words or by form, as copies of the items with such cues show, "
+        f"{percent(limits.unsound)} by one word, ten words or form, as copies of the items with such cues show, "
         f"and there are at least {LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )
     return Verdict(word, " ".join(said), headline, next_step, rule, judged.bound)

@@ -24,7 +24,6 @@ Source: Currie 1968, "Limits for qualitative detection and quantitative determin
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
@@ -330,54 +329,3 @@ def limit_of_kind(
         if found > dose:
             break
     return found
-
-
-# Of each label. A pattern takes many more rows than a word that naive Bayes adds up, which finds ten words from 300
-# training rows and so passes where a flaw of twenty escapes it.
-WORDS_FOR_PATTERNS, WORDS_FOR_READERS = 10, 50
-# The planted share is so many times the limit for "unsound".
-TIMES_LIMIT = 2
-# What readers find in so many rows they find in more: the control of a larger set needs no more of it.
-ROWS_FOR_CONTROL = 10_000
-_LETTERS = 12
-_TO_LETTERS = bytes(97 + byte % 26 for byte in range(256))
-
-
-def planted_share(limit: float) -> float:
-    """The share of the rows of each label but the most frequent that get a word, given the limit for "unsound"."""
-    return min(1.0, TIMES_LIMIT * limit)
-
-
-def control_parts(clusters: NDArray[np.integer], seed: int, most: int = ROWS_FOR_CONTROL) -> list[NDArray[np.int64]]:
-    """Rows to plant words in, ascending: of many a random part, about `most`, and all, for what is not found there.
-
-    Args:
-        clusters: The cluster of each row, (N,); those that are drawn are taken whole.
-        seed: Of the draw.
-        most: Rows of the part.
-    """
-    every = np.arange(clusters.size)
-    if clusters.size <= most:
-        return [every]
-    found, codes, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
-    drawn = np.random.default_rng(seed).permutation(found.size)
-    n_drawn = int(np.searchsorted(np.cumsum(sizes[drawn]), most)) + 1
-    inside = np.zeros(found.size, dtype=np.bool_)
-    inside[drawn[:n_drawn]] = True
-    return [np.flatnonzero(inside[codes]), every]
-
-
-def planted_word(label: int, number: int) -> str:
-    """A word that no text has and that shares no part with another one: the `number`th of a label's code."""
-    return _letters("label", label, number)
-
-
-def filling_word(row: int) -> str:
-    """A word of one row alone, for rows without a planted one: their length then tells nothing either."""
-    return _letters("row", row, 0)
-
-
-def _letters(kind: str, *numbers: int) -> str:
-    """Random letters: words with a beginning in common are alike to readers of stems."""
-    digest = hashlib.blake2b(repr((kind, *numbers)).encode(), digest_size=_LETTERS).digest()
-    return digest.translate(_TO_LETTERS).decode()
