@@ -94,6 +94,7 @@ class ReadText:
         clusters: Of the N rows that are read, (N,); None where each is its own.
         n_independent: Clusters of all rows that were measured.
         uncounted: Kinds that are shown alone.
+        word_rows: In so many rows at most words are planted.
     """
 
     codes: NDArray[np.int64]
@@ -104,6 +105,7 @@ class ReadText:
     clusters: NDArray[np.int64] | None
     n_independent: int
     uncounted: Sequence[CueKind] = ()
+    word_rows: int = MOST_ROWS
 
     def limits(self, effects: Sequence[Effect], seed: int) -> tuple[KindLimit, ...]:
         """The limit of detection of each kind of cue in this text.
@@ -115,7 +117,7 @@ class ReadText:
             effects: Of all readers of this text.
             seed: Of what is planted and of the readers.
         """
-        words = find_limits(self._planted(MOST_ROWS, seed, whole=True), effects, seed, ("word",))
+        words = find_limits(self._planted(self.word_rows, seed, whole=True), effects, seed, ("word",))
         few = self.codes.size <= ROWS_OF_ALL_FOLDS
         forms = find_limits(self._planted(FEW_ROWS, seed, whole=few), effects, seed, ("form",))
         pairs = find_limits(self._planted(FEW_ROWS, seed, whole=False), effects, seed, ("together",))
