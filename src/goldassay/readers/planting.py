@@ -82,7 +82,10 @@ def formed_texts(texts: pl.Series, forms: NDArray[np.int64]) -> pl.Series:
         gaps = gaps[len(gaps) - len(words) + 1 :]
         for place in range(min(n_capitals, len(words))):
             words[-1 - place] = words[-1 - place].upper()
-        found[row] = "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=True))
+        written = "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=True))
+        # A number, or a script without capitals and spaces, is written the same: it ends with so many points instead.
+        same = written == found[row] != ""
+        found[row] = written + "." * ((code - 1) % 3 + 1) if same else written
     return pl.Series(texts.name, found, dtype=pl.String)
 
 
