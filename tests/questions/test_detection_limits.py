@@ -171,6 +171,24 @@ def test_larger_shares_are_planted_where_small_ones_are_not_found() -> None:
     assert found["ten words"].limit == pytest.approx(LARGE_DOSES[1])
 
 
+def test_each_kind_has_its_own_curve() -> None:
+    """A reader that finds words alone of which a label has one."""
+    rows, effects, _ = world({"word": 1.0})
+    before = rows.here["word"].predictions
+    assert before is not None
+
+    def read_copy(planting: Planting, _: Shape, __: int) -> ReaderPredictions:
+        n_words = [
+            np.unique(planting.words[planting.cells == cell, 0]).size for cell in range(planting.cells.max() + 1)
+        ]
+        found = (planting.cells >= 0) & (np.array([*n_words, 99])[planting.cells] <= 3)
+        return replace(rows.here["word"], predictions=np.where(found, rows.codes, before))
+
+    found = limits_of(replace(rows, read_copy=read_copy), effects)
+    assert found["one word"].recovered == (1,) * len(found["one word"].doses)
+    assert {share for kind in ("ten words", "fifty words") for share in found[kind].recovered} == {0}
+
+
 def test_readers_of_places_have_one_measure() -> None:
     rows, _, _ = world({"word": 1.0})
     here = {shape: replace(each, of_places=True) for shape, each in rows.here.items()}
