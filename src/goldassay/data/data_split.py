@@ -74,10 +74,18 @@ class DataSplit:
         train = change(self.train)
         return replace(self, train=train, test=train if self.fold_codes is not None else change(self.test))
 
-    def parted(self, teaching: NDArray[np.int64], reading: NDArray[np.int64]) -> DataSplit:
-        """Some rows that teach and others that are read, by their places in `texts`."""
+    def parted(self, rows: NDArray[np.int64], folds: Folds) -> DataSplit:
+        """Some rows, by their places in `texts`: all of them as folds, or those that teach and others that are read.
+
+        Args:
+            rows: In the order of the folds.
+            folds: Which of these teach which.
+        """
+        if self.fold_codes is not None and folds.rows.size == rows.size:
+            part = self.test.take(rows)
+            return DataSplit(part, part, folds.codes)
         start = 0 if self.fold_codes is not None else len(self.train)
-        return DataSplit(self.train.take(teaching), self.test.take(reading - start))
+        return DataSplit(self.train.take(rows[folds.teaching]), self.test.take(rows[folds.rows] - start))
 
     def with_texts(self, role: str, texts: pl.Series) -> DataSplit:
         """The same with other texts of one role, in the order of `texts`."""

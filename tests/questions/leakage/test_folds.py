@@ -13,17 +13,20 @@ from goldassay.core.progress import silent
 from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
 from goldassay.questions.leakage.partial_input import (
+    _read_copies,
     form_readings,
     interaction_readings,
     leaning_word_readings,
     quick_readings,
     word_readings,
 )
-from goldassay.stats.folds import deal_evenly
+from goldassay.stats.detection import Planting
+from goldassay.stats.folds import Folds, deal_evenly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from goldassay.stats.detection import Shape
     from goldassay.stats.effects import ReaderPredictions
 
     Readers = Callable[[DataSplit], list[ReaderPredictions]]
@@ -86,3 +89,22 @@ def test_folds_of_labels_dealt_at_random_tell_nothing(name: str) -> None:
     folds = deal_evenly(np.arange(len(data)), data.labels(), 5, 0)
     for each in READERS[name](DataSplit(data, data, folds)):
         assert abs((each.predictions == data.labels()).mean() - 0.5) < 0.06
+
+
+@pytest.mark.parametrize("shape", ["word", "form"])
+def test_a_copy_is_read_by_folds_as_well(shape: Shape) -> None:
+    data = made()
+    of_rows = deal_evenly(np.arange(len(data)), data.labels(), 5, 0)
+    labels, inside = data.examples["label"].to_numpy().copy(), of_rows == 2
+    labels[inside] = np.random.default_rng(1).permutation(labels[inside])
+    other = replace(data, examples=data.examples.with_columns(label=pl.Series(labels)))
+    nothing = Planting(np.full(len(data), -1), np.full((len(data), 2), -1), np.zeros(len(data), np.int64))
+    found = [
+        _read_copies(
+            DataSplit(each, each, of_rows), "hypothesis", 0, None, np.arange(len(data)), Folds.of_all(of_rows)
+        )(nothing, shape, 0)
+        for each in (data, other)
+    ]
+    one, two = (np.ravel(each.predictions) for each in found)
+    np.testing.assert_array_equal(one[inside], two[inside])
+    assert np.unique(one).size == 2

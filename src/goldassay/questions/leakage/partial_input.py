@@ -438,7 +438,7 @@ def _read_copies(
 
     @cache
     def parts() -> DataSplit:
-        return split.parted(rows[folds.teaching], rows[folds.rows])
+        return split.parted(rows, folds)
 
     def read(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
         if shape == "word":
