@@ -126,7 +126,7 @@ def test_the_report_says_what_the_table_says(tmp_path: Path) -> None:
     assert items.filter("decides").height == document["board"]["lead"]["n_decisive"]
     report.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert states(page, "alpha is surely first", "3 systems", "60 items")
+    assert states(page, "alpha leads 3 systems", "60 items", "significant")
     assert "Ranks that each system may have" in page
     assert "3 systems" in page
     assert goldassay.rank_systems(wide(values())).to_dict()["digest"] == document["digest"]
@@ -464,10 +464,10 @@ def test_a_system_that_answered_easy_items_alone_is_not_surely_first() -> None:
     found = board_of(goldassay.rank_systems(wide(chosen), missing="leave-out"))
     assert found["first"] == "alpha"
     assert found["systems"][0]["rank_high"] > 1
-    assert "is not surely first" in found["sentences"][0]
+    assert "lead is not significant" in found["sentences"][0]
     notes = " ".join(found["notes"])
     assert "With empty cells as wrong beta scores most" in notes
-    assert states(notes, "surely better only", "items in common")
+    assert states(notes, "better only", "items in common")
 
 
 def test_what_single_runs_leave_open_is_said(tmp_path: Path) -> None:
@@ -576,5 +576,42 @@ def test_the_first_place_of_many_systems_is_no_matter_of_all_pairs() -> None:
     assert (found["first"], found["rivals"]) == ("s0", [])
     assert found["systems"][0]["rank_high"] > 1
     page = report.to_html()
-    assert states(page, "s0 is surely first", "30 systems")
-    assert "hold for all pairs of systems at once" in page
+    assert states(page, "s0 leads 30 systems", "significant")
+    assert "corrected for all pairs of systems" in page
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_examples_that_share_a_text_are_clusters_by_both_entry_points(tmp_path: Path, seed: int) -> None:
+    """The unadjusted figure of a pair is one by `board` and `compare`, without any option; fewer clusters are wider."""
+    rng = np.random.default_rng(seed)
+    premise = rng.integers(0, 30, 120)
+    words = [f"{a} walks past {b}" for a in ("anna", "ben", "cleo") for b in map(str, range(10))]
+    exam = pl.DataFrame(
+        {
+            "id": [f"i{at}" for at in range(120)],
+            "premise": [f"premise {words[each]} by the {'abcdefghij'[each % 10] * 5}" for each in premise.tolist()],
+            "hypothesis": [f"claim number {'xyzuvw'[at % 6] * (at + 3)}" for at in range(120)],
+            "label": [("yes", "no")[at % 2] for at in range(120)],
+        }
+    )
+    exam.write_ndjson(tmp_path / "exam.jsonl")
+    hard = rng.random(30)[premise]
+    for name, skill in (("alpha", 0.3), ("beta", 0.1)):
+        right = rng.random((1 + seed % 2, 120)) * 0.5 + hard / 2 < 0.5 + skill
+        given = np.where(right, np.arange(120) % 2, 1 - np.arange(120) % 2)
+        made = Runs.from_arrays(
+            predictions=given, gold=np.arange(120) % 2, label_names=("yes", "no"), seeds=range(len(given)),
+            example_ids=exam["id"].to_list(), model=name, dataset="exam",
+        )  # fmt: skip
+        write_runs(made, tmp_path / "runs")
+    test = {"exam": str(tmp_path / "exam.jsonl")}
+    found = board_of(goldassay.rank_systems(tmp_path / "runs", test=test))
+    pairs = {
+        by: goldassay.compare_models(tmp_path / "runs", test=test, clusters=by).to_dict()["comparison"]["pairs"][0]
+        for by in (None, "none")
+    }
+    sign = 1 if pairs[None]["a"] == found["first"] else -1
+    ends = sorted(sign * pairs[None][end] for end in ("low", "high"))
+    assert [found["lead"]["low"], found["lead"]["high"]] == pytest.approx(ends)
+    assert pairs[None]["n_clusters"] == found["n_clusters"] < 120
+    assert pairs["none"]["n_clusters"] is None

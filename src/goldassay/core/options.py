@@ -246,8 +246,8 @@ _CLUSTERS = Option(
     default="auto",
 )
 Clusters = Annotated[str | None, _CLUSTERS]
-# Of runs, whose groups are mostly kinds of examples: nothing is joined that was not named.
-RunClusters = Annotated[str | None, replace(_CLUSTERS, setting="", default="none")]
+# Of runs: examples that share a text are joined where texts are at hand; their groups are mostly kinds of examples.
+RunClusters = Annotated[str | None, replace(_CLUSTERS, setting="", default="auto")]
 SplitBy = Annotated[
     str | None,
     Option(

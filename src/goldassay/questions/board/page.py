@@ -69,7 +69,7 @@ def _item_table(name: str, caption: str, items: tuple[Item, ...]) -> Table:
         Column("n_solved", "solved by", "count"),
         Column("mean", "mean score", "points"),
         Column("discrimination", "correlation with the rest", "decimal", 2),
-        *((Column("q", "q", "decimal", 4),) if any(each.q is not None for each in items) else ()),
+        *((Column("q", "q", "probability"),) if any(each.q is not None for each in items) else ()),
     )
     return table_of(name, caption, columns, items, file="board_items")
 
@@ -118,27 +118,26 @@ def _first(found: BoardResult) -> list[str]:
     first, n = found.first, len(found.systems)
     others = found.rivals
     if not others:
-        said = f"{first} is surely first of {count(n)} systems on {count(found.n_items)} items like these."
+        said = f"{first} leads {count(n)} systems on {count(found.n_items)} items, and each difference is significant."
     else:
         more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
         said = (
-            f"{first} scores most of {count(n)} systems on {count(found.n_items)} items, and is not surely first: "
-            f"{', '.join(others[:_MOST_NAMES])}{more} may be."
+            f"{first} leads {count(n)} systems on {count(found.n_items)} items, but its lead is not significant over "
+            f"{', '.join(others[:_MOST_NAMES])}{more}."
         )
     lines = [said, *found.asked]
     top = found.systems[0]
     if not others and top.rank_high > 1:
         lines.append(
-            f"Ranks and groups hold for all pairs of systems at once, which takes more: {first} has rank "
-            f"{ranks_of(top)} by these."
+            f"Ranks and groups are corrected for all pairs of systems: by these, {first} has rank {ranks_of(top)}."
         )
     if 1 < found.n_tiers < n:
         lines.append(
-            f"{count(n)} systems fall into {count(found.n_tiers)} groups; within a group none is surely worse "
-            "than the group's best."
+            f"{count(n)} systems fall into {count(found.n_tiers)} groups; within a group none is significantly "
+            "worse than the group's best."
         )
     elif found.n_tiers == 1 and others:
-        lines.append(f"None of the {count(n)} systems is surely worse than the first.")
+        lines.append(f"None of the {count(n)} systems is significantly worse than the first.")
     shared = [each for each in found.systems if each.place == 1]
     stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
     lines.append(f"In {percent(found.first_stays)} of random halves of the items {stays} is first.")

@@ -304,7 +304,7 @@ def _other_rule(scores: BoardScores, first: int) -> list[str]:
         return []
     means = [float(each.mean()) for each in scores.other_rule[0]]
     best = int(np.argmax(means))
-    held = "A system is surely better only where it is so on the items in common, and with empty cells as wrong."
+    held = "A system is better only where it is so on the items in common, and with empty cells as wrong."
     if means[best] <= means[first] + 1e-12:
         return [held]
     n_common = scores.other_rule[0][0].shape[1]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
-from goldassay.questions.run_inputs import group_names, known_groups, rows_of
+from goldassay.questions.run_inputs import group_names, known_groups
 from goldassay.runs.missing import on_same_items
 from goldassay.stats.clusters import LARGEST_SHARE, connected_rows
 
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.runs.statuses import Missing
+
+
+# What clusters by texts are called.
+SHARED_TEXTS = "shared-text"
 
 
 def side_by_side(sets: Sequence[Runs], names: Sequence[str], missing: Missing) -> tuple[list[Runs], list[str]]:
@@ -113,16 +116,9 @@ def _group_values(sets: Sequence[Runs], column: str, dataset: Dataset | None) ->
     raise InputError(f"neither the runs nor the dataset have a group {column!r} for each example", mend=there)
 
 
-def related_examples(sets: Sequence[Runs], dataset: Dataset | None) -> list[str]:
-    """What to bear in mind where examples are taken for independent that a group, or a shared text, may relate.
-
-    Args:
-        sets: Runs on the same examples.
-        dataset: Holds the texts of the examples, if it is at hand.
-    """
+def related_examples(sets: Sequence[Runs]) -> list[str]:
+    """What to bear in mind where examples of these runs are taken for independent that a group may relate."""
     columns = list(dict.fromkeys(name for runs in sets for name, names in runs.groups.items() if _relates(names)))
-    if dataset is not None:
-        columns += _shared_texts(sets[0], dataset)
     if not columns:
         return []
     shown = columns[:MOST_COLUMNS]
@@ -142,13 +138,6 @@ def _relates(names: NDArray[Any]) -> bool:
     """Whether some examples share a name, and none so many that clusters of them would be too few to say anything."""
     n_each = np.unique(names, return_counts=True)[1]
     return 1 < n_each.max() <= LARGEST_SHARE * len(names)
-
-
-def _shared_texts(runs: Runs, dataset: Dataset) -> list[str]:
-    """Text columns of which most examples share theirs with another, as the hypotheses of one premise do."""
-    rows = rows_of(runs, dataset, dataset.text_columns)
-    shared = rows.select(pl.col(*dataset.text_columns).is_duplicated().mean()).row(0, named=True)
-    return [name for name, share in shared.items() if share > 0.5]
 
 
 def _gold_differs(a: Runs, b: Runs) -> int:

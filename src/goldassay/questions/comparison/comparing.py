@@ -12,11 +12,18 @@ from goldassay.core.naming import matches
 from goldassay.core.numbers import points
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate, given_by
-from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
+from goldassay.questions.comparison.alignment import (
+    SHARED_TEXTS,
+    by_seed,
+    cluster_names,
+    related_examples,
+    side_by_side,
+)
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.comparison.rules import OtherRules, describe_rules, other_rules
+from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.instability.measures.comparison import Comparison, compare
-from goldassay.questions.instability.measures.scores import summarize_scores
+from goldassay.questions.instability.measures.scores import run_families, summarize_scores
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within, largest_groups
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart
@@ -55,7 +62,7 @@ class ModelComparison(Result):
         sd_a: Standard deviation of A's scores over runs; NaN for one run.
         sd_b: Of B's.
         plan: Seeds needed, and differences that could have been seen.
-        clusters: The group column that examples were taken together by; None without.
+        clusters: What examples were taken together by; None where each counts by itself.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
         equivalence: Whether the difference lies within a margin; None where none was given.
         rules: The difference by other rules for answers without a score; None where all have one.
@@ -99,7 +106,7 @@ class ModelComparisons(Result):
         adjusted_p: For each pair, Holm's correction of its p-value over all pairs.
         alpha: At or below it a pair differs: the models, or of models with one run these runs alone.
         groups: Largest sets of models of which no two differ, best first.
-        clusters: The group column that examples were taken together by; None without.
+        clusters: What examples were taken together by; None where each counts by itself.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
     """
 
@@ -173,7 +180,8 @@ def compare_runs(
         b: Runs of the other.
         names: What to call them where their models have the same name.
         clusters: Take examples together by these groups of the runs or columns of the dataset, separated by commas: a
-            shared premise, a template. Or `auto`, by texts that they share; or `none`, each by itself.
+            shared premise, a template. Or `auto`, by texts that they share, the default where texts are at hand; or
+            `none`, each by itself.
         texts: The dataset, for a cluster column that the runs lack, and for texts that examples share.
         matched: Runs of the same seed belong together.
         method: Of the interval.
@@ -202,7 +210,7 @@ class AlignedSides:
     Attributes:
         sets: Runs (R, N) of each, on the same examples in the same order.
         names: What to call them.
-        clusters: The group column that examples are taken together by; None without.
+        clusters: What examples are taken together by; None where each counts by itself.
         together: The cluster of each example, (N,); None where each stands for itself.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
         whole: The runs on all examples, what is missing as wrong, and the cluster of each of these.
@@ -290,11 +298,13 @@ def align_sides(
     degenerate = find_degenerate(given, models[0].dataset)
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
     notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
+    notes += [said for name, runs in zip(called, sets, strict=True) if (said := _describe_families(name, runs))]
     if matched:
         sets, whole = by_seed(sets, called), by_seed(whole, called)
-    together = None if clusters is None else cluster_names(sets, clusters, texts)
-    if clusters is None:
-        notes += related_examples(sets, texts)
+    by = clusters or (NONE if texts is None else AUTO)
+    together = cluster_names(sets, by, texts)
+    if clusters is None and together is None:
+        notes += related_examples(sets)
     for name, runs in zip(called, sets, strict=True):
         mean = float(runs.scores.mean())
         notes += describe_misplaced(name, runs.dataset, mean, above_constant(runs, by_position))
@@ -311,9 +321,10 @@ def align_sides(
         )
         for scale in scales
     ]
-    of_whole = together if sets is whole or clusters is None else cluster_names(whole, clusters, texts)
+    of_whole = together if sets is whole else cluster_names(whole, by, texts)
+    shown = None if together is None else SHARED_TEXTS if by == AUTO else by
     return AlignedSides(
-        tuple(sets), tuple(called), clusters, together, tuple(notes), (tuple(whole), of_whole), missing, degenerate
+        tuple(sets), tuple(called), shown, together, tuple(notes), (tuple(whole), of_whole), missing, degenerate
     )
 
 
@@ -325,6 +336,17 @@ def _first_outputs(runs: Runs, sources: Sequence[Slice]) -> Outputs | None:
         and matches(part.collection.model, runs.model)
     ]  # fmt: skip
     return own[0].outputs() if len(own) == 1 and own[0].outputs is not None else None
+
+
+def _describe_families(name: str, runs: Runs) -> str:
+    """What to do where runs come from fewer trainings: no mean over the runs of one stands for a run of another."""
+    n = run_families(runs.scores, runs.predictions, runs.stated_seeds).n
+    if n == runs.n_runs:
+        return ""
+    return (
+        f"The {runs.n_runs} runs of {name} come from {n} training{'s' if n > 1 else ''} by their seeds or outputs, and "
+        "each counts as one run, so the interval is too narrow: give one run of each training."
+    )
 
 
 def compare_sides(
@@ -407,7 +429,7 @@ def compare_sides(
         adjusted_p=adjusted,
         alpha=alpha,
         groups=groups,
-        clusters=clusters,
+        clusters=sides.clusters,
         notes=(*sides.notes, *_describe_dependence(pairs, comparisons, rules)),
     )
 
