@@ -156,7 +156,7 @@ def distinct_runs(scores: ArrayLike) -> int:
     return int(kept.sum())
 
 
-FamiliesOpen = Literal["", "few wrong", "near"]
+FamiliesOpen = Literal["", "few wrong", "near", "unstated"]
 
 
 class Families(NamedTuple):
@@ -164,7 +164,8 @@ class Families(NamedTuple):
 
     Attributes:
         n: Families, at most as many as runs.
-        open: Why that cannot be told: a run has hardly anything wrong, or families lie near; "" where it can.
+        open: Why that is not known: a run has hardly anything wrong, families lie near, or no seed is stated and most
+            runs are like no other; "" where it is known.
     """
 
     n: int
@@ -181,7 +182,8 @@ def run_families(scores: ArrayLike, outputs: ArrayLike | None = None, seeds: Seq
 
     and families are cut from the tree of complete linkage at the lesser of .3 and .6 times the upper quartile of all d.
     Where runs of two families lie below .3, or a run has fewer than 50 wrong items, the number is that of the tree, and
-    open. What no distance tells are checkpoints that lie as far apart as seeds do.
+    open. It is open, too, where families have fewer than two runs on average: nothing shows how far apart checkpoints
+    of one training lie, and they may lie as far apart as seeds do.
 
     Args:
         scores: In [0, 1], (R, N).
@@ -209,7 +211,9 @@ def run_families(scores: ArrayLike, outputs: ArrayLike | None = None, seeds: Seq
         return Families(n, "few wrong")
     pairs = np.triu_indices(len(values), 1)
     unlike = of_run[pairs[0]] != of_run[pairs[1]]
-    return Families(n, "near" if (np.array(apart)[unlike] < _OF_ONE_TRAINING).any() else "")
+    if (np.array(apart)[unlike] < _OF_ONE_TRAINING).any():
+        return Families(n, "near")
+    return Families(n, "unstated" if 2 * n > len(values) else "")
 
 
 def _apart(values: NDArray[np.float64], part: slice) -> NDArray[np.int64]:
