@@ -2,21 +2,20 @@
 
 Run it with the environment of `make install`. It writes docs/_static/pictures/NAME.svg and NAME-narrow.svg, for a desk
 and for a phone; the same code gives the same bytes. Given the folder of `goldassay studies crossing`, which needs SNLI,
-it draws that study's pictures instead; given reports of `goldassay audit` as NAME=DIR, those of the page on NAME.
+it draws that study's pictures instead; given data as NAME=FILE, those of the page on NAME.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import goldassay
 from goldassay.lab.papers.page import charts as study_charts
-from goldassay.questions.charts import charts_of
 from goldassay.report.charts import NARROW, WIDE, draw_chart
 from goldassay.report.palette import DARK, LIGHT, resolved, variables
 
@@ -24,20 +23,13 @@ if TYPE_CHECKING:
     from goldassay.core.charts import Chart
 
 OUT = Path(__file__).parents[1] / "docs" / "_static" / "pictures"
-SIZE = "6000"
-COMMANDS = (
-    "specimen --size {size} -o specimen",
-    "audit specimen/train.jsonl --test specimen/test.jsonl -o audit",
-    "instability specimen/runs --dataset test --groups group -o instability",
-    "shift generalization specimen/train.jsonl --test ID=specimen/test.jsonl --test elsewhere=specimen/elsewhere.jsonl "
-    "--model quick_probe -o shift",
-)
-# What each page shows, out of which report.
-SHOWN = {
-    "audit": ("artifacts_strongest", "artifacts_difficulty", "leakage_conditions", "leakage_difficulty"),
-    "instability": ("instability_runs", "instability_decomposition"),
-    "shift": ("shift_slopes", "shift_reliability"),
-}
+SIZE = 6000
+# What each page shows, out of an audit and out of a report on runs.
+AUDITED = (
+    "artifacts_strongest", "artifacts_difficulty", "leakage_conditions", "leakage_difficulty", "shift_slopes",
+    "shift_reliability",
+)  # fmt: skip
+OF_RUNS = ("instability_runs", "instability_decomposition")
 # What the pages on published items show.
 SHOWN_OF_ITEMS = {
     "choices": ("leakage_rules",),
@@ -67,9 +59,9 @@ def draw_crossing(folder: Path) -> None:
         draw(charts[chart], name)
 
 
-def draw_items(name: str, folder: Path) -> None:
-    """Draw what the page on one kind of items shows, out of an audit's report."""
-    charts = charts_of(json.loads((folder / "report.json").read_text("utf-8")))
+def draw_items(name: str, data: str) -> None:
+    """Draw what the page on one kind of items shows."""
+    charts = goldassay.audit(data).charts
     for chart in SHOWN_OF_ITEMS[name]:
         draw(charts[chart], f"{name}_{chart}")
 
@@ -87,19 +79,19 @@ def main() -> None:
         for given in sys.argv[1:]:
             name, sign, folder = given.partition("=")
             if sign:
-                draw_items(name, Path(folder))
+                draw_items(name, folder)
             else:
                 draw_crossing(Path(given))
         return
     with tempfile.TemporaryDirectory() as folder:
-        for command in COMMANDS:
-            words = command.format(size=SIZE).split()
-            subprocess.run([sys.executable, "-m", "goldassay", *words, "--quiet"], cwd=folder, check=True)
-        for report, names in SHOWN.items():
-            document = json.loads((Path(folder) / report / "report.json").read_text("utf-8"))
-            charts = charts_of(document)
+        goldassay.write_specimen(folder, size=SIZE)
+        made = Path(folder)
+        far = {"elsewhere": made / "elsewhere.jsonl"}
+        audit = goldassay.audit(made / "train.jsonl", made / "test.jsonl", elsewhere=far)
+        runs = goldassay.measure_instability(made / "runs", dataset="test", groups=("group",))
+        for report, names in ((audit, AUDITED), (runs, OF_RUNS)):
             for name in names:
-                draw(charts[name], name)
+                draw(report.charts[name], name)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Other words of a sentence may change, and no test with it; a figure, a name or t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from types import EllipsisType
 
 # Numbers are whole: 19 is not found in 119 or 19.5. Facts may be given as one tuple. An ellipsis lets a sentence end.
@@ -68,3 +69,9 @@ class says:  # noqa: N801 - read as a word: text == says(...)
 
     def __repr__(self) -> str:
         return f"says({', '.join(map(repr, self.facts))})"
+
+
+def stated_by(verdict: object) -> str:
+    """The headline of a verdict and its notes, of a `Verdict` or of its plain form."""
+    held = verdict if isinstance(verdict, Mapping) else vars(verdict)
+    return " ".join([held["evidence"], *held.get("notes", ())])

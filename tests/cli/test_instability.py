@@ -14,7 +14,7 @@ from goldassay.instability import score_one_run
 from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
-from tests.stated import Fact, states
+from tests.stated import Fact, stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ def test_one_run_has_a_score_with_an_interval_and_no_spread(goldassay: Command, 
     # The same at every door: figures, sentences and the page.
     (figure,) = [each for each in report["figures"] if each["id"].startswith("instability.mean")]
     assert (figure["low"], figure["high"]) == pytest.approx((alone.interval.low, alone.interval.high))
-    assert f"scores {100 * right:.2f} points" in report["verdicts"]["instability"]["evidence"]
+    assert f"scores {100 * right:.2f} points" in stated_by(report["verdicts"]["instability"])
     assert states((tmp_path / "report/report.html").read_text(), "One run: its score", "other examples")
 
 

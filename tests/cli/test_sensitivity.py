@@ -14,7 +14,7 @@ import goldassay as package
 from goldassay.core.errors import InputError
 from goldassay.instability import configuration_spread
 from tests.cli.run_files import goldassay, refused
-from tests.stated import states
+from tests.stated import stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def test_prompts_that_do_not(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", scores_of(FLAT, 3, n=2000))
     done = goldassay("sensitivity", "runs.csv", "--claim", "15")
     assert word(done) == "SOUND"
-    assert "Shown of these 12 ways of asking alone." in done.out
+    assert "This holds for these 12 configurations." in done.out
     assert "15 points: more than another configuration does" in done.out
 
 
@@ -148,7 +148,7 @@ def test_without_repeats_chance_and_configuration_are_one_number(goldassay: Comm
     write(tmp_path / "runs.csv", scores_of(STEEP, 1))
     done = goldassay("sensitivity", "runs.csv")
     assert word(done) == "UNSOUND"
-    assert "cannot be told apart" in done.out
+    assert "No configuration was repeated" in done.out
     assert "repeats included" in done.out
 
 
@@ -303,7 +303,7 @@ def test_an_audit_names_configurations_that_do_not_fit(
     made.filter(~odd).write_csv(tmp_path / "runs.csv")
     verdict = audited(goldassay, tmp_path, "runs.csv")["verdicts"]["sensitivity"]
     assert verdict["verdict"] == "not measurable"
-    assert states(verdict["evidence"], "ifferent examples of test", "300 examples", "200 in common")
+    assert states(stated_by(verdict), "ifferent examples of test", "300 examples", "200 in common")
 
 
 def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Command, tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Comma
     pl.concat([flat, one]).write_csv(tmp_path / "both.csv")
     done = goldassay("sensitivity", "both.csv")
     assert word(done) == "UNRESOLVED"
-    assert "Asked in one configuration alone: other on mcq." in done.out
+    assert "Only one configuration was given of other on mcq." in done.out
 
 
 def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from goldassay.questions.answered.measures import expected_score, harder, pairs_
 from goldassay.runs import Runs
 from goldassay.runs.statuses import STATUSES
 from tests.runs.test_statuses import log, samples
-from tests.stated import states
+from tests.stated import stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,12 +63,12 @@ def test_items_that_a_run_lacks_are_missing_and_never_refused(tmp_path: Path) ->
     assert (found["b"].missing, found["b"].n_items, found["b"].wrong) == (10, 40, 15 / 40)
     report = goldassay.audit([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
     assert report.verdicts["answered"]["verdict"] == "unsound"
-    assert "40 examples" in report.verdicts["comparison"]["evidence"]
+    assert "40 examples" in stated_by(report.verdicts["comparison"])
     none = pl.DataFrame({"id": ["x", "y"], "score": pl.Series([None, None], dtype=pl.Float64)})
     none.write_csv(tmp_path / "none.csv")
     report = goldassay.measure_answered(tmp_path / "none.csv")
     assert report.verdicts["answered"]["verdict"] == "unsound"
-    assert states(report.verdicts["answered"]["evidence"], "none of 2 answers")
+    assert states(stated_by(report.verdicts["answered"]), "none of 2 answers")
 
 
 def test_the_effect_is_judged_by_how_hard_the_items_are() -> None:

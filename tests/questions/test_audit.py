@@ -18,7 +18,7 @@ from goldassay.core.settings import parse_settings
 from goldassay.data.specimen import make_specimen
 from goldassay.questions.artifacts.inputs import choose_tokenizer, least_count
 from goldassay.runs import Runs, write_runs
-from tests.stated import in_order, states
+from tests.stated import in_order, stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,7 +162,7 @@ def test_a_single_text_says_what_does_not_apply() -> None:
     ]
     report = goldassay.audit(rows[:1200], rows[1200:], settings=SMALL)
     assert report.verdicts["leakage"]["verdict"] == "not asked"
-    assert "single text" in report.verdicts["leakage"]["evidence"]
+    assert "single text" in stated_by(report.verdicts["leakage"])
     assert report.verdicts["artifacts"]["verdict"] == "caution"
     assert [row["condition"] for row in report.to_dict()["leakage"]["conditions"]] == ["text"]
 
@@ -269,7 +269,7 @@ def test_given_runs_are_held_against_the_test_set(specimen: Any, tmp_path: Path)
     with pytest.raises(goldassay.InputError, match=in_order("no runs answer test", "200 of their 200")):
         audited(example_id="other-" + pl.col("example_id"))
     one_run_astray = pl.when(pl.col("seed") == 0).then(pl.lit("zork")).otherwise(pl.col("prediction"))
-    unknown = audited(prediction=one_run_astray).verdicts["instability"]["evidence"]
+    unknown = stated_by(audited(prediction=one_run_astray).verdicts["instability"])
     assert "'zork', no label of the test set, 200 times" in unknown
 
 
@@ -290,4 +290,4 @@ def test_a_training_part_too_small_to_search_is_not_called_sound() -> None:
 
 def test_rows_known_by_heart_are_named(specimen: Any) -> None:
     report = goldassay.audit(specimen.train, specimen.train, settings=SMALL)
-    assert states(report.verdicts["leakage"]["evidence"], "2,000 of the test rows", "training part")
+    assert states(stated_by(report.verdicts["leakage"]), "2,000 of the test rows", "training part")

@@ -18,6 +18,7 @@ from goldassay.questions.artifacts.readings import WrittenTexts
 from goldassay.questions.cross_validated import _dealt, read_words, within_doubts
 from goldassay.readers.naive_bayes import SMOOTHING, word_evidence
 from goldassay.stats.folds import Folds
+from tests.stated import stated_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,4 +126,4 @@ def test_mining_does_not_call_such_a_test_part_sound(tmp_path: Path, monkeypatch
     assert {own["verdict"] for (name, *_), own in told.items() if name == "clean"} == {"sound"}
     assert {own["verdict"] for (name, *_), own in told.items() if name == "flawed"} == {"unresolved"}
     assert len({own["evidence"] for (name, *_), own in told.items() if name == "flawed"}) == 1
-    assert "test rows by themselves" in told["flawed",]["evidence"]
+    assert "test rows by themselves" in stated_by(told["flawed",])

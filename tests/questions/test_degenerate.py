@@ -15,7 +15,7 @@ from scipy import stats
 import goldassay
 from goldassay.questions.answered.degenerate import Given, find_degenerate
 from goldassay.questions.answered.measures import trial_errors, unanswered_pairs
-from tests.stated import states
+from tests.stated import stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,14 +130,14 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     assert [(each.system, each.kind, each.n) for each in board.result.degenerate] == [("null", "one text", 200)]
     audit = goldassay.audit(path)
     assert audit.verdicts["judgments"]["verdict"] == "unsound"
-    assert states(audit.verdicts["judgments"]["evidence"], "null", "100.0", 200)
+    assert states(stated_by(audit.verdicts["judgments"]), "null", "100.0", 200)
     table = pl.DataFrame(rows).select(
         id="instruction", model="generator_2", output="output_2", score=pl.col("preference") - 1
     )
     table.write_parquet(tmp_path / "t.parquet")
     for found in (goldassay.measure_answered(tmp_path / "t.parquet"), goldassay.audit(tmp_path / "t.parquet")):
         assert found.verdicts["answered"]["verdict"] == "unsound"
-        assert states(found.verdicts["answered"]["evidence"], "null", "100.0", 200)
+        assert states(stated_by(found.verdicts["answered"]), "null", "100.0", 200)
     compared = goldassay.compare_models(tmp_path / "t.parquet")
     said = compared.verdicts["comparison"]
     assert states(said["evidence"], "null", "100.0", 200)

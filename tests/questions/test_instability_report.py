@@ -46,7 +46,7 @@ from goldassay.report.charts.svg import png_address
 from goldassay.runs import Runs, read_runs, write_runs
 from tests.cli.run_files import write_checkpoints
 from tests.markdown_tables import table_of, tables_of
-from tests.stated import in_order, says, states
+from tests.stated import in_order, says, stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -458,7 +458,7 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
         report = measure_instability([tmp_path / str(by_name)], settings=lenient)
         verdict = report.verdicts["instability"]
         assert verdict["verdict"] == "unresolved"
-        assert "is not surely above the 33.3 of always answering" in verdict["evidence"]
+        assert "not significantly above the 33.3" in stated_by(verdict)
         warned = [said for said in found(report)["caveats"] if "The labels may belong to other rows" in said]
         assert len(warned) == (not by_name)
         assert ("check the order" in report.summary()) == (not by_name)
@@ -493,8 +493,9 @@ def steady(n_runs: int = 10, n: int = 3000) -> Runs:
     ids = [f"e{row}" for row in range(n)]
     labels = ("entailment", "neutral", "contradiction")
     return Runs.from_arrays(
-        np.where(right, gold, (gold + 1) % 3), gold, label_names=labels, example_ids=ids, dataset="d", model="m"
-    )
+        np.where(right, gold, (gold + 1) % 3), gold, label_names=labels, example_ids=ids, dataset="d", model="m",
+        seeds=range(len(right)),
+    )  # fmt: skip
 
 
 def test_runs_with_an_answer_or_two_changed_are_copies(tmp_path: Path) -> None:
@@ -513,7 +514,7 @@ def test_runs_with_an_answer_or_two_changed_are_copies(tmp_path: Path) -> None:
     assert found(report)["results"][0]["sd"] > 0
     verdict = report.verdicts["instability"]
     assert verdict["verdict"] == "unresolved"
-    assert states(verdict["evidence"], "nearly every example alike", "copies of one run")
+    assert states(stated_by(verdict), "nearly every example alike", "copies of one run")
     assert verdict["next_step"].startswith("Check that these are runs of different seeds")
 
 
@@ -531,7 +532,7 @@ def test_right_labels_that_contradict_those_of_the_runs_are_said(tmp_path: Path,
     assert verdict["verdict"] == word
     assert found(report)["results"][0]["contradicted"] == n
     said = ("right labels", f"{n} of 3,000 examples", "those given count")
-    assert states(verdict["evidence"], said) is (n > 0)
+    assert states(stated_by(verdict), said) is (n > 0)
     assert any(f"in {n} of 3,000 examples; those given count" in each for each in found(report)["caveats"]) is (n > 0)
     assert ("Give the right labels that belong to these runs" in verdict["next_step"]) is (word != "sound")
 
@@ -559,7 +560,7 @@ def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
     verdict = measure_instability([tmp_path]).verdicts["instability"]
     assert verdict["verdict"] == "unresolved"
-    assert "not surely above 0: the model may know nothing" in verdict["evidence"]
+    assert "not significantly above 0" in stated_by(verdict)
 
 
 def test_no_tendency_to_flip_together_is_seldom_said_where_pairs_always_do() -> None:

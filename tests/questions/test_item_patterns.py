@@ -15,6 +15,7 @@ from goldassay.core.settings import Settings
 from goldassay.data.kinds import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.item_patterns import _of_items, _pick, as_texts
+from tests.stated import stated_by
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -184,7 +185,7 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said
                 choices[answer], choices[other] = choices[other], choices[answer]
     report = goldassay.audit(rows, quiet=True)
     assert report.verdicts["leakage"]["verdict"] == "unresolved"
-    assert said in report.verdicts["leakage"]["evidence"]
+    assert said in stated_by(report.verdicts["leakage"])
     assert report.verdicts["artifacts"]["verdict"] != "sound"
     if cue == "second in the alphabet":
-        assert said in report.verdicts["artifacts"]["evidence"]
+        assert said in stated_by(report.verdicts["artifacts"])

@@ -14,7 +14,7 @@ from goldassay.core.settings import Settings
 from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.table import Table
 from goldassay.view.opening import open_workbench
-from tests.stated import in_order, states
+from tests.stated import in_order, stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,8 +44,9 @@ def test_a_judge_that_follows_a_seat(seat: float, wanted: str) -> None:
     report = goldassay.audit(made(1500, 0, seat=seat, consistent=0.95))
     assert word(report) == wanted
     headline = report.document["verdicts"]["judgments"]["headline"]
-    assert headline["label"].startswith("first seat" if seat > 0 else "second seat")
-    assert headline["value"] == pytest.approx(abs(seat), abs=0.05)
+    assert headline["label"].startswith("verdicts that change with the order")
+    assert states(stated_by(report.verdicts["judgments"]), "he first seat" if seat > 0 else "he second seat", "adds")
+    assert report.document["judgments"]["results"][0]["effect"] == pytest.approx(seat, abs=0.05)
 
 
 def test_a_judge_that_does_not_is_sound() -> None:
@@ -58,7 +59,7 @@ def test_the_worst_of_several_judges_counts() -> None:
     both = pl.concat([made(800, 2, judge="fair"), made(800, 3, seat=0.5, judge="unfair")])
     report = goldassay.audit(both)
     assert word(report) == "unsound"
-    assert "unfair" in report.document["verdicts"]["judgments"]["evidence"]
+    assert "unfair" in stated_by(report.document["verdicts"]["judgments"])
 
 
 @pytest.mark.parametrize("opposite", [True, False])
@@ -68,7 +69,7 @@ def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -
     frame = pl.concat([part.with_columns(category=pl.lit(kind)) for part, kind in zip(parts, "xy", strict=True)])
     found = goldassay.audit(frame).document["verdicts"]["judgments"]
     assert found["verdict"] == ("unresolved" if opposite else "sound")
-    assert ("over all items such effects may cancel each other" in found["evidence"]) is opposite
+    assert ("over all items such effects may cancel each other" in stated_by(found)) is opposite
     assert (found["next_step"] == "Judge each kind of items by itself.") is opposite
 
 
@@ -82,7 +83,7 @@ def test_a_seat_that_cancels_over_any_column_of_few_values_is_never_sound(column
     ])  # fmt: skip
     found = goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"]
     assert found["verdict"] == "unresolved"
-    assert f"({column})" in found["evidence"]
+    assert f"({column})" in stated_by(found)
 
 
 @pytest.mark.parametrize("how", ["texts", "lengths"])
@@ -100,7 +101,7 @@ def test_a_seat_that_cancels_over_long_and_short_texts_is_never_sound(how: str) 
         ))  # fmt: skip
     found = goldassay.audit(pl.concat(frames), quiet=True).document["verdicts"]["judgments"]
     assert found["verdict"] == "unresolved"
-    assert "half of the texts" in found["evidence"]
+    assert "half of the texts" in stated_by(found)
 
 
 def _spelled(n: int, seed: int) -> pl.Series:
@@ -135,11 +136,10 @@ def test_a_judge_that_follows_length_or_itself_is_named_in_the_evidence() -> Non
     found = goldassay.audit(frame.with_columns(**texts), quiet=True)
     assert word(found) == "sound"
     model = found.document["judgments"]["models"][0]
-    assert (
-        f"j prefers longer texts: log odds {model['length']:.2f} ("
-        in found.document["verdicts"]["judgments"]["evidence"]
+    assert f"j prefers longer texts: log odds {model['length']:.2f} (" in stated_by(
+        found.document["verdicts"]["judgments"]
     )
-    assert "prefers" not in goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"]["evidence"]
+    assert "prefers" not in stated_by(goldassay.audit(frame, quiet=True).document["verdicts"]["judgments"])
 
 
 def test_columns_that_say_nothing_leave_clean_judges_sound() -> None:
@@ -208,7 +208,7 @@ def test_sides_that_are_taken_for_seats_are_never_sound() -> None:
     wrong = made(1500, 5).rename({"winner_original": "decision_1", "winner_swapped": "decision_2"})
     report = goldassay.audit(wrong)
     assert word(report) != "sound"
-    assert "they may name sides" in report.document["verdicts"]["judgments"]["evidence"]
+    assert "they may name sides" in stated_by(report.document["verdicts"]["judgments"])
     said = goldassay.audit(wrong, columns={"winner": "decision_1+decision_2"})
     assert word(said) == "sound"
 
@@ -223,7 +223,7 @@ def test_one_order_is_not_measurable() -> None:
     frame = made(500, 7).select("item", "judge", winner="winner_original").with_columns(a=pl.lit("x"), b=pl.lit("y"))
     report = goldassay.audit(frame)
     assert word(report) == "not measurable"
-    assert "one order" in report.document["verdicts"]["judgments"]["evidence"]
+    assert "one order" in stated_by(report.document["verdicts"]["judgments"])
 
 
 def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
@@ -233,7 +233,7 @@ def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
     )
     report = goldassay.audit(spoilt)
     assert word(report) == "unresolved"
-    assert "300 of the 3,000 verdicts cannot be used" in report.document["verdicts"]["judgments"]["evidence"]
+    assert "300 of the 3,000 verdicts cannot be used" in stated_by(report.document["verdicts"]["judgments"])
 
 
 def test_judgments_with_texts_are_preferences_at_no_door() -> None:

@@ -19,7 +19,7 @@ from goldassay.kernels import ngram_search
 from goldassay.questions.overlap.items import read_items
 from tests.conftest import DATA
 from tests.overlap.search.corpora import sentence
-from tests.stated import in_order, says, states
+from tests.stated import in_order, says, stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -272,7 +272,7 @@ class TestVerdicts:
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], word(report)) == (0, verdict)
         assert found["question_only"] == n / N
-        assert f"{n} more" in report.verdicts["overlap"]["evidence"]
+        assert f"{n} more" in stated_by(report.verdicts["overlap"])
 
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
     def test_copies_that_were_cut_are_not_sound(self, n: int, verdict: str, tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ class TestVerdicts:
             texts += [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
-        assert ("copies that were cut" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
+        assert ("copies that were cut" in stated_by(report.verdicts["overlap"])) == (verdict == "caution")
 
     @pytest.mark.parametrize("size", [5, 7, 12, 14])
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
@@ -356,7 +356,7 @@ class TestVerdicts:
         texts = [f"{row['question']} {row['answer']}" for row in rows]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], word(report)) == (0, "unresolved")
-        assert "does not find 100 of the items in themselves" in report.verdicts["overlap"]["evidence"]
+        assert "does not find 100 of the items in themselves" in stated_by(report.verdicts["overlap"])
 
     def test_few_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
         _, report = measured(questions(15), written(tmp_path / "c.jsonl", other_texts()))
@@ -383,7 +383,7 @@ class TestVerdicts:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         _, report = measured(questions(), path)
         assert word(report) == "unresolved"
-        assert "have no text" in report.verdicts["overlap"]["evidence"]
+        assert "have no text" in stated_by(report.verdicts["overlap"])
 
     @pytest.mark.parametrize("name", ["c.jsonl", "c.txt", "c.txt.gz"])
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "noise"])
@@ -422,7 +422,7 @@ class TestVerdicts:
         written(tmp_path / "other.jsonl", other_texts())
         _, report = measured(framed, tmp_path / "other.jsonl")
         assert word(report) == "unresolved"
-        assert "stand in many items, as an instruction" in report.verdicts["overlap"]["evidence"]
+        assert "stand in many items, as an instruction" in stated_by(report.verdicts["overlap"])
         assert word(measured(rows, tmp_path / "other.jsonl")[1]) == "sound"
 
     def test_a_folder_of_other_files_cannot_be_called_sound(self, tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ class TestVerdicts:
         (folder / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
         report = measured(rows, folder)[1]
         assert word(report) == verdict
-        assert (f"corpus/{name} is not searched" in report.verdicts["overlap"]["evidence"]) == (verdict != "sound")
+        assert (f"corpus/{name} is not searched" in stated_by(report.verdicts["overlap"])) == (verdict != "sound")
 
     def test_what_has_two_names_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "corpus").mkdir()
@@ -477,7 +477,7 @@ class TestVerdicts:
         path.write_text(path.read_text() + "".join(f"{row}\n" for row in rows))
         report = measured(questions(), path)[1]
         assert word(report) == verdict
-        assert (f"{n} documents have no text in the fields" in report.verdicts["overlap"]["evidence"]) == (
+        assert (f"{n} documents have no text in the fields" in stated_by(report.verdicts["overlap"])) == (
             verdict != "sound"
         )
 
@@ -494,7 +494,7 @@ class TestVerdicts:
                 measured(rows, path, field=field)
             report = measured(rows, path, field=field, skip_broken=True)[1]
             assert word(report) == "unresolved"
-            assert f"{said[1:]}." in report.verdicts["overlap"]["evidence"]
+            assert f"{said[1:]}." in stated_by(report.verdicts["overlap"])
         assert word(measured(rows, path, field="text+question+answer")[1]) == "unsound"
 
     def test_a_field_that_some_documents_have_is_read_there(self, tmp_path: Path) -> None:
@@ -711,13 +711,13 @@ class TestKindsOfSets:
         posed = [f"Premise: {row['premise']} Hypothesis: {row['hypothesis']}" for row in rows]
         report = measured(rows, written(tmp_path / "c.jsonl", posed))[1]
         assert word(report) == "caution"
-        assert "between their parts" in report.verdicts["overlap"]["evidence"]
+        assert "between their parts" in stated_by(report.verdicts["overlap"])
         # Nothing was found that could be left out.
         assert report.verdicts["overlap"]["next_step"].startswith("Read the items")
         # A premise of five items says nothing of any one of them.
         shared = [row | {"premise": rows[at // 5]["premise"]} for at, row in enumerate(rows)]
         report = measured(shared, tmp_path / "c.jsonl")[1]
-        assert "between their parts" not in report.verdicts["overlap"]["evidence"]
+        assert "between their parts" not in stated_by(report.verdicts["overlap"])
 
     def test_a_long_premise_alone_is_not_the_item(self, tmp_path: Path) -> None:
         rng = random.Random(6)

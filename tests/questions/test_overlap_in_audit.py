@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.settings import parse_settings
 from tests.overlap.search.corpora import sentence
 from tests.questions.test_overlap import other_texts, written
-from tests.stated import states
+from tests.stated import stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,12 +143,12 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     corpus.write_bytes(corpus.read_bytes()[:-2])
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert report.verdicts["overlap"]["verdict"] == "sound"
-    said = report.verdicts["overlap"]["evidence"]
+    said = stated_by(report.verdicts["overlap"])
     assert states(said, "training part", "50 documents", "corpus")
     # Lines without text are so many of the corpus' documents, whatever the training part has.
     corpus.write_bytes(corpus.read_bytes() + b'{"text": ""}\n' * 4)
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
-    assert "4 of 54 documents have no text" in report.verdicts["overlap"]["evidence"]
+    assert "4 of 54 documents have no text" in stated_by(report.verdicts["overlap"])
     assert report.verdicts["overlap"]["verdict"] == "unresolved"
 
 
@@ -159,7 +159,7 @@ def test_a_field_that_the_corpus_lacks_leaves_a_doubt(tmp_path: Path) -> None:
     report = goldassay.audit(train, test, corpus=corpus, field="txt+text", settings=QUICK)
     verdict = report.verdicts["overlap"]
     assert verdict["verdict"] == "unresolved"
-    assert "No document has 'txt'; the fields are 'text'." in verdict["evidence"]
+    assert "No document has 'txt'; the fields are 'text'." in stated_by(verdict)
 
 
 def test_one_named_field_is_searched_in_the_training_part_too(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from goldassay.questions.dropped_rows import doubts_of_dropped
 from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.public import audit
-from tests.stated import states
+from tests.stated import stated_by, states
 
 WORDS = [f"w{number}" for number in range(400)]
 # Words that share no spelling, which readers of letters would find.
@@ -78,7 +78,7 @@ def test_a_label_behind_missing_texts_is_not_sound() -> None:
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
         assert verdict["verdict"] == "unresolved"
-        assert "lack a text and were left out" in verdict["evidence"]
+        assert "lack a text and were left out" in stated_by(verdict)
 
 
 def test_a_few_missing_texts_raise_no_doubt() -> None:
@@ -109,7 +109,7 @@ def test_a_few_texts_missing_of_a_rare_label_are_not_sound() -> None:
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
         assert verdict["verdict"] == "unresolved"
-        assert "of the rarest label they may be" in verdict["evidence"]
+        assert "of the rarest label they may be" in stated_by(verdict)
 
 
 def test_a_label_with_few_training_rows_takes_soundness_back() -> None:

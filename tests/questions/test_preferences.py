@@ -11,6 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import read_report
+from tests.stated import stated_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,8 +47,8 @@ def ruled() -> Report:
 
 def test_a_length_ruler_is_unsound(ruled: Report) -> None:
     assert verdict(ruled) == "unsound"
-    said = ruled.document["verdicts"]["leakage"]["evidence"]
-    assert "(no training) is right in" in said
+    assert ruled.verdicts["leakage"]["evidence"].startswith("The longer response is right in")
+    assert "as long as the other" in ruled.verdicts["leakage"]["next_step"]
     assert verdict(ruled, "artifacts") != "sound"
     assert ruled.document["dataset"]["kind"] == "preference"
     rules = {row["rule"]: row for row in ruled.document["leakage"]["rules"]}
@@ -96,7 +97,7 @@ def test_what_cannot_be_used_forbids_the_word_sound() -> None:
         rejected=pl.when(pl.int_range(pl.len()) % 8 == 0).then(pl.col("chosen")).otherwise(pl.col("rejected"))
     )
     report = goldassay.audit(spoilt)
-    assert "50 of the 400 items" in report.document["verdicts"]["leakage"]["evidence"]
+    assert "50 of the 400 items" in stated_by(report.document["verdicts"]["leakage"])
     assert any("50 items" in remark for remark in report.document["leakage"]["remarks"])
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from goldassay.questions.public import audit
-from tests.stated import states
+from tests.stated import stated_by, states
 
 WORDS = [f"w{number}" for number in range(200)]
 
@@ -36,11 +36,11 @@ def test_gold_of_other_rows_is_never_sound() -> None:
     moved = [{**row, "label": other["label"]} for row, other in zip(test, test[750:] + test[:750], strict=True)]
     for verdict in words_of(train, moved).values():
         assert verdict["verdict"] == "unresolved"
-        assert "the test labels may belong to other rows" in verdict["evidence"]
+        assert "the test labels may belong to other rows" in stated_by(verdict)
         assert verdict["next_step"].startswith("Check that each test label belongs to its row")
     for verdict in words_of(train, test).values():
         assert verdict["verdict"] == "unsound"
-        assert "other rows" not in verdict["evidence"]
+        assert "other rows" not in stated_by(verdict)
 
 
 @pytest.mark.parametrize("n_rare", [49, 50])
@@ -51,6 +51,6 @@ def test_a_label_too_rare_to_be_judged_is_named(n_rare: int) -> None:
 
     for verdict in words_of(with_rare(100, 0), with_rare(n_rare, 1)).values():
         if n_rare < 50:
-            assert states(verdict["evidence"], "49 test rows of label c", "left out", "fewer than 50")
+            assert states(stated_by(verdict), "49 test rows of label c", "left out", "fewer than 50")
         else:
             assert verdict["verdict"] == "unsound"

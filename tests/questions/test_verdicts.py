@@ -34,7 +34,7 @@ from goldassay.stats.verdicts import (
     judge_interval,
     rows_to_settle,
 )
-from tests.stated import says, states
+from tests.stated import says, stated_by, states
 from tests.typed import result_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def effect(low: float, high: float, measure: Any = "accuracy skill", reason: str
     named = {"part": "hypothesis", "reader": "quick probe", **names}
     return Effect(
         measure=measure, value=(low + high) / 2, low=low, high=high, ordinary_low=low, standard_error=0.01,
-        caution=limits[0], unsound=limits[1], reason=reason, **named,
+        caution=limits[0], unsound=limits[1], reason=reason, score=0.58, baseline=0.343, **named,
     )  # fmt: skip
 
 
@@ -221,48 +221,62 @@ def leakage(*found: Effect, best: ConditionAccuracy | None = None, doubts: Seque
     return judge_leakage(effects(*found), row, doubts, n_test=9824, n_shared=0, limits=LeakageLimits())
 
 
-def test_leakage_names_the_reader_and_the_part_that_tell_most() -> None:
-    verdict = leakage(
-        effect(0.1, 0.11, reader="patterns by lift"),
-        effect(0.33, 0.37, part="hypothesis"),
-        best=part("hypothesis_only", improvement=0.237),
-    )
+def test_leakage_says_the_accuracy_of_the_part_against_the_most_frequent_label() -> None:
+    wide = replace(effect(0.343, 0.378), ordinary_low=0.344)
+    verdict = leakage(effect(0.1, 0.11, reader="patterns by lift"), wide)
     assert verdict.verdict == "unsound"
-    assert verdict.evidence.startswith("Quick probe of the hypothesis: 35.0\N{NO-BREAK SPACE}% (33.0")
-    assert "only the hypothesis" in verdict.evidence
-    assert "+23.7 points" in verdict.evidence
+    assert verdict.evidence == says("hypothesis alone", "58.0", "most frequent label", "34.3", "+23.7", "22.6", "24.8")
     assert verdict.headline is not None
-    assert (verdict.headline.value, verdict.headline.low, verdict.headline.high) == (0.35, 0.33, 0.37)
-    assert "12.0\N{NO-BREAK SPACE}%" in verdict.rule
+    assert verdict.headline.label.endswith("quick probe (hypothesis)")
+    number = verdict.headline
+    assert (number.score, number.baseline, number.value) == (0.58, 0.343, pytest.approx(0.237))
+    assert (number.low, number.high) == (pytest.approx(0.226, abs=1e-3), pytest.approx(0.248, abs=1e-3))
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "recall", "decides"),
+    [(0.13, 0.3, ACCURACY), (0.11, 0.13, BALANCED), (0.04, 0.11, ACCURACY), (0.02, 0.04, BALANCED)],
+)
+def test_accuracy_is_said_wherever_it_gives_the_same_word(accuracy: float, recall: float, decides: str) -> None:
+    found = judge_effects(effects(effect(accuracy, 0.4), effect(recall, 0.4, "balanced skill")))
+    assert found.decisive is not None
+    assert found.decisive.measure == decides
+    assert found.low == max(accuracy, recall)
+
+
+def test_a_preferred_reader_is_said_wherever_it_gives_the_same_word() -> None:
+    named = effect(0.13, 0.2, "balanced skill", reader="patterns by share")
+    for other, reader in ((effect(0.3, 0.4), "patterns by share"), (effect(0.3, 0.4, reader="form"), "form")):
+        weak = named if reader == "patterns by share" else replace(named, low=0.1)
+        decisive = judge_effects(effects(weak, other), prefer="patterns by share").decisive
+        assert decisive is not None
+        assert decisive.reader == reader
 
 
 def test_sound_is_worded_as_what_was_shown() -> None:
     verdict = leakage(effect(-0.02, 0.05), effect(-0.02, 0.06, reader="patterns by share"))
     assert verdict.verdict == "sound"
-    assert verdict.evidence.startswith("No reader tried here gains 12.0\N{NO-BREAK SPACE}% or more")
-    assert "patterns by share" in verdict.evidence
+    assert verdict.evidence == says("readers tried", "6.0")
 
 
 def test_sound_says_the_limit_of_each_kind() -> None:
     found = effects(effect(-0.02, 0.02))
     limits = [kind("one word", 0.04), kind("form", 0.056), kind("two words", 0.081, counts=False)]
     limits.append(kind("many words", 0.3, counts=False))
-    said = describe_judged(judge_effects(replace(found, limits=tuple(limits))), found).replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
-    for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %", "cannot see: many words"):
+    said, notes = describe_judged(judge_effects(replace(found, limits=tuple(limits))), found, "")
+    said = said.replace("\N{NO-BREAK SPACE}", " ")
+    for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %"):
         assert part in said
+    assert states(notes, "cannot see", "many words")
     assert "negligible" not in said
-    small = describe_judged(judge_effects(replace(found, limits=(kind("one word", 0.029),))), found)
-    assert "negligible" in small
+    small = describe_judged(judge_effects(replace(found, limits=(kind("one word", 0.029),))), found, "")
+    assert "negligible" in small[0]
 
 
 def test_unresolved_says_between_which_bounds() -> None:
-    found = effects(effect(-0.02, 0.15))
-    said = describe_judged(judge_effects(found), found).replace("\N{NO-BREAK SPACE}", " ")
-    assert said.startswith("Unresolved between 0.0 % and 15.0 %")
-    found = effects(effect(0.02, 0.15))
-    assert "between 2.0" in describe_judged(judge_effects(found), found)
+    for low, shown in ((-0.02, "0.0"), (0.02, "2.0")):
+        found = effects(effect(low, 0.15))
+        assert describe_judged(judge_effects(found), found, "")[0] == says("Cues", shown, "15.0")
 
 
 def test_one_run_is_never_worth_more_than_two() -> None:
@@ -270,19 +284,19 @@ def test_one_run_is_never_worth_more_than_two() -> None:
     assert single_run_doubts([part("hypothesis_only", n_runs=2)]) == []
     verdict = leakage(effect(-0.02, 0.05), best=alone, doubts=single_run_doubts([alone]))
     assert verdict.verdict == "unresolved"
-    assert "there is one run" in verdict.evidence
+    assert "there is one run" in stated_by(verdict)
     assert "several seeds" in verdict.next_step
     found = leakage(effect(0.2, 0.25), best=alone, doubts=single_run_doubts([alone]))
     assert found.verdict == "unsound"
-    assert "One run: another seed may move it further." in found.evidence
+    assert "There is one run: another seed" in stated_by(found)
 
 
 def test_rows_that_are_in_training_too_are_counted() -> None:
     row = part("hypothesis_only")
-    said = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1000, n_shared=10, limits=LeakageLimits()).evidence
-    assert states(said, "10 of the test rows also occur", "training part")
-    few = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1001, n_shared=10, limits=LeakageLimits()).evidence
-    assert "also occur" not in few
+    said = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1000, n_shared=10, limits=LeakageLimits())
+    assert states(stated_by(said), "10 of the test rows also occur", "training part")
+    few = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1001, n_shared=10, limits=LeakageLimits())
+    assert "also occur" not in stated_by(few)
 
 
 def test_two_runs_that_happen_to_agree_are_not_taken_for_a_steady_score() -> None:
@@ -293,8 +307,8 @@ def test_two_runs_that_happen_to_agree_are_not_taken_for_a_steady_score() -> Non
 def test_instability_is_judged_by_the_least_stable() -> None:
     verdict = judge_instability([STEADY, HANS], InstabilityLimits())
     assert verdict.verdict == "unsound"
-    assert "bert on hans" in verdict.evidence
-    assert "137 independent" in verdict.evidence
+    assert verdict.evidence == says("bert on hans", "1.51 points", "1.04", "2.76")
+    assert "137 independent" in stated_by(verdict)
     assert judge_instability([STEADY], InstabilityLimits()).verdict == "sound"
 
 
@@ -302,8 +316,8 @@ def test_runs_that_happen_to_agree_are_not_steady() -> None:
     equal = replace(STEADY, n_runs=3, n_examples=60, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan)
     verdict = judge_instability([equal], InstabilityLimits())
     assert verdict.verdict == "unresolved"
-    assert (
-        f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in verdict.evidence
+    assert f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in stated_by(
+        verdict
     )
     assert judge_instability([replace(equal, n_runs=10, n_examples=9815)], InstabilityLimits()).verdict == "sound"
 
@@ -316,7 +330,7 @@ def test_runs_that_score_every_example_alike_may_be_one_run() -> None:
     )  # fmt: skip
     verdict = judge_instability([copies], InstabilityLimits())
     assert verdict.verdict == "unresolved"
-    assert "they may be copies of one run" in verdict.evidence
+    assert "they may be copies of one run" in stated_by(verdict)
     assert verdict.next_step.startswith("Check that these are runs of different seeds")
     other = replace(copies, effective_size=math.inf, n_distinct=6)
     assert judge_instability([other], InstabilityLimits()).verdict == "sound"
@@ -327,7 +341,7 @@ def test_copies_of_a_run_do_not_count_as_runs(n_distinct: int, word: str) -> Non
     """Five copies of one run and another one were called sound."""
     verdict = judge_instability([replace(STEADY, n_distinct=n_distinct)], InstabilityLimits())
     assert verdict.verdict == word
-    assert (f"Only {n_distinct} of the 10 runs differ" in verdict.evidence) == (n_distinct < 10)
+    assert (f"Only {n_distinct} of the 10 runs differ" in stated_by(verdict)) == (n_distinct < 10)
 
 
 def test_the_upper_end_is_that_of_as_many_runs_as_differ() -> None:
@@ -341,14 +355,14 @@ def test_the_upper_end_is_that_of_as_many_runs_as_differ() -> None:
 
 def test_sentences_follow_the_interval_of_the_design_effect() -> None:
     unsteady = judge_instability([HANS], InstabilityLimits())
-    assert "137 independent" in unsteady.evidence
+    assert "137 independent" in stated_by(unsteady)
     assert "find the groups of examples that flip together" in unsteady.next_step
     apart = replace(HANS, design_effect=0.9, effective_size=33333.0, design_effect_low=0.6, design_effect_high=1.8)
     steady = judge_instability([apart], InstabilityLimits())
-    assert "no tendency to flip together" in steady.evidence
+    assert "no tendency to flip together" in stated_by(steady)
     open_ = replace(HANS, design_effect=0.9, effective_size=33333.0, design_effect_low=0.3, design_effect_high=7.4)
     unknown = judge_instability([open_], InstabilityLimits())
-    assert "leave open whether its examples flip together" in unknown.evidence
+    assert "flip together" not in stated_by(unknown)
     for verdict in (steady, unknown):
         assert verdict.verdict == "unsound"
         assert "groups" not in verdict.next_step
@@ -368,18 +382,18 @@ def test_a_part_of_the_input_never_decides_on_instability(whole: str) -> None:
     limits = InstabilityLimits()
     rows = [result("premise_only", HANS), result(whole, STEADY), result("shuffled", HANS)]
     assert judge(rows, limits).verdict == "sound"
-    assert judge(rows, limits).evidence.startswith(f"{whole}: accuracy moves by 0.24 points")
+    assert judge(rows, limits).evidence == says("0.24 points", "0.16", "0.44", "ordinary spread")
     assert judge([result("premise_only", STEADY), result(whole, HANS)], limits).verdict == "unsound"
     parts = judge([result("premise_only", HANS), result("shuffled", HANS)], limits)
     assert parts.verdict == "not measurable"
-    assert "only of premise_only, shuffled" in parts.evidence
+    assert "only of premise_only, shuffled" in stated_by(parts)
 
 
 def test_a_model_of_one_run_is_not_sound_beside_a_steady_one() -> None:
     limits = InstabilityLimits()
     beside = judge([result("paired", STEADY), result("paired", STEADY, n_runs=1)], limits)
     assert beside.verdict == "unresolved"
-    assert "Only one run was given of paired" in beside.evidence
+    assert "Only one run was given of paired" in stated_by(beside)
     assert beside.next_step == says("5 seeds of paired")
     assert judge([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
 
@@ -411,7 +425,7 @@ def test_fewer_than_five_runs_are_never_sound(low: float, high: float, word: str
     four = replace(STEADY, n_runs=4, sd_low=low, sd_high=high)
     verdict = judge_instability([four], InstabilityLimits())
     assert verdict.verdict == word
-    assert "From 4 runs the SD itself is hardly known." in verdict.evidence
+    assert "from 4 runs" in stated_by(verdict)
     assert ("Give 5 runs in all" in verdict.next_step) == (word == "unresolved")
     assert judge_instability([replace(four, n_runs=5)], InstabilityLimits()).verdict == word.replace(
         "unresolved", "sound"
@@ -424,10 +438,10 @@ def test_sound_is_ordinary_spread_only_and_names_the_rate_of_failures_that_may_b
 ) -> None:
     verdict = judge_instability([replace(STEADY, n_runs=n_runs)], InstabilityLimits())
     assert verdict.verdict == "sound"
-    expected = ("Ordinary spread", f"none of the {n_runs} runs failed", f"{rate} %")
-    assert states(verdict.evidence, expected)
+    assert "ordinary spread only" in verdict.evidence
+    assert states(stated_by(verdict), f"None of {n_runs} runs failed", f"{rate}\N{NO-BREAK SPACE}%")
     assert highest_failure_rate(n_runs) == pytest.approx(proportion_confint(0, n_runs, 0.1, "beta")[1])
-    assert "Ordinary spread" not in judge_instability([HANS], InstabilityLimits()).evidence
+    assert "ordinary spread" not in stated_by(judge_instability([HANS], InstabilityLimits()))
 
 
 def test_a_model_that_may_know_nothing_is_never_sound() -> None:
@@ -435,14 +449,14 @@ def test_a_model_that_may_know_nothing_is_never_sound() -> None:
     few = replace(STEADY, score=0.36, above_constant_low=-0.002, examples_to_exceed=12_000)
     verdict = judge_instability([few], limits)
     assert verdict.verdict == "unresolved"
-    assert states(verdict.evidence, "36.0 points", "not surely above", "35.4", "entailment")
-    assert "the model may know nothing" in verdict.evidence
+    assert states(stated_by(verdict), "36.0 points", "not significantly above", "35.4", "entailment")
+    assert "the model may know nothing" in stated_by(verdict)
     assert verdict.next_step.startswith("Give 12,000 examples: ")
     below = judge_instability([replace(few, score=0.33, examples_to_exceed=None)], limits)
     assert below.verdict == "unresolved"
     assert "Check that the right labels belong to these rows" in below.next_step
     unlabelled = replace(STEADY, score=0.0, constant=None, constant_score=0.0, above_constant_low=0.0)
-    assert "not surely above 0" in judge_instability([unlabelled], limits).evidence
+    assert "not significantly above 0" in stated_by(judge_instability([unlabelled], limits))
     unknown = replace(STEADY, above_constant_low=math.nan, examples_to_exceed=None)
     assert judge_instability([unknown], limits).verdict == "unresolved"
     # Knowing nothing excuses no spread.
@@ -477,8 +491,8 @@ def test_an_sd_that_no_number_of_runs_places_says_so() -> None:
 
 def test_few_runs_and_infinite_sizes_are_said_or_left_out() -> None:
     few = judge_instability([replace(HANS, n_runs=3, effective_size=math.inf)], InstabilityLimits())
-    assert "From 3 runs" in few.evidence
-    assert "inf" not in few.evidence
+    assert "from 3 runs" in stated_by(few)
+    assert "inf" not in stated_by(few)
 
 
 @pytest.mark.parametrize("families_open", ["few wrong", "near"])

@@ -21,7 +21,7 @@ def test_summary_names_each_verdict_with_its_number(report: Report) -> None:
         ["Instability", "CAUTION"],
         ["Shift", "NOT"],
     ]
-    assert "24.4 points [23.5, 25.3]" in report.summary()
+    assert all(card.evidence in report.summary() for card in report.cards if card.judged)
 
 
 def test_flaws_are_counted_before_the_verdicts(report: Report) -> None:

@@ -18,7 +18,7 @@ from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.grades import parse_grades, write_grades
 from goldassay.runs.long_export import write_long
-from tests.stated import in_order
+from tests.stated import in_order, stated_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def test_the_report_gives_means_on_the_scale(table: Path, tmp_path: Path) -> Non
     (row,) = report.document["instability"]["results"]
     assert row["mean"] == pytest.approx((GRADES.mean() - 1) / 4)
     assert row["sd"] == pytest.approx(GRADES.mean(axis=1).std(ddof=1) / 4)
-    evidence = report.document["verdicts"]["instability"]["evidence"]
+    evidence = stated_by(report.document["verdicts"]["instability"])
     assert f"The mean grade is {GRADES.mean():.2f} on 1 to 5" in evidence
     assert "accuracy" not in evidence
     sentences = " ".join(report.document["instability"]["sentences"])
@@ -105,8 +105,8 @@ def test_the_report_gives_means_on_the_scale(table: Path, tmp_path: Path) -> Non
 def test_one_run_of_grades(table: Path, tmp_path: Path) -> None:
     pl.read_csv(table).filter(pl.col("seed") == 0).write_csv(tmp_path / "one.csv")
     report = measure_instability(str(tmp_path / "one.csv"), grades="1:5")
-    assert (
-        f"The mean grade is {GRADES[0].mean():.2f} on 1 to 5" in report.document["verdicts"]["instability"]["evidence"]
+    assert f"The mean grade is {GRADES[0].mean():.2f} on 1 to 5" in stated_by(
+        report.document["verdicts"]["instability"]
     )
 
 

@@ -128,7 +128,7 @@ def test_no_loss_is_given_of_what_was_not_learned() -> None:
     for name in ("loss", "loss_low", "loss_high", "excess_loss", "relative_gap", "relative_low", "relative_high"):
         assert math.isnan(getattr(row, name)), name
     assert math.isfinite(row.gap)
-    assert row.reason == says("accuracy on 'own'", "not surely above", "50.0")
+    assert row.reason == says("accuracy on 'own'", "not significantly above", "50.0")
 
 
 def test_without_labels_the_floor_is_not_known() -> None:

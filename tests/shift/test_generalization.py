@@ -98,7 +98,7 @@ def test_nothing_is_relative_to_zero() -> None:
     found = generalization_gap({"a": [0, 0, 0], "b": [1, 0]}, n_draws=20)
     assert found["b"].gap == -0.5
     assert math.isnan(found["b"].relative_gap)
-    assert "not surely above 0" in found["b"].reason
+    assert "not significantly above 0" in found["b"].reason
 
 
 def test_everything_right_keeps_an_interval() -> None:

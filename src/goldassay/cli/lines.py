@@ -68,6 +68,7 @@ def _answered(study: Answered) -> Iterator[str]:
     yield f"Answers  {study.verdict.verdict.upper()}"
     yield f"  {study.verdict.evidence}"
     yield f"  → {study.verdict.next_step}"
+    yield from (f"- {note}" for note in study.verdict.notes)
     head = ["model", "dataset", "run", "verdict", "scored", "wrong", "scored only", "all right", "the log's own"]
     worst = sorted(found.runs, key=lambda row: -row.unscored_share)
     rows = [
@@ -511,6 +512,7 @@ def _sensitivity(found: SensitivityStudy, claim: float | None, limits: str) -> I
     yield f"Sensitivity  {found.verdict.verdict.upper()}"
     yield f"  {found.verdict.evidence} {limits}".rstrip()
     yield f"  → {found.verdict.next_step}"
+    yield from (f"- {note}" for note in found.verdict.notes)
     for each in found.models:
         yield ""
         yield from _of_model(each, claim)

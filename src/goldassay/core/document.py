@@ -55,6 +55,7 @@ class Verdict(_Part):
     at_most: Annotated[float, Field(ge=0)] | None = None
     limits: str = ""
     question: str = ""
+    notes: list[str] = Field(default_factory=list)
 
 
 class FigureRow(BaseModel):

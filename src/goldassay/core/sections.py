@@ -34,9 +34,8 @@ class VerdictCard:
         value: The deciding figure with its unit; "" where there is none.
         interval: Its interval.
         label: What the figure is.
-        evidence: What decided, with its figures.
-        sentence: What the verdict means, without figures: the page shows it on the card and leaves the evidence to the
-            section of the same key. "" leaves the evidence on the card.
+        evidence: The headline of the verdict.
+        notes: Further sentences, which the section of the same key shows first.
         next_step: What to do about it.
         rule: From which limits the verdict follows.
         anchor: The section that it leads to where none has its key.
@@ -52,7 +51,7 @@ class VerdictCard:
     interval: str = ""
     label: str = ""
     evidence: str = ""
-    sentence: str = ""
+    notes: tuple[str, ...] = ()
     next_step: str = ""
     rule: str = ""
     anchor: str = ""
@@ -211,8 +210,6 @@ class Page(Generic[R]):
         charts: Pictures of the page by name.
         paper_charts: Pictures for papers by the name of their file.
         paper_tables: Tables in the layouts of papers.
-        meanings: Of each word of a verdict what it means; empty where there are no verdicts.
-        has_joint_ends: Whether the lower ends of its intervals hold for all its figures at once.
     """
 
     result: type[R]
@@ -223,8 +220,6 @@ class Page(Generic[R]):
     charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_tables: Callable[[R, Around], tuple[Table, ...]] = _nothing
-    meanings: Mapping[str, str] | Callable[[R], Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
-    has_joint_ends: Callable[[R], bool] = lambda _: False
 
     def heading(self, found: R) -> tuple[str, str]:
         """Title and question."""
@@ -239,10 +234,6 @@ class Page(Generic[R]):
     def has_sentences(self) -> bool:
         """Whether the plain form has sentences beside the fields."""
         return self.sentences is not _nothing
-
-    def meaning_of(self, found: R, word: str) -> str:
-        """What a word of a verdict means; "" where nothing is said of it."""
-        return (self.meanings(found) if callable(self.meanings) else self.meanings).get(word, "")
 
 
 def explanation(package: str, *names: str) -> str:

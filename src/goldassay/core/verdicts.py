@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from goldassay.core.results import Result
+from goldassay.core.results import LEFT_OUT, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +36,25 @@ def severity(word: Word | Literal["not asked"]) -> int:
 
 @dataclass(frozen=True)
 class Headline(Result):
-    """The number that matters for a question, with its interval where there is one."""
+    """The number that matters for a question, with its interval where there is one.
+
+    Attributes:
+        label: What it is.
+        value: The number.
+        low: Lower end of its ordinary 95 % interval.
+        high: Upper end.
+        unit: Of all three.
+        score: Where the number is a gain: the accuracy or mean recall that it is the gain of.
+        baseline: What that is compared with.
+    """
 
     label: str
     value: float
     low: float
     high: float
     unit: Unit
+    score: float | None = field(default=None, metadata={LEFT_OUT: True})
+    baseline: float | None = field(default=None, metadata={LEFT_OUT: True})
 
 
 @dataclass(frozen=True)
@@ -51,12 +63,13 @@ class Verdict(Result):
 
     Attributes:
         verdict: The word.
-        evidence: What decided it.
+        evidence: The headline: one sentence in the field's terms.
         headline: The number that matters; None where nothing was measured.
         next_step: What to do next.
         rule: That was applied.
         at_most: How large a flaw may be that was not found, in the unit of the question's limits as a fraction (points
             / 100); None where nothing was measured.
+        notes: Further sentences: why nothing is sound, and what limits the headline.
     """
 
     verdict: Word | Literal["not asked"]
@@ -65,6 +78,7 @@ class Verdict(Result):
     next_step: str
     rule: str
     at_most: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:

@@ -6,35 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.numbers import percent
+from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.verdicts import Headline
 from goldassay.stats.detection import FIFTY_WORDS
-from goldassay.stats.effects import (
-    ACCURACY,
-    BALANCED,
-    INFORMATION,
-    LEAST_CLUSTERS,
-    LEAST_ROWS,
-    Limits,
-)
+from goldassay.stats.effects import ACCURACY, BALANCED, INFORMATION, LEAST_CLUSTERS, LEAST_ROWS, Limits
 from goldassay.stats.verdicts import Doubt, Judged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ItemKind
     from goldassay.stats.effects import (
         Effect,
         Effects,
         Measure,
     )
-
-# What each measure is a share of.
-OF = {
-    ACCURACY: "of the accuracy that naming one label leaves to be gained",
-    BALANCED: "of the mean recall that naming one label leaves to be gained",
-    INFORMATION: "of the information in the label",
-}
 
 
 def skill_limits(caution: float, unsound: float) -> dict[Measure, Limits]:
@@ -43,69 +28,74 @@ def skill_limits(caution: float, unsound: float) -> dict[Measure, Limits]:
     return {ACCURACY: skill, BALANCED: skill, INFORMATION: Limits(1.0, 1.0)}
 
 
-def describe_effect(effect: Effect) -> str:
-    """What a reader gained, in a clause."""
+def describe_gain(effect: Effect, who: str) -> str:
+    """What a reader gets, and how far that is above naming one label, or above chance.
+
+    Args:
+        effect: Its skill.
+        who: The sentence up to the figure, such as "The hypothesis alone gives".
+    """
+    recall = effect.measure == BALANCED
     return (
-        f"{effect.reader} of the {effect.part}: {percent(effect.value)} ({percent(effect.low)} to "
-        f"{percent(effect.high)}) {OF[effect.measure]}"
+        f"{who} {'a mean recall of ' if recall else ''}{percent(effect.score)} where "
+        f"{'chance' if recall else 'the most frequent label'} gives {percent(effect.baseline)}: "
+        f"{signed_points(effect.score - effect.baseline, 1)} points ({points(effect.gain.low)} to "
+        f"{points(effect.gain.high)})."
     )
 
 
 def headline_of(effect: Effect) -> Headline:
-    """The decisive effect as the number next to the verdict."""
-    return Headline(f"{effect.measure}, {effect.part}", effect.value, effect.low, effect.high, "share")
+    """The gain of the decisive effect as the number next to the verdict."""
+    above = "mean recall above chance" if effect.measure == BALANCED else "accuracy above the most frequent label"
+    label = f"{above}, {effect.reader} ({effect.part})"
+    low, high = effect.gain.low, effect.gain.high
+    return Headline(label, effect.score - effect.baseline, low, high, "points", effect.score, effect.baseline)
 
 
-def describe_judged(judged: Judged, effects: Effects) -> str:
-    """What decided, in a sentence or several."""
-    effect = judged.decisive
-    if effect is None:
-        nothing = ["No reader tried here tells any rows apart."] if judged.word == "sound" else []
-        return " ".join([*nothing, *(doubt.why for doubt in judged.doubts)])
-    said = describe_effect(effect)
-    left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
-    if judged.word == "sound":
-        if any(each.counts for each in judged.limits):
-            return f"{describe_limits(judged, effect.caution, effect.unsound)}{left_out}"
-        parts = len({(each.part, each.reader) for each in effects.effects})
-        readers = "No reader tried here" if parts > 1 else "The reader tried here does not gain"
-        return (
-            f"{readers} gains {percent(effect.unsound)} or more {OF[effect.measure]}; the largest upper end is that of "
-            f"{said}.{left_out}"
-            if parts > 1
-            else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}.{left_out}"
-        )
-    if judged.word == "unresolved":
-        between = f"Unresolved between {percent(max(0.0, judged.low))} and {percent(judged.at_most)}"
-        return f"{between}: {said}. " + " ".join(doubt.why for doubt in judged.doubts) + left_out
-    limit = effect.unsound if judged.word == "unsound" else effect.caution
-    return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
-
-
-def describe_limits(judged: Judged, caution: float, unsound: float, items: ItemKind | None = None) -> str:
-    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen.
+def describe_judged(
+    judged: Judged, effects: Effects | None, said: str, of: str = "the label", rows: str = "rows"
+) -> tuple[str, tuple[str, ...]]:
+    """The headline of a verdict by effects, and its notes.
 
     Args:
-        judged: What was found.
-        caution: Limit of caution.
-        unsound: Limit of unsound.
-        items: What items are called; None for labelled texts.
+        judged: What the effects say together.
+        effects: All of them; None where no reader separates any rows.
+        said: What the decisive reader gets, in a sentence; "" without one.
+        of: What cues give away.
+        rows: What they give it away of.
     """
-    *first, last = [each.kind for each in judged.limits if each.counts]
-    counted = f"{', '.join(first)} or {last}" if first else last
-    what = "the label" if items is None else f"the {items.right} {items.option}"
-    negligible = ", which is negligible" if judged.at_most < caution else ""
+    reasons = [doubt.why for doubt in judged.doubts]
+    if judged.word == "not measurable":
+        return reasons[0], tuple(reasons[1:])
+    notes = tuple(each for each in (said, *reasons) if each)
+    if judged.word == "unresolved":
+        between = f"{percent(max(0.0, judged.low))} to {percent(judged.at_most)}"
+        return f"Cues give away {of} of {between} of the {rows}.", notes
+    if judged.word != "sound":
+        return said, ()
+    if effects is not None:
+        notes += tuple(f"{each[0].upper()}{each[1:]}" for each in effects.skipped)
+        if any(each.counts for each in judged.limits):
+            headline, unseen = _describe_limits(judged, effects.effects[0], of, rows)
+            return headline, (*unseen, *notes)
+    return f"The readers tried gain at most {percent(judged.at_most)}.", notes
+
+
+def _describe_limits(judged: Judged, effect: Effect, of: str, rows: str) -> tuple[str, list[str]]:
+    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen."""
+    counted = [each.kind for each in judged.limits if each.counts]
+    kinds = f"{', '.join(counted[:-1])} or {counted[-1]}" if len(counted) > 1 else counted[0]
+    negligible = ", which is negligible" if judged.at_most < effect.caution else ""
     others = [each for each in judged.limits if not each.counts]
-    # Of few rows its limit differs too much from one set of words to the next.
-    many = [each for each in others if each.kind == FIFTY_WORDS.name and each.limit < unsound]
+    many = [each for each in others if each.kind == FIFTY_WORDS.name and each.limit < effect.unsound]
     others = [each for each in others if each not in many]
-    too_few = " Many words: not shown at this size." if many else ""
-    seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < unsound)
-    unseen = ", ".join(each.kind for each in others if each.limit >= unsound)
+    seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < effect.unsound)
+    unseen = ", ".join(each.kind for each in others if each.limit >= effect.unsound)
+    # Of few rows its limit differs too much from one set of words to the next.
+    few = [f"Whether {each.kind} give labels away is not shown at this size." for each in many]
     return (
-        f"Cues of the kinds {counted} give away {what} of at most {percent(judged.at_most)} of the "
-        f"{'rows' if items is None else 'items'}{negligible}{seen}.{too_few}"
-        f"{f' These readers cannot see: {unseen}.' if unseen else ''}"
+        f"Cues of {kinds} give away {of} of at most {percent(judged.at_most)} of the {rows}{negligible}{seen}.",
+        [*few, *([f"The readers cannot see {unseen}."] if unseen else [])],
     )
 
 
@@ -159,9 +149,9 @@ def unheld_doubts(part: str, found: tuple[int, int] | None, threshold: float) ->
 def effect_rule(quantity: str, caution: float, unsound: float) -> str:
     """The rule that a report states next to a verdict by effects and limits of detection."""
     return (
-        f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
-        f"label leaves to be gained, caution if at least {percent(caution)}. Lower ends are simultaneous over "
-        f"all effects. Sound if the readers would have found a flaw of the limit for unsound by each kind of cue that "
-        f"counts, as copies of the rows with such cues show, each label that counts has {LEAST_ROWS} training rows, "
-        f"and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else unresolved."
+        f"By {quantity}: unsound if the lower end of some skill is at least {percent(unsound)}, caution if at least "
+        f"{percent(caution)}. Lower ends are corrected for multiple comparisons. Sound if the readers would have found "
+        "a flaw of the limit for unsound by each kind of cue that counts, as copies of the rows with such cues show, "
+        f"each label that counts has {LEAST_ROWS} training rows, and there are at least {LEAST_CLUSTERS} effective "
+        "clusters of test rows; else unresolved."
     )

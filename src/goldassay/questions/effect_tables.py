@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.documents import mapping, records
-from goldassay.core.figures import Figure, Measure, declare
+from goldassay.core.figures import Better, Figure, Measure, declare
 from goldassay.core.numbers import count, percent
 from goldassay.core.tables import Column, Table, with_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from goldassay.core.verdicts import Headline
     from goldassay.stats.effects import Effects
 
 _MEASURES = {
@@ -20,20 +20,34 @@ _MEASURES = {
     "balanced skill": "balanced_skill",
     "information share": "information_share",
 }
+_DECISIVE: tuple[tuple[str, str, Better, bool], ...] = (
+    ("score", "accuracy or mean recall", "lower", False),
+    ("baseline", "baseline", "neither", False),
+    ("gain", "gain over the baseline", "lower", True),
+)
 
 
-def declare_effects(question: str, *, information: bool = True) -> dict[str, Measure]:
-    """Declare the measures of effects of a question, by name of the measure.
+def figures_of_headline(question: str) -> Callable[[Headline | None], list[Figure]]:
+    """What makes figures of a gain that decides: the score, its baseline, and the difference with its interval.
 
     Args:
-        question: Its key.
-        information: Whether its readers give probabilities.
+        question: Its key, under which the measures are declared.
     """
-    return {
-        label: declare(Measure(f"{question}.{name}", label, "share", "lower", least=-1, most=1))
-        for label, name in _MEASURES.items()
-        if information or label != "information share"
-    }
+    score, baseline, gain = (
+        declare(Measure(f"{question}.decisive_{name}", f"{label} of the verdict", "points", better, bounded=bounded))
+        for name, label, better, bounded in _DECISIVE
+    )
+
+    def make(found: Headline | None) -> list[Figure]:
+        if found is None or found.score is None:
+            return []
+        return [
+            score.figure(found.score),
+            baseline.figure(found.baseline),
+            gain.figure(found.value, found.low, found.high, label=found.label),
+        ]
+
+    return make
 
 
 def figures_of_effects(question: str, *, information: bool = True) -> Callable[[Effects], list[Figure]]:
@@ -43,7 +57,11 @@ def figures_of_effects(question: str, *, information: bool = True) -> Callable[[
         question: Its key, under which the measures are declared.
         information: Whether its readers give probabilities.
     """
-    measures = declare_effects(question, information=information)
+    measures = {
+        label: declare(Measure(f"{question}.{name}", label, "share", "lower", least=-1, most=1))
+        for label, name in _MEASURES.items()
+        if information or label != "information share"
+    }
 
     def make(effects: Effects) -> list[Figure]:
         return [
@@ -55,24 +73,6 @@ def figures_of_effects(question: str, *, information: bool = True) -> Callable[[
         ]  # fmt: skip
 
     return make
-
-
-def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure], **of: str) -> list[Figure]:
-    """A figure for each effect, of its part and its reader, and of what else is named."""
-    effects = mapping(found, "effects")
-    return [
-        measures[row["measure"]].figure(
-            row["value"],
-            row["low"],
-            row["high"],
-            n=effects.get("n_examples"),
-            reason=row["reason"] or None,
-            **of,
-            part=row["part"],
-            reader=row["reader"],
-        )
-        for row in records(effects.get("effects"))
-    ]
 
 
 def table_of_effects(effects: Effects) -> Table:
@@ -109,20 +109,6 @@ def table_of_limits(effects: Effects) -> Table:
         "have been found either."
     )
     return Table("limits", "What would have been found, by kind of cue", columns, tuple(rows), note=note)
-
-
-def effects_of(found: Mapping[str, Any]) -> Table:
-    """All effects of a question, one row a part and reader."""
-    effects = mapping(found, "effects")
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in records(effects.get("effects")):
-        key = (str(row["part"]), str(row["reader"]))
-        own = rows.setdefault(key, {"part": key[0], "reader": key[1]})
-        name = _MEASURES[str(row["measure"])]
-        own |= {name: row["value"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
-        if row["reason"]:
-            own[f"{name}_reason"] = row["reason"]
-    return _table(rows, effects.get("effective_clusters"), tuple(map(str, effects.get("skipped") or ())))
 
 
 def _table(

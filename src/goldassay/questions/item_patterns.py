@@ -19,14 +19,14 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.verdicts import Verdict
 from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import describe_search, read_role
-from goldassay.questions.effect_sentences import describe_limits, skill_limits
+from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
@@ -34,6 +34,7 @@ from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.partial_input import READERS
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.result import OF_PLACES, RULE
+from goldassay.questions.leakage.verdict import describe_pick
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import FIFTY_WORDS
@@ -125,7 +126,10 @@ def find_item_patterns(
         name: ClassSize(int((classes == name).sum()), float((classes == name).mean()))
         for name in ("easy", "hard", "conflicting", "uncovered")
     }
-    section = replace(described.section, effects=measured, difficulty=difficulty, of_items=True)
+    verdict = _verdict(judged, measured, by_lift, chance, limits, test.kind)
+    section = replace(
+        described.section, effects=measured, headline=verdict.headline, difficulty=difficulty, of_items=True
+    )
     ids = test.ids if test.ids.n_unique() == len(test) else pl.Series(list(map(str, test.rows.tolist())))
     tables = {
         "patterns": described.findings,
@@ -133,7 +137,7 @@ def find_item_patterns(
     }
     return Finding(
         "artifacts",
-        _verdict(judged, by_lift, chance, limits, test.kind),
+        verdict,
         tables=tables,
         result=section,
         first_rows=items_to_read(test, _given_away(by_lift, test.kind)),
@@ -273,42 +277,41 @@ def _measure(
 
 
 def _verdict(
-    judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits, kind: ItemKind
+    judged: Judged,
+    effects: Effects | None,
+    by_lift: _Picked,
+    chance: NDArray[np.float64],
+    limits: ArtifactLimits,
+    kind: ItemKind,
 ) -> Verdict:
     word = "caution" if judged.word == "unsound" else judged.word
-    said = []
-    effect = judged.decisive
+    effect, headline, said = judged.decisive, None, ""
+    n = int(by_lift.applies.sum())
     if effect is not None:
-        learned = "" if effect.reader.startswith(RULE) else ", learned from other items,"
-        said.append(
-            f"Picking the {kind.option} by {effect.reader}{learned} gains {percent(effect.value)} "
-            f"({percent(effect.low)} to {percent(effect.high)}) of what guessing leaves to be gained."
-        )
-        n = int(by_lift.applies.sum())
-        if n:
-            said.append(
-                f"Patterns tell {kind.options} apart in {percent(n / by_lift.applies.size)} of the "
-                f"{by_lift.applies.size:,} items, and are right there in "
-                f"{percent(float(by_lift.hits[by_lift.applies].mean()))}, where guessing "
-                f"gives {percent(float(chance[by_lift.applies].mean()))}."
+        label = f"accuracy above chance, {effect.reader}"
+        headline = replace(headline_of(effect), label=label)
+        said = f"Reading {effect.reader} picks the {kind.right} {kind.option} of {percent(effect.score)} of the items; "
+        said += f"chance is {percent(effect.baseline)}."
+        if effect.reader.startswith(RULE):
+            said = describe_pick(effect, kind)
+        if n and effect.reader == BY_LIFT:
+            said = (
+                f"Patterns pick a {kind.option} in {percent(n / by_lift.applies.size)} of the items and are right in "
+                f"{percent(float(by_lift.hits[by_lift.applies].mean()))} of these; chance is "
+                f"{percent(float(chance[by_lift.applies].mean()))}."
             )
-        if word == "caution":
-            said.append("A phrase may tell what is true without its question: read the table before you judge.")
-    if word == "sound":
-        said.append(describe_limits(judged, limits.caution, limits.unsound, kind))
-    said += [doubt.why for doubt in judged.doubts]
-    headline = None
-    if effect is not None:
-        headline = Headline(f"accuracy skill, {effect.reader}", effect.value, effect.low, effect.high, "share")
+    evidence, notes = describe_judged(judged, effects, said, of=f"the {kind.right} {kind.option}", rows="items")
+    if word == "caution":
+        evidence, notes = said, ("A phrase may be true whatever the question is: read the table before you judge.",)
     next_step = {
         "sound": "Keep the report with the items.",
         "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
     }.get(word, judged.mend)
     rule = (
-        f"By what picking a {kind.option} by patterns, words, form or a rule on its text gains over guessing: caution "
-        f"if some lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, "
-        f"since patterns are learned from {kind.options} alone. Sound if the readers would have found a flaw of "
-        f"{percent(limits.unsound)} by one word, ten words or form, as copies of the items with such cues show, "
-        f"and there are at least {LEAST_CLUSTERS} effective clusters of items; else unresolved."
+        f"By the accuracy skill of picking a {kind.option} by patterns, words, form or a rule on its text: caution if "
+        f"some lower end is at least {percent(limits.caution)}, never unsound, since patterns are learned from "
+        f"{kind.options} alone. Sound if the readers would have found a flaw of {percent(limits.unsound)} by one word, "
+        f"ten words or form, as copies of the items with such cues show, and there are at least {LEAST_CLUSTERS} "
+        "effective clusters of items; else unresolved."
     )
-    return Verdict(word, " ".join(said), headline, next_step, rule, judged.bound)
+    return Verdict(word, evidence, headline, next_step, rule, judged.bound, notes)

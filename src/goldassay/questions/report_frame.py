@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
@@ -18,8 +17,7 @@ from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
 from goldassay.core.verdicts import ICONS, NOT_ASKED
 from goldassay.questions import provenance
-from goldassay.questions.charts import charts_of, paper_charts_of
-from goldassay.questions.checks import AUDITED, FURTHER, question_modules, question_pages
+from goldassay.questions.checks import AUDITED, FURTHER, question_pages
 from goldassay.questions.facts import page as facts_page
 from goldassay.questions.reproduction import reproduction_of
 from goldassay.questions.subject import subject_of
@@ -27,7 +25,7 @@ from goldassay.report.report import Report
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
     from pydantic import BaseModel
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from goldassay.core.figures import Figure
     from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
-    from goldassay.core.sections import Section
     from goldassay.core.settings import Settings
     from goldassay.core.tables import Table
     from goldassay.questions.checks import Check
@@ -89,72 +86,39 @@ def compose_report(
     plain = framed.document
     answers = {each.question: each.result for each in findings if each.result is not None}
     around = Around(answers, (framed.about or About()).label_names or ())
-    shown = {question: _shown(question, plain, around) for question in _asked(plain)}
+    asked = _asked(plain)
     facts = around.answer(DatasetFacts)
-    written: list[Section] = []
-    for each in shown.values():
-        written += each.sections
+    answered = [(page, answers[question]) for question, page in question_pages().items() if question in answers]
+    pages = [(question_pages()[question], answers[question]) for question in asked if question in answers]
+    written = [section for page, found in pages for section in page.sections(found, around)]
     written += [section for _, finding in added for section in finding.sections]
     if not plain.get("questions") or plain.get("facts"):
         written += facts_page.PAGE.sections(facts, around) if facts is not None else facts_page.no_facts()
     written += provenance.sections(framed, around)
-    headings = {question: each.heading for question, each in shown.items()}
+    headings = {question: _heading(question, answers) for question in asked}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
     stated = mapping(plain, "verdicts").values()
-    cards = _cards(plain, headings, shown)
+    cards = _cards(plain, headings)
     return Report(
         document=plain,
         answers=answers,
         unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
         tables=tables,
         charts={
-            **charts_of(plain, around),
+            **{name: chart for page, found in answered for name, chart in page.charts(found, around).items()},
             **{name: chart for _, found in added for name, chart in found.charts.items()},
         },
-        paper_charts=paper_charts_of(plain, around),
+        paper_charts={
+            name: chart for page, found in answered for name, chart in page.paper_charts(found, around).items()
+        },
         sections=tuple(written),
         cards=tuple(cards),
-        intervals=_describe_intervals(cards, shown),
+        intervals="In brackets: 95 % intervals." if any(card.interval for card in cards) else "",
         subject=subject_of(framed, around),
         first=first,
         reproduction=reproduction_of(framed, around, tuple(mapping(plain, "verdicts"))),
         behind={each.question: each.rows for each in findings if each.rows is not None},
-        paper_tables=tuple(table for each in shown.values() for table in each.paper_tables),
-    )
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """What is shown of one question."""
-
-    heading: tuple[str, str]
-    sections: tuple[Section, ...]
-    paper_tables: tuple[Table, ...] = ()
-    meaning_of: Callable[[str], str] = lambda _: ""
-    has_joint_ends: bool = False
-
-
-def _shown(question: str, plain: Mapping[str, Any], around: Around) -> _Shown:
-    """What is shown of a question: by its page from its typed result, or by its modules from the plain document."""
-    page, found = question_pages().get(question), around.answers.get(question)
-    if page is not None and found is None:
-        return _Shown((page.title, page.lead if isinstance(page.lead, str) else ""), ())
-    if page is not None and found is not None:
-        return _Shown(
-            page.heading(found),
-            page.sections(found, around),
-            page.paper_tables(found, around),
-            lambda word: page.meaning_of(found, word),
-            page.has_joint_ends(found),
-        )
-    module = question_modules("sections", (question,))[question]
-    latex = question_modules("latex", (question,))
-    return _Shown(
-        module.heading(plain),
-        module.sections(plain),
-        latex[question].paper_tables(plain) if latex else (),
-        lambda word: str(module.meanings(plain).get(word, "")),
-        getattr(module, "has_joint_ends", _never)(plain),
+        paper_tables=tuple(table for page, found in pages for table in page.paper_tables(found, around)),
     )
 
 
@@ -172,7 +136,6 @@ def _asked(document: Mapping[str, Any]) -> tuple[str, ...]:
 def _cards(
     document: Mapping[str, Any],
     headings: Mapping[str, tuple[str, str]],
-    shown: Mapping[str, _Shown],
 ) -> list[VerdictCard]:
     """The verdict cards; none where the document judges nothing, such as a ranking of rows."""
     if document.get("questions") and "verdicts" not in document:
@@ -195,30 +158,13 @@ def _cards(
                 interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
                 label=str(headline.get("label") or ""),
                 evidence=evidence_of(verdict),
-                sentence=shown[question].meaning_of(word) if question in shown else "",
+                notes=tuple(map(str, verdict.get("notes") or ())),
                 next_step=str(verdict.get("next_step") or ""),
                 rule=str(verdict.get("rule") or ""),
                 judged=bool(verdict),
             )
         )
     return cards
-
-
-def _describe_intervals(cards: Sequence[VerdictCard], shown: Mapping[str, _Shown]) -> str:
-    """What the intervals on the verdict cards are; "" where no card has one."""
-    bracketed = [card for card in cards if card.interval]
-    joint = [card.title for card in bracketed if card.key in shown and shown[card.key].has_joint_ends]
-    if not joint:
-        return "In brackets: 95 % intervals." if bracketed else ""
-    names = " and ".join(part for part in (", ".join(joint[:-1]), joint[-1]) if part)
-    return (
-        f"In brackets: 95 % intervals. Of {names} the lower end holds for all figures of the question at once: the "
-        "same figure has another lower end in another question, and a higher one by itself."
-    )
-
-
-def _never(_: Mapping[str, Any]) -> bool:
-    return False
 
 
 def frame_findings(
@@ -268,7 +214,7 @@ def frame_findings(
     # A reader of the document, such as a comparison of two reports, knows no question.
     for question in _asked(plain):
         if verdict := mapping(plain, "verdicts", question):
-            plain["verdicts"][question] = {**verdict, "question": _lead(question, plain, answers)}
+            plain["verdicts"][question] = {**verdict, "question": _heading(question, answers)[1]}
     plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain, answers), *figures)]
     return Framed(
         document={**plain, "digest": digest_of(plain)},
@@ -281,14 +227,12 @@ def frame_findings(
     )
 
 
-def _lead(question: str, plain: Mapping[str, Any], answers: Mapping[str, Result]) -> str:
-    """The question in words."""
-    page = question_pages().get(question)
-    if page is not None and question in answers:
-        return page.heading(answers[question])[1]
-    if page is not None:
-        return page.lead if isinstance(page.lead, str) else ""
-    return str(question_modules("sections", (question,))[question].heading(plain)[1])
+def _heading(question: str, answers: Mapping[str, Result]) -> tuple[str, str]:
+    """Title of a question, and the question in words."""
+    page = question_pages()[question]
+    if question in answers:
+        return page.heading(answers[question])
+    return page.title, page.lead if isinstance(page.lead, str) else ""
 
 
 def _settings_shown(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Arranged:
     Attributes:
         judged: The verdict cards that belong to it.
         opening: The name of the first of its pictures; "" where it has none.
-        findings: At most three sentences, read with the picture; of a section that is judged what decided comes first.
+        findings: At most three sentences, read with the picture; the notes of its verdict come first.
         notes: All others, folded: on method, and the rule of the verdict.
         reason: Why there is nothing to show, without a full stop; "" where a verdict says it or there is something.
     """
@@ -143,9 +143,7 @@ class Arranged:
 def arranged(section: Section, cards: Sequence[VerdictCard], pictures: Collection[str]) -> Arranged:
     """Put a section in the order of the page: the picture and what it shows first, method folded."""
     judged = tuple(card for card in cards if card.key == section.key and card.judged)
-    # A card that says in one sentence what the verdict means leaves its evidence to the section.
-    evidence = [card.evidence for card in judged if card.sentence]
-    told = [*evidence, *section.sentences]
+    told = [*(note for card in judged for note in card.notes), *section.sentences]
     reason = section.reason.rstrip(".")
     return Arranged(
         judged,

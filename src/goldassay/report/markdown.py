@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.escaping import one_line
@@ -38,7 +39,8 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
         blocks.append(f"With the {_plain(report.subject.settings)}.")
     blocks += [_plain(note) for note in report.subject.notes]
     for section in report.sections:
-        blocks += render_section(section, tables_at)
+        notes = [note for card in report.cards if card.key == section.key for note in card.notes]
+        blocks += render_section(replace(section, sentences=(*notes, *section.sentences)), tables_at)
     if report.reproduction is not None:
         blocks += reproduction(document, report.reproduction)
     blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
@@ -50,10 +52,9 @@ def _verdicts(cards: Sequence[VerdictCard]) -> str:
     for card in cards:
         if not card.judged:
             continue
-        figure = f"{_plain(card.label)}: {card.value} {card.interval}".strip() if card.value else ""
         mark = _MARKS.get(card.verdict, "➖")
-        rows.append((card.title, f"{mark} **{_plain(card.verdict)}**", figure, _plain(card.evidence)))
-    return _grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
+        rows.append((card.title, f"{mark} **{_plain(card.verdict)}**", _plain(card.evidence)))
+    return _grid(("question", "verdict", "finding"), rows) if rows else ""
 
 
 def render_section(section: Section, tables_at: str) -> list[str]:

@@ -37,7 +37,8 @@ def render_summary(report: ReportContent) -> str:
     if len(report.cards) <= 1:
         sentences = next((section.sentences for section in report.sections if section.sentences), ())
         caveats = [caveat for section in report.sections for caveat in section.caveats]
-        lines += [f"  - {_one_line(sentence)}" for sentence in sentences[:_MOST_FINDINGS]]
+        told = [*(note for card in report.cards for note in card.notes), *sentences]
+        lines += [f"  - {_one_line(sentence)}" for sentence in told[:_MOST_FINDINGS]]
         lines += [f"  note: {_one_line(caveat)}" for caveat in caveats[:_MOST_CAVEATS]]
     return "\n".join(line for line in lines if line)[:4000]
 
@@ -48,9 +49,7 @@ def render_verdicts(report: ReportContent) -> str:
 
 
 def _verdict_lines(card: VerdictCard) -> list[str]:
-    figure = f"   {_one_line(card.label)} {card.value} {card.interval}".rstrip() if card.value else ""
-    lines = [f"{card.title:<12} {card.verdict.upper():<15}{figure}".rstrip()]
-    lines.append(f"             {_one_line(card.evidence)}")
+    lines = [f"{card.title:<12} {card.verdict.upper()}", f"             {_one_line(card.evidence)}"]
     if card.verdict != "sound" and card.next_step:
         lines.append(f"             → {_one_line(card.next_step)}")
     return lines

@@ -29,7 +29,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
 from goldassay.stats.detection import KindLimit  # noqa: TC001 - results are read by their types
-from goldassay.stats.intervals import PairedShares, exact_upper, normal_level, normal_quantile, wilson_bounds
+from goldassay.stats.intervals import Interval, PairedShares, exact_upper, normal_level, normal_quantile, wilson_bounds
 from goldassay.stats.ratios import LEVEL, Ratios, Resampled, resample_ratios
 
 if TYPE_CHECKING:
@@ -159,6 +159,8 @@ class Effect(Result):
         caution: Limit of a caution.
         unsound: Limit of unsound.
         reason: Why it is not measurable; "" where it is.
+        score: What the reader gets: accuracy or, of a balanced skill, mean recall; NaN of other measures.
+        baseline: The share of the most frequent label, 1/K, or what guessing gets.
     """
 
     part: str
@@ -172,6 +174,14 @@ class Effect(Result):
     caution: float
     unsound: float
     reason: str = ""
+    score: float = math.nan
+    baseline: float = math.nan
+
+    @property
+    def gain(self) -> Interval:
+        """What the reader gets above the baseline, as an ordinary 95 % interval of fractions."""
+        scale = 1 - self.baseline
+        return Interval(self.ordinary_low * scale, self.high * scale)
 
     @property
     def measurable(self) -> bool:
@@ -370,6 +380,7 @@ class _Plan:
         recalls: Of a balanced skill.
         spreads: Of the shares that the effect is a sum of, but for `lower` and `upper`, which have their own.
         possible: The least and the largest value that there can be.
+        got: What the reader gets, and the baseline.
     """
 
     reading: ReaderPredictions
@@ -383,6 +394,7 @@ class _Plan:
     recalls: _Recalls | None = None
     spreads: tuple[_Spread, ...] = ()
     possible: tuple[float, float] = (-1.0, 1.0)
+    got: tuple[float, float] = (math.nan, math.nan)
 
     @property
     def is_little(self) -> bool:
@@ -421,6 +433,7 @@ class _Plan:
             limits.caution,
             limits.unsound,
             reason,
+            *self.got,
         )
 
     def _ends(self, found: Resampled, together: float, tail: float, effective: float) -> tuple[float, float, float]:
@@ -560,9 +573,10 @@ def _plan_accuracy(
 ) -> _Plan:
     if np.count_nonzero(shares) < 2:
         return _Plan(reading, ACCURACY, None, reason=ONE_LABEL)
-    if reading.answers_alike(y, reading.predictions):
-        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER)
     right = reading.right(y)
+    got = (float(right.mean()), float(shares.max()))
+    if reading.answers_alike(y, reading.predictions):
+        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER, got=got)
     # A label so much rarer than the most frequent that its difference cannot be the least decides nothing.
     near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
     place_of = np.full(shares.size, -1)
@@ -584,6 +598,7 @@ def _plan_accuracy(
         lower=tuple(paired.values()),
         upper=tuple(paired[label] for label in contenders),
         scale=float(1 - shares.max()),
+        got=got,
     )
 
 
@@ -591,16 +606,17 @@ def _plan_over_chance(
     reading: ReaderPredictions, y: NDArray[np.int64], codes: NDArray[np.int64], ratios: Ratios
 ) -> _Plan:
     chance = np.asarray(reading.chance, dtype=np.float64)
-    above, below = reading.right(y) - chance, 1 - chance
+    right = reading.right(y)
+    above, below, got = right - chance, 1 - chance, (float(right.mean()), float(chance.mean()))
     if not below.any():
         return _Plan(reading, ACCURACY, None, reason="guessing is always right")
     if not above.any():
-        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER)
+        return _Plan(reading, ACCURACY, None, 0.0, CONSTANT_ANSWER, got=got)
     applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
     total = float(below.sum())
     value = float(above.sum()) / total
     if applies.sum() < LEAST_ITEMS:
-        return _Plan(reading, ACCURACY, None, value, SPARSE)
+        return _Plan(reading, ACCURACY, None, value, SPARSE, got=got)
     return _Plan(
         reading,
         ACCURACY,
@@ -608,6 +624,7 @@ def _plan_over_chance(
         value=value,
         spreads=(_Spread.of(above, below, codes, (value + float(chance.sum()) / total, 1 - value)),),
         possible=(max(-1.0, -float(chance[applies].sum()) / total), float(below[applies].sum()) / total),
+        got=got,
     )
 
 
@@ -643,7 +660,9 @@ def _plan_balanced(
             spreads.append(_Spread.of(right * own, own, codes, change))
             if not _is_little(spreads):
                 break
-    return _Plan(reading, BALANCED, at, value, scale=scale, recalls=_Recalls(recalls, rows), spreads=tuple(spreads))
+    got = (float(recalls.mean()), 1 / n_groups)
+    kept = _Recalls(recalls, rows)
+    return _Plan(reading, BALANCED, at, value, scale=scale, recalls=kept, spreads=tuple(spreads), got=got)
 
 
 def _plan_information(

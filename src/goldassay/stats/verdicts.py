@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.stats.effects import INFORMATION, LEAST_CLUSTERS
+from goldassay.stats.effects import ACCURACY, INFORMATION, LEAST_CLUSTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ class Judged:
 
     Attributes:
         word: Of the verdict.
-        decisive: The effect with the largest end by its limit: the lower end of a flaw, else the upper end.
+        decisive: Of a flaw an effect that shows it, of accuracy where one does; else that with the largest upper end.
         doubts: Why the word is not sound, where no lower end decides.
         low: L; NaN where nothing was measured.
         at_most: S; NaN where nothing was measured.
@@ -91,12 +91,13 @@ class Judged:
         return None if math.isnan(self.at_most) else self.at_most
 
 
-def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
+def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), prefer: str = "") -> Judged:
     """Judge effects that were measured together.
 
     Args:
         effects: Of one question, with their limits of detection where cues were planted.
         doubts: What else forbids the word sound, such as columns that were not read.
+        prefer: A reader that is decisive where it gives the same word as others.
     """
     limits = effects.limits
     known = [each for each in effects.effects if each.measurable and each.measure != INFORMATION]
@@ -105,8 +106,8 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
         reasons = dict.fromkeys(each.reason for each in effects.effects)
         why = f"No effect has an interval: {'; '.join(reasons)}."
         return Judged("not measurable", None, (Doubt(why, "Audit with more rows of at least two labels."),))
-    worst = max(known, key=_severity_of, default=None)
-    low = 0.0 if worst is None else worst.low
+    worst = max(known, key=lambda each: _severity_of(each, prefer), default=None)
+    low = max((each.low for each in known), default=0.0)
     at_most = limit_of_detection(known, doubts, limits)
     if worst is not None and worst.low >= worst.caution:
         word: Word = "unsound" if worst.low >= worst.unsound else "caution"
@@ -157,13 +158,18 @@ def limit_of_detection(
     return min(1.0, max((of_readers, *counted, *(each.at_most for each in doubts))))
 
 
-def _severity_of(effect: Effect) -> tuple[float, ...]:
-    """Unsound before caution before neither; of equals the lower end that exceeds its limit by the larger factor."""
+def _severity_of(effect: Effect, prefer: str) -> tuple[float, ...]:
+    """Unsound before caution before neither; of equals the preferred reader, then accuracy, then the larger factor.
+
+    The same measure is decisive wherever it can be, so that the headlines of two sets compare.
+    """
 
     def ratio(limit: float) -> float:
         return effect.low / limit if limit > 0 else math.inf if effect.low >= 0 else -math.inf
 
-    return (effect.low >= effect.unsound, effect.low >= effect.caution, ratio(effect.unsound))
+    flaw = effect.low >= effect.caution
+    of_first = (flaw and effect.reader == prefer, flaw and effect.measure == ACCURACY)
+    return (effect.low >= effect.unsound, flaw, *of_first, ratio(effect.unsound))
 
 
 def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Doubt:

@@ -15,7 +15,7 @@ from goldassay.cli.main import run
 from tests.cli.run_files import refused
 from tests.cli.shift.toys import answers, as_probabilities, numbers, texts
 from tests.end_to_end.conftest import Outcome, goldassay
-from tests.stated import says, states
+from tests.stated import says, stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +155,7 @@ def test_a_single_run_a_file_without_a_model(tmp_path: Path, monkeypatch: pytest
     assert run([*arguments, "--draws", "50"]) == 0
     document = json.loads((tmp_path / "report/report.json").read_text())
     assert [row["test"] for row in document["shift"]["generalization"]] == ["ID", "there"]
-    assert "One run" in document["verdicts"]["shift"]["evidence"]
+    assert "There is one run" in stated_by(document["verdicts"]["shift"])
 
 
 def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("joined by one space" in note for note in document["shift"]["notes"])
     assert (rows[0]["n"], rows[0]["n_known"]) == (36, 4)
     assert rows[0]["value_with_known"] is not None
-    assert states(document["verdicts"]["shift"]["evidence"], "4 of the 40 texts of own", "training data")
+    assert states(stated_by(document["verdicts"]["shift"]), "4 of the 40 texts of own", "training data")
     # Into the same folder with other sets: nothing of the first command is in the report.
     again = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "third=other.jsonl"]
     again += ["--model", "quick_probe", "--seeds", "1", "--draws", "50", "-q"]

@@ -11,7 +11,7 @@ import pytest
 
 from goldassay.cli.main import run
 from tests.cli.run_files import goldassay, refused
-from tests.stated import Fact, says, states
+from tests.stated import Fact, says, stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def assert_knows_nothing(done: Outcome, folder: Path, said: Fact) -> None:
     assert states(done.out, said)
     document, verdict = told(folder)
     assert verdict["verdict"] == "unresolved"
-    assert states(verdict["evidence"], said)
+    assert states(stated_by(verdict), said)
     assert verdict["headline"] is None
     for row in document["shift"]["generalization"]:
         assert row["loss"] is None
@@ -56,7 +56,7 @@ def assert_knows_nothing(done: Outcome, folder: Path, said: Fact) -> None:
     assert not any("above its floor" in sentence for sentence in document["shift"]["sentences"])
     figures = {row["id"]: row for row in document["figures"] if row["of"].get("test") == "other"}
     assert figures["shift.loss"]["value"] is None
-    assert "not surely above" in figures["shift.loss"]["reason"]
+    assert "not significantly above" in figures["shift.loss"]["reason"]
     assert states((folder / "report/report.html").read_text().replace("&#39;", "'"), said)
 
 
@@ -66,7 +66,7 @@ def test_random_numbers_that_are_correlated(goldassay: Command, tmp_path: Path) 
         write(tmp_path, name, label=rng.uniform(0, 5, 300).round(2), prediction=rng.uniform(0, 5, 300).round(2))
     done = goldassay("shift", "generalization", *SIDES)
     assert_knows_nothing(done, tmp_path, "The model may know nothing: Pearson's r is ")
-    assert states(done.out, "is not surely above", 0)
+    assert states(done.out, "is not significantly above", 0)
 
 
 def test_answers_that_are_never_right(goldassay: Command, tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_a_mean_without_a_declared_floor_is_never_sound(goldassay: Command, refu
         write(tmp_path, name, score=rng.uniform(0.6, 0.9, 400))
     undeclared = goldassay("shift", "generalization", *SIDES)
     assert "Shift        UNRESOLVED" in undeclared.out
-    assert states(told(tmp_path)[1]["evidence"], "its floor", "nobody declared", "0.0", "on own")
+    assert states(stated_by(told(tmp_path)[1]), "its floor", "nobody declared", "0.0", "on own")
     assert told(tmp_path)[1]["next_step"].endswith("--floor 0.")
     declared = goldassay("shift", "generalization", *SIDES, "--floor", "0")
     assert "Shift        SOUND" in declared.out
-    assert "its declared floor is 0.0 on own" in told(tmp_path)[1]["evidence"]
+    assert "its declared floor is 0.0 on own" in stated_by(told(tmp_path)[1])
     # Above half a point nearly nothing is known any more, and the same gap may be a large loss.
     higher = goldassay("shift", "generalization", *SIDES, "--floor", "0.7")
     assert "Shift        UNRESOLVED" in higher.out
@@ -146,7 +146,7 @@ def test_texts_of_the_training_file_are_left_out_and_said(goldassay: Command, tm
     own = document["shift"]["generalization"][0]["value"]
     assert (row["gap"], row["gap_with_known"]) == (pytest.approx(own - row["value"]), pytest.approx(own - right.mean()))
     page = (tmp_path / "report/report.html").read_text()
-    for output in (done.out, page, verdict["evidence"]):
+    for output in (done.out, page, stated_by(verdict)):
         assert states(output.replace("\N{NO-BREAK SPACE}", " "), said)
     assert "gap with them" in page
     assert verdict["verdict"] != "sound"
@@ -169,7 +169,7 @@ def test_more_than_a_fifth_forbids_sound(
     write_known(tmp_path, n_known)
     texts = ("--test", "own=own.jsonl", "--test", "other=other.jsonl", "--trained-on", "train.jsonl", "-q")
     assert run(["shift", "generalization", *SIDES, *texts]) == 0
-    assert ("More than a fifth of the texts of other" in told(tmp_path)[1]["evidence"]) == said
+    assert ("More than a fifth of the texts of other" in stated_by(told(tmp_path)[1])) == said
 
 
 def test_without_the_training_file_it_is_said_that_nothing_was_looked_up(
@@ -214,7 +214,7 @@ def test_own_texts_of_the_training_file_are_left_out_too(goldassay: Command, tmp
     assert (other["gap"], other["gap_with_known"]) == pytest.approx(
         (right[110:].mean() - other["value"], right.mean() - other["value"])
     )
-    assert states(verdict["evidence"], "110 of the 600 texts of own", "left out; with them")
+    assert states(stated_by(verdict), "110 of the 600 texts of own", "left out; with them")
     figures = {row["id"]: row for row in document["figures"] if row["of"].get("test") == "own"}
     assert figures["shift.known_share"]["value"] == own["known_share"]
     assert figures["shift.score_with_known"]["value"] == own["value_with_known"]
@@ -224,7 +224,7 @@ def test_own_texts_of_the_training_file_are_left_out_too(goldassay: Command, tmp
     assert goldassay("shift", "generalization", *SIDES, *texts, "--trained-on", "train.jsonl").status == 0
     verdict = told(tmp_path)[1]
     assert verdict["verdict"] == "unresolved"
-    assert states(verdict["evidence"], "All texts of own", "training data")
+    assert states(stated_by(verdict), "All texts of own", "training data")
 
 
 def test_what_is_trained_here_is_compared_with_its_training_file(goldassay: Command, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_bad_input_has_its_sentence_and_is_never_sound(
     # Without a spread of the right answers there is no score, and nothing to lose.
     undefined = case in ("equal gold", "constant numbers")
     assert verdict["verdict"] == ("not measurable" if undefined else "unresolved")
-    assert said in verdict["evidence"]
+    assert said in stated_by(verdict)
 
 
 def test_probabilities_that_are_no_numbers_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
@@ -330,5 +330,5 @@ def test_near_copies_of_the_own_set_are_no_other_distribution(
     assert row["loss_high"] < 0.1
     assert verdict["verdict"] == ("unresolved" if changed else "sound")
     assert (row["near_share"] > 0.99) is changed
-    assert ("nothing is known of another distribution" in verdict["evidence"]) is changed
+    assert ("nothing is known of another distribution" in stated_by(verdict)) is changed
     assert any("are near copies of texts of own" in note for note in document["shift"]["notes"]) is changed

@@ -23,7 +23,7 @@ from goldassay.questions.leakage.verdict import judge_choices, limits_of
 from goldassay.readers.rule_effects import KeyPositions
 from goldassay.runs import Runs
 from goldassay.stats.effects import ReaderPredictions, measure_effects
-from tests.stated import in_order, says, states
+from tests.stated import in_order, says, stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,7 +174,7 @@ def test_places_that_differ_together_are_a_caution(p: float, skill: float, word:
     if word == "caution":
         assert verdict.headline is not None
         assert "position 2" in verdict.headline.label
-        assert states(verdict.evidence, "Place 2", "chi-square 30.0")
+        assert states(stated_by(verdict), "Place 2", "chi-square 30.0")
 
 
 def test_a_reader_that_has_learned_the_last_place_is_not_the_culprit(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_answers_that_may_be_others_and_many_unused_items_are_not_sound() -> Non
         verdict = study_leakage(rows_, seeds=2).verdicts["leakage"]
         assert verdict["verdict"] != "sound"
         if verdict["verdict"] == "unresolved":
-            assert said in verdict["evidence"]
+            assert said in stated_by(verdict)
 
 
 def test_what_may_be_choices_and_is_not_read_forbids_sound() -> None:
@@ -295,7 +295,8 @@ def test_answers_that_are_always_in_one_place_are_unsound(place: int) -> None:
     made = [{**row, "answer": place} for row in items_with("none", 300, 0)]
     verdict = study_leakage(made, seeds=2).verdicts["leakage"]
     assert verdict["verdict"] == "unsound"
-    assert f"position {place + 1}" in verdict["evidence"]
+    assert verdict["evidence"].startswith(f"Position {place + 1} is right")
+    assert verdict["next_step"].startswith("Shuffle the choices")
 
 
 @pytest.mark.parametrize(
@@ -369,7 +370,7 @@ def test_rules_that_cancel_each_other_over_subjects_are_a_caution(tmp_path: Path
         row["answer"] = "ABCD"[at % 4] if at % 3 else row["answer"]
     report = goldassay.audit(write(tmp_path / "set.jsonl", content))
     assert report.verdicts["leakage"]["verdict"] == "caution"
-    assert report.verdicts["leakage"]["evidence"].startswith("Picking in each subject by the rule")
+    assert report.verdicts["leakage"]["evidence"].startswith("In each subject, the rule")
     assert report.verdicts["artifacts"]["verdict"] != "sound"
     assert goldassay.measure_leakage(tmp_path / "set.jsonl").verdicts["leakage"] == report.verdicts["leakage"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.questions.public import audit
-from tests.stated import states
+from tests.stated import stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_how_a_text_is_written_is_read(written: Callable[[list[str], bool], str]
     report = audit(rows(1200, 0, written), rows(600, 1, written))
     verdict = report.verdicts["leakage"]
     assert verdict["verdict"] == "unsound"
-    assert verdict["evidence"].startswith("Form ")
+    assert "form by lift (hypothesis)" in verdict["headline"]["label"]
 
 
 def test_rows_of_few_passages_are_never_sound() -> None:
@@ -57,14 +57,14 @@ def test_rows_of_few_passages_are_never_sound() -> None:
     for question in ("artifacts", "leakage"):
         verdict = report.verdicts[question]
         assert verdict["verdict"] == "unresolved"
-        assert states(verdict["evidence"], "a fifth", "test rows", "one premise")
+        assert states(stated_by(verdict), "a fifth", "test rows", "one premise")
 
 
 def test_what_could_not_have_found_planted_words_is_never_sound() -> None:
     plain = [rows(n, seed, lambda words, _: " ".join(words)) for n, seed in ((150, 0), (3000, 1))]
     verdict = audit(*plain).verdicts["artifacts"]
     assert verdict["verdict"] == "unresolved"
-    assert states(verdict["evidence"], "10 words a label", "15.0\N{NO-BREAK SPACE}%", "hypothesis texts")
+    assert states(stated_by(verdict), "“ten words”", "no planted share", "7.5")
 
 
 def test_a_test_part_of_one_label_is_never_sound() -> None:
@@ -73,7 +73,7 @@ def test_a_test_part_of_one_label_is_never_sound() -> None:
     report = audit(plain, same)
     for question in ("artifacts", "leakage"):
         assert report.verdicts[question]["verdict"] == "not measurable"
-        assert "all test rows have the same label" in report.verdicts[question]["evidence"]
+        assert "all test rows have the same label" in stated_by(report.verdicts[question])
 
 
 def test_where_all_are_written_alike_the_form_gains_nothing() -> None:

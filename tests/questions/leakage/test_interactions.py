@@ -59,7 +59,7 @@ def which_comes_first(words: list[str], rng: random.Random, told: bool) -> str:
 def test_two_cues_that_tell_together_are_a_flaw(written: Written) -> None:
     report = audit(rows(1800, 0, written), rows(700, 1, written))
     assert report.verdicts["leakage"]["verdict"] == report.verdicts["artifacts"]["verdict"] == "unsound"
-    assert report.verdicts["artifacts"]["evidence"].startswith("Interactions of words of the hypothesis: ")
+    assert report.verdicts["artifacts"]["evidence"].startswith("Reading interactions of words")
     found = report.to_dict()
     effects = {
         question: {

@@ -12,7 +12,7 @@ import pytest
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from tests.stated import in_order, says, states
+from tests.stated import in_order, says, stated_by, states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def test_the_right_labels_probability_tells_bits_and_gives_no_verdict(folder: Pa
     assert verdict["verdict"] == "not measurable"
     assert told["information"] > 0.2
     # What was measured is said, and why it decides nothing.
-    assert states(verdict["evidence"], "hypothesis", f"{told['information']:.3f} of {told['h_yb']:.3f} bits")
+    assert states(stated_by(verdict), "hypothesis", f"{told['information']:.3f} of {told['h_yb']:.3f} bits")
     assert not found["leakage"]["conditions"]
 
 

@@ -14,7 +14,7 @@ from goldassay.questions.shift.page import describe_generalization
 from goldassay.questions.shift.result import DetectionRow, DomainRow, GapRow
 from goldassay.questions.shift.verdict import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
-from tests.stated import Fact, says, states
+from tests.stated import Fact, says, stated_by, states
 from tests.typed import filled
 
 
@@ -90,7 +90,7 @@ def test_each_reason_against_sound_has_its_sentence(given: dict[str, Any], said:
     assert judge_gaps(gap("a", -0.2, 0.05), ShiftLimits()).verdict == "sound"
     judged = judge_gaps(gap("a", -0.2, 0.05, **given), ShiftLimits())
     assert judged.verdict == "unresolved"
-    assert states(judged.evidence, said)
+    assert states(stated_by(judged), said)
     assert judged.next_step
 
 
@@ -100,7 +100,7 @@ def test_a_set_of_which_more_than_a_fifth_was_trained_on_is_never_sound(share: f
              "gap_with_known_low": -0.3, "gap_with_known_high": -0.1}  # fmt: skip
     judged = judge_gaps(gap("a", -0.2, 0.05, **known), ShiftLimits())
     assert judged.verdict == word
-    assert states(judged.evidence, "with them the gap", "−20.0 points [−30.0, −10.0]")
+    assert states(stated_by(judged), "with them the gap", "−20.0 points [−30.0, −10.0]")
     assert judge_gaps(gap("a", 0.03, 0.2, **known), ShiftLimits()).verdict == "caution"
 
 
@@ -122,7 +122,7 @@ def test_a_gap_that_is_not_defined_is_never_sound() -> None:
     sound, lost = gap("a", -0.2, 0.05), gap("b", math.nan, math.nan, **nothing)
     judged = judge_gaps([*sound, *lost], ShiftLimits())
     assert judged.verdict == "unresolved"
-    assert states(judged.evidence, "b: No loss", "ID to far", "constant")
+    assert states(stated_by(judged), "b: No loss", "ID to far", "constant")
     assert judge_gaps([*gap("a", 0.03, 0.2), *lost], ShiftLimits()).verdict == "caution"
 
 
@@ -158,7 +158,7 @@ def test_limits_tell_nothing_at_a_recall_where_chance_is_not_above_them(recall: 
     rows = detection(rng.normal(size=500), rng.normal(size=500), recall)
     judged = judge_detection(rows, ShiftLimits())
     assert judged.verdict == "unresolved"
-    assert "a score that knows nothing" in judged.evidence
+    assert "a score that knows nothing" in stated_by(judged)
     assert judge_detection(rows, ShiftLimits(unsound_false_alarms=0.25, caution_false_alarms=0.1)).verdict == "unsound"
 
 
@@ -187,13 +187,13 @@ def test_an_own_set_that_was_trained_on_decides_nothing() -> None:
     known = gap("a", 0.5, 0.6, own_n_known=0, own_known_share=1.0)
     verdict = judge_gaps(known, ShiftLimits())
     assert verdict.verdict == "unresolved"
-    assert states(verdict.evidence, "texts of ID", "training data")
+    assert states(stated_by(verdict), "texts of ID", "training data")
     part = gap("a", -0.01, 0.01, own_n_known=300, own_known_share=0.25, gap_with_known=0.1, gap_with_known_low=0.05,
                gap_with_known_high=0.15, n_known=0, known_share=0.0)  # fmt: skip
     verdict = judge_gaps(part, ShiftLimits())
     assert verdict.verdict == "unresolved"
-    assert states(verdict.evidence, "300 of the 1,200 texts of ID")
-    assert states(verdict.evidence, "More than a fifth of the texts of ID")
+    assert states(stated_by(verdict), "300 of the 1,200 texts of ID")
+    assert states(stated_by(verdict), "More than a fifth of the texts of ID")
 
 
 def test_the_bound_is_that_of_the_set_that_leaves_most_open() -> None:

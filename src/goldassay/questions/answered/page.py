@@ -222,9 +222,4 @@ PAGE = Page(
     lead="Was every answer scored, and by which rule?",
     sections=sections,
     sentences=sentences,
-    meanings={
-        "sound": "Nearly every answer has a score.",
-        "caution": "Answers without a score leave room for another score.",
-        "unsound": "The rule for answers without a score decides the score, or who is better.",
-    },
 )

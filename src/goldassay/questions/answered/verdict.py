@@ -42,29 +42,31 @@ def judge(
         return not_measurable("No runs were given.", "Give runs, with a score or a prediction for each item.")
     worst = max(runs, key=lambda row: (severity(row.word), row.effect, row.unscored_share))
     n_sound = sum(row.word == "sound" for row in runs)
-    of = "" if len(runs) == 1 else f" {count(n_sound)} of {count(len(runs))} runs are sound."
+    notes = [] if len(runs) == 1 else [f"{count(n_sound)} of {count(len(runs))} runs are sound."]
     both = next((pair for pair in pairs if pair.both_ways), None)
     share, lacks = worst.unscored_share, worst.n_items - worst.n_scored
-    evidence = f"{worst.model} on {worst.dataset}: {count(lacks)} of {count(worst.n_items)} answers have no score."
+    evidence = f"{worst.model} on {worst.dataset}: {count(lacks)} of {count(worst.n_items)} answers have no score"
     if share >= 1:
-        evidence = f"{worst.model} on {worst.dataset}: none of {count(worst.n_items)} answers has a score."
+        evidence = f"{worst.model} on {worst.dataset}: none of {count(worst.n_items)} answers has a score"
     elif lacks and worst.scored_only is not None:
-        evidence += (
-            f" With these as wrong it scores {points(worst.wrong, 2)}, without them {points(worst.scored_only, 2)}."
+        evidence += f", which moves the score by up to {points(worst.effect, 2)} points"
+        notes.insert(
+            0,
+            f"It scores {points(worst.wrong, 2)} with these as wrong and {points(worst.scored_only, 2)} without them; "
+            f"the score moves most {worst.effect_by}.",
         )
-        by = f"{worst.effect_by[:1].upper()}{worst.effect_by[1:]}"
-        evidence += f" {by}, this moves the score by {points(worst.effect, 2)} points."
     elif not lacks:
-        evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score."
+        evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score"
     if both is not None:
         one, other = (both.a, both.b) if both.wrong > 0 else (both.b, both.a)
-        evidence += (
-            f" {one} is significantly ahead of {other} on {both.dataset} where what is missing is wrong, and behind on "
+        notes.append(
+            f"{one} is significantly ahead of {other} on {both.dataset} where what is missing is wrong, and behind on "
             f"the {count(both.n_both)} items that both answered."
         )
+    evidence = f"{evidence}."
     if degenerate:
-        more = f" So are those of {count(len(degenerate) - 1)} more." if len(degenerate) > 1 else ""
-        evidence = f"{describe_degenerate(degenerate[0])}{more} {evidence}"
+        more = [f"So are those of {count(len(degenerate) - 1)} more."] if len(degenerate) > 1 else []
+        evidence, notes = describe_degenerate(degenerate[0]), [*more, evidence, *notes]
     next_step = {
         "sound": "Report the score.",
         "caution": "Report the score with what is not scored as wrong, and the number without a score.",
@@ -81,4 +83,4 @@ def judge(
     headline = Headline("answers without a score", share, share, share, "share")
     # No way to score what is missing moves a score by more; of a degenerate system all of it may be no ability.
     at_most = 1.0 if degenerate else max(max(row.unscored_share, row.effect) for row in runs)
-    return Verdict(worst.word, f"{evidence}{of}", headline, next_step, rule, at_most)
+    return Verdict(worst.word, evidence, headline, next_step, rule, at_most, tuple(notes))

@@ -29,11 +29,6 @@ _CLASSES_OF_ITEMS = {
     "conflicting": "patterns pick the right choice and others alike",
     "uncovered": "patterns tell none of its choices from the others",
 }
-_MEANINGS = {
-    "sound": "No reader of word patterns tried here gains as much as the limit.",
-    "caution": "Word patterns alone give labels away: read a score beside this figure.",
-    "unsound": "Word patterns alone give labels away, enough to make a score misleading.",
-}
 
 
 def sections(found: ArtifactsResult, _: Around) -> tuple[Section, ...]:
@@ -277,8 +272,4 @@ PAGE = Page(
     lead="Which surface patterns give the label away?",
     sections=sections,
     charts=charts,
-    meanings=_MEANINGS,
-    has_joint_ends=lambda found: (
-        isinstance(found, PatternsResult) and found.effects is not None and len(found.effects.effects) > 1
-    ),
 )

@@ -25,7 +25,8 @@ from goldassay.core.figures import (
 )
 from goldassay.core.ranked_lists import WORTH, Listed, Listing, declare_listing
 from goldassay.core.results import Result
-from goldassay.questions.effect_tables import figures_of_effects
+from goldassay.core.verdicts import Headline
+from goldassay.questions.effect_tables import figures_of_effects, figures_of_headline
 from goldassay.stats.effects import Effects
 from goldassay.stats.intervals import wilson_interval
 
@@ -47,6 +48,12 @@ _COVERAGE = declare(
     Measure(
         "artifacts.coverage", "test examples with a pattern", "share", "lower",
         pairing=Pairing("difficulty", ("easy", "hard", "conflicting")),
+    )
+)  # fmt: skip
+_NAMED = declare(
+    Measure(
+        "artifacts.named", "test examples that patterns name one label for", "share", "lower",
+        pairing=Pairing("difficulty", ("easy", "hard")),
     )
 )  # fmt: skip
 _EASY = declare(
@@ -268,7 +275,7 @@ class ArtifactsResult(Result):
             yield _PRECISION.figure(easy.n / decided, interval.low, interval.high, n=decided)
         else:
             yield _PRECISION.figure(None, n=0, reason="the patterns name one label for no test example")
-        for measure, share in ((_COVERAGE, covered), (_EASY, easy.share), (_HARD, hard.share)):
+        for measure, share in ((_COVERAGE, covered), (_NAMED, decided / n), (_EASY, easy.share), (_HARD, hard.share)):
             interval = wilson_interval(round(share * n), n)
             yield measure.figure(share, interval.low, interval.high, n=n)
 
@@ -279,6 +286,7 @@ class PatternsResult(ArtifactsResult):
 
     Attributes:
         effects: What readers of patterns gain; None without a test set.
+        headline: The number that decides.
         settings: How.
         cluster_rule: Which rows count as one when patterns are tested, in a sentence.
         prior: Each label's share of the sentences that were mined.
@@ -307,6 +315,7 @@ class PatternsResult(ArtifactsResult):
     _: KW_ONLY
     # First, as the verdict rests on them.
     effects: Effects | None = figures_by(_OF_EFFECTS, default=None)
+    headline: Headline | None = figures_by(figures_of_headline("artifacts"), default=None)
     settings: MinedWith
     cluster_rule: str | None
     prior: Mapping[str, float]

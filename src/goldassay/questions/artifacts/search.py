@@ -25,7 +25,13 @@ from goldassay.questions.artifacts.measures.difficulty import (
     giveaway_of,
 )
 from goldassay.questions.artifacts.measures.presence import CoverageCount
-from goldassay.questions.artifacts.readings import PatternReadings, read_by_folds, read_by_patterns, read_words
+from goldassay.questions.artifacts.readings import (
+    BY_SHARE,
+    PatternReadings,
+    read_by_folds,
+    read_by_patterns,
+    read_words,
+)
 from goldassay.questions.artifacts.result import (
     ClassSize,
     CurvePoint,
@@ -276,12 +282,13 @@ def answer(
         shown.given,
         clusters=None if grouping is None else grouping.codes_if_any,
         doubts=[*cluster_doubts(grouping), *doubts],
-        n_selected=section.n_selected,
-        threshold=section.settings.threshold,
+        shown=section.applies_to,
         is_part=len(text_columns) > 1 and section.applies_to != ALL_TEXTS,
         limits=limits,
     )
-    return Finding("artifacts", verdict, tables=tables, result=replace(section, effects=effects))
+    return Finding(
+        "artifacts", verdict, tables=tables, result=replace(section, effects=effects, headline=verdict.headline)
+    )
 
 
 def _other(text: Described) -> OtherText:
@@ -324,7 +331,7 @@ class SearchedTexts:
         if not readings:
             return cls((texts[-1], *texts[:-1]), None)
         effects = measure_patterns(readings, clusters, settings.verdicts.artifacts, settings.seed)
-        judged = judge_effects(effects)
+        judged = judge_effects(effects, prefer=BY_SHARE)
         part = judged.decisive.part if judged.decisive is not None and judged.word in ("caution", "unsound") else None
         first = next((each for each in texts if each.section.applies_to == part), texts[-1])
         return cls((first, *(each for each in texts if each is not first)), effects)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Verdict
-from goldassay.questions.artifacts.readings import WrittenTexts
+from goldassay.core.numbers import percent
+from goldassay.core.verdicts import Headline, Verdict
+from goldassay.questions.artifacts.readings import BY_SHARE, WrittenTexts
 from goldassay.questions.cross_validated import within_doubts
 from goldassay.questions.detection_limits import largest_limits
 from goldassay.questions.effect_sentences import (
+    describe_gain,
     describe_judged,
     effect_rule,
     headline_of,
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
     from goldassay.stats.effects import Effects
     from goldassay.stats.folds import Folds
 
-QUANTITY = (
-    "what guessing by pattern and by interactions of words gains on the test set (accuracy and balanced skill, by "
-    "share, lift, form and interactions)"
-)
+QUANTITY = "the accuracy skill and the balanced skill of patterns, form and interactions of words on the test set"
 
 
 def measure_patterns(
@@ -65,8 +63,7 @@ def judge_artifacts(
     *,
     clusters: NDArray[np.int64] | None,
     doubts: Sequence[Doubt],
-    n_selected: int,
-    threshold: float,
+    shown: str,
     is_part: bool,
     limits: ArtifactLimits,
 ) -> Verdict:
@@ -78,8 +75,7 @@ def judge_artifacts(
         given: Precision, coverage and accuracy gained by share, of the text that is shown.
         clusters: Of the test rows.
         doubts: Why nothing can be called sound, whatever the effects.
-        n_selected: Patterns kept.
-        threshold: The share that a kept pattern's label exceeds.
+        shown: The text that `given` is of.
         is_part: A text that was searched is a part of the input, so that it should not tell the label at all. Where it
             is the whole input a telling word may be the task itself, and the verdict is at most caution.
         limits: When to say caution or unsound.
@@ -90,46 +86,44 @@ def judge_artifacts(
         *scarce_doubts(first.gold, first.train_counts),
         *(doubt for each in readings for doubt in unheld_doubts(each.part, each.unheld, each.threshold)),
     ]
-    judged = judge_effects(effects, found)
+    judged = judge_effects(effects, found, BY_SHARE)
     if judged.word == "sound" and not first.by_folds:
-        judged = judge_effects(effects, [doubt for each in readings for doubt in _own_doubts(each, clusters, limits)])
+        judged = judge_effects(
+            effects, [doubt for each in readings for doubt in _own_doubts(each, clusters, limits)], BY_SHARE
+        )
     word = judged.word
-    evidence = describe_judged(judged, effects)
-    if n_selected:
-        gain = given.giveaway
-        evidence += (
-            f" {n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(given.coverage)} of the "
-            f"{given.n_examples:,} test examples; where they name one label it is right in "
-            f"{percent(given.precision.value)}: {signed_points(gain.value, 1)} points of accuracy "
-            f"({points(gain.low)} to {points(gain.high)}) over always naming the most frequent training label."
-        )
-    elif not any(each.n_mined for each in readings):
-        evidence += f" No pattern of words occurs in as many as {first.min_count} training examples."
-    else:
-        evidence += (
-            f" No word pattern gives its label in more than {percent(threshold)} of its training examples beyond "
-            "chance."
-        )
+    decisive = judged.decisive
+    said, number = "", None
+    if decisive is not None:
+        whose = f" of the {decisive.part}" if is_part else ""
+        said, number = describe_gain(decisive, f"Reading {decisive.reader}{whose} gives"), headline_of(decisive)
+        if decisive.reader == BY_SHARE and decisive.part == shown and given.n_decided:
+            right, named = given.precision, given.n_decided / given.n_examples
+            said = (
+                f"Patterns{whose} name the label of {percent(named)} of the rows and are right in "
+                f"{percent(right.value)} of these."
+            )
+            label = f"right where patterns{whose} name the label of a row"
+            number = Headline(label, right.value, right.low, right.high, "share")
+    evidence, notes = describe_judged(judged, effects, said)
     if not is_part and word == "unsound":
         word = "caution"
     if not is_part and word == "caution":
-        evidence += " In a single text a telling word can be the task itself: read the table before you judge."
+        notes += ("In a single text such a word may be the task itself: read the table before you judge.",)
     next_step = {
         "sound": "Keep the report with the dataset.",
         "caution": "Read the strongest patterns; report scores on the easy and the hard subset side by side.",
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
     }.get(word, judged.mend)
-    decisive = judged.decisive
     if decisive is not None and decisive.reader == INTERACTIONS and word in ("caution", "unsound"):
-        next_step = "Two cues tell together, and no pattern lists them: " + (
-            f"report scores only next to a model that sees the {decisive.part} alone."
+        next_step = (
+            f"Report scores only next to a model that sees the {decisive.part} alone."
             if is_part
-            else "read rows of each label."
+            else "Read rows of each label: no table lists pairs of words."
         )
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
     rule += "" if is_part else " For a single text at most caution."
-    headline = None if decisive is None else headline_of(decisive)
-    return Verdict(word, evidence, headline, next_step, rule, judged.bound)
+    return Verdict(word, evidence, number, next_step, rule, judged.bound, notes)
 
 
 def _own_doubts(readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits) -> list[Doubt]:

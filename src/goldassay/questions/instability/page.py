@@ -572,9 +572,4 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
-    meanings={
-        "sound": "Another seed gives about the same score: ordinary spread only.",
-        "caution": "Another seed moves the score, or examples flip together.",
-        "unsound": "Another seed gives a clearly different score.",
-    },
 )

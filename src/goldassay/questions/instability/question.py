@@ -168,9 +168,9 @@ def measure_sets(
         verdict = judge(found.results, evidence.settings.verdicts.instability)
     if evidence.choice.pool_configurations:
         said = "Runs of different configurations are pooled as asked for: the spread is over these, too."
-        verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
+        verdict = replace(verdict, notes=(*verdict.notes, said))
     if found.note:
-        verdict = replace(verdict, evidence=f"{verdict.evidence} {found.note}")
+        verdict = replace(verdict, notes=(*verdict.notes, found.note))
     if unsteady is not None:
         texts = {runs.dataset: evidence.texts_of(runs) for runs in evidence.run_sets}
         unsteady = beside_data(unsteady, {name: each for name, each in texts.items() if each is not None})

@@ -45,7 +45,8 @@ class RunScores(OfRuns):
         n_examples: N; None for curves.
         n_distinct: Trainings that the runs come from (`run_families`), which the interval of the SD counts; None for
             curves.
-        families_open: Why that number cannot be told: "few wrong" or "near"; "" where it can.
+        families_open: Why that number cannot be told: "few wrong", "near" or "unstated"; "" where it
+            is known.
         contradicted: Examples whose right label in the runs' own file is another one.
         unscored: What is said of answers without a score; None where all have one.
         accuracies: Mean score of each run.

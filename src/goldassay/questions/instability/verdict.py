@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goldassay.core.numbers import count, points, signed_points
+from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
@@ -103,7 +103,7 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
     return replace(
         verdict,
         verdict="unresolved",
-        evidence=f"{verdict.evidence} Only one run was given of {', '.join(alone)}: a spread needs at least two.",
+        notes=(*verdict.notes, f"Only one run was given of {', '.join(alone)}: a spread needs at least two."),
         next_step=f"Give the predictions of at least 5 seeds of {', '.join(alone)}.",
     )
 
@@ -144,29 +144,28 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     """
     worst = least_stable(spreads, limits)
     word = _word_of(worst, limits)
-    what = "the score" if worst.graded else "accuracy"
-    evidence = (
-        f"{worst.name}: {what} moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
-        f"{100 * worst.sd_high:.2f}) over {worst.n_runs} runs{_effective(worst)}."
-    )
-    if worst.grades is not None:
-        evidence += f" {_on_grades(worst.score, worst.grades)}"
+    notes = [_on_grades(worst.score, worst.grades)] if worst.grades is not None else []
     if worst.sd == 0 and worst.n_examples:
-        evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
+        notes.append(f"Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points.")
     if worst.n_runs < LEAST_RUNS:
-        evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
+        notes.append(f"An SD from {worst.n_runs} runs is hardly known.")
     if worst.distinct < worst.n_runs or worst.families_open:
-        evidence += f" {_copies(worst)}"
+        notes.append(_copies(worst))
     if worst.contradicted:
-        evidence += (
-            f" The right labels in the runs' own files are others in {worst.contradicted:,} of {worst.n_examples:,} "
-            "examples; those given count."
+        notes.append(
+            f"The right labels in the runs' own files differ from those given in {worst.contradicted:,} of "
+            f"{worst.n_examples:,} examples; those given count."
         )
     if not worst.above_constant_low > 0:
-        evidence += f" {_no_skill(worst)}"
+        notes.append(_no_skill(worst))
     if word == "sound":
-        evidence += f" {_ordinary_spread(worst.distinct)}"
+        notes.append(
+            f"None of {worst.distinct} runs failed, but up to {percent(highest_failure_rate(worst.distinct), 0)} of "
+            "all runs may fail."
+        )
     groups = flips_together(worst.design_effect_low, worst.design_effect_high)
+    if groups is not None and math.isfinite(worst.effective_size):
+        notes.append(_design_effect(worst) if groups else "The examples show no tendency to flip together.")
     next_step = {
         "sound": "Report the mean and standard deviation over seeds as here.",
         "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
@@ -178,13 +177,37 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         f"By the SD over runs of the least stable model of the whole input: unsound if the lower end of its interval "
         f"is at least {100 * limits.unsound_sd:.2f} points, caution if at least {100 * limits.caution_sd:.2f} or the "
         f"lower end of the design effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
-        f"{100 * limits.unsound_sd:.2f} in at least {LEAST_RUNS} runs that score surely more than one constant answer, "
-        "else unresolved."
+        f"{100 * limits.unsound_sd:.2f} in at least {LEAST_RUNS} runs that score significantly more than a constant "
+        "answer, else unresolved."
     )
     headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     # A model that knows nothing is steady, too: its spread bounds nothing.
     bounded = all(each.above_constant_low > 0 and each.right_labels for each in spreads)
-    return Verdict(word, evidence, headline, next_step, rule, max(map(_highest, spreads)) if bounded else None)
+    at_most = max(map(_highest, spreads)) if bounded else None
+    return Verdict(
+        word, _headline(worst, limits, named=len(spreads) > 1), headline, next_step, rule, at_most, tuple(notes)
+    )
+
+
+def _headline(worst: Spread, limits: InstabilityLimits, *, named: bool) -> str:
+    """What another seed does to the score, or how few independent examples there are where that decides."""
+    word = _word_of(worst, limits)
+    of = f" of {worst.name}" if named else ""
+    if word == "caution" and worst.sd_low < limits.caution_sd:
+        return _design_effect(worst, of)
+    said = (
+        f"Another seed moves the score{of} by {100 * worst.sd:.2f} points (SD; {100 * worst.sd_low:.2f} to "
+        f"{100 * worst.sd_high:.2f})"
+    )
+    return f"{said}: ordinary spread only." if word == "sound" else f"{said}."
+
+
+def _design_effect(spread: Spread, of: str = "") -> str:
+    return (
+        f"The {spread.n_examples:,} examples{of} vary like {max(1, round(spread.effective_size)):,} independent ones "
+        f"(design effect {spread.design_effect:.1f}; {spread.design_effect_low:.1f} to "
+        f"{spread.design_effect_high:.1f})."
+    )
 
 
 def least_stable(spreads: Sequence[Spread], limits: InstabilityLimits) -> Spread:
@@ -236,23 +259,15 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
     return word if trusted else "unresolved"
 
 
-def _ordinary_spread(n_runs: int) -> str:
-    """The word that goes with *sound*: a run that fails now and then is missed by few runs."""
-    return (
-        f"Ordinary spread only: none of the {n_runs} runs failed, and up to {100 * highest_failure_rate(n_runs):.0f} % "
-        "of all runs may still do so."
-    )
-
-
 def _no_skill(spread: Spread) -> str:
     if math.isnan(spread.above_constant_low):
         return "Nothing shows that the model knows anything."
-    score = f"Its score of {100 * spread.score:.1f} points"
+    score = f"The score of {100 * spread.score:.1f} points"
     if spread.constant is None:
-        return f"{score} is not surely above 0: the model may know nothing."
+        return f"{score} is not significantly above 0: the model may know nothing."
     return (
-        f"{score} is not surely above the {100 * spread.constant_score:.1f} of always answering {spread.constant}: the "
-        "model may know nothing."
+        f"{score} is not significantly above the {100 * spread.constant_score:.1f} of always answering "
+        f"{spread.constant}: the model may know nothing."
     )
 
 
@@ -343,24 +358,14 @@ def _copies(spread: Spread) -> str:
         return (
             f"Some run has fewer than {LEAST_WRONG} items wrong: too few to tell other seeds from checkpoints of one."
         )
+    if spread.families_open == "unstated":
+        return "The runs state no seed, so they may be checkpoints of fewer trainings."
     if spread.families_open:
         return "Runs are nearly as alike as checkpoints of one training are, and state no seed."
     return (
         f"Only {spread.distinct} of the {spread.n_runs} runs differ as runs of other seeds do: the others may be "
         "copies or checkpoints of them, and do not count."
     )
-
-
-def _effective(spread: Spread) -> str:
-    if not math.isfinite(spread.effective_size):
-        return ""
-    together = flips_together(spread.design_effect_low, spread.design_effect_high)
-    if together:
-        size = max(1, round(spread.effective_size))
-        return f", and its {spread.n_examples:,} examples carry as much information as {size:,} independent ones"
-    if together is None:
-        return ", which leave open whether its examples flip together"
-    return ", and its examples show no tendency to flip together"
 
 
 def describe_set(

@@ -108,9 +108,4 @@ PAGE = Page(
     lead="Does the judge prefer a seat?",
     sections=sections,
     charts=charts,
-    meanings={
-        "sound": "What is shown first hardly matters to the judge.",
-        "caution": "What is shown first moves the verdicts.",
-        "unsound": "What is shown first decides many verdicts.",
-    },
 )

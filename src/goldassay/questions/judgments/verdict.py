@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.core.numbers import count, percent, points
+from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.answered.degenerate import describe_degenerate
-from goldassay.questions.judgments.measures import FIRST_SEAT
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import judge_effects
 
@@ -44,37 +42,37 @@ def judge_judges(
     """
     if not any(each.measurable for each in effects.effects):
         reason = next(iter(each.reason for each in effects.effects), "there are no verdicts")
-        why = " ".join([f"No effect of the order can be measured: {reason}.", *(each.why for each in doubts)])
-        return Verdict("not measurable", why, None, "Ask the judge about each pair in both orders.", _rule(limits))
+        why, ask = f"No effect of the order is measurable: {reason}.", "Ask the judge about each pair in both orders."
+        return Verdict("not measurable", why, None, ask, _rule(limits), notes=tuple(each.why for each in doubts))
     judged = judge_effects(effects, doubts)
     decisive = judged.decisive
     assert decisive is not None
     of = judges[decisive.part]
-    said = [
-        f"{decisive.part}: {decisive.reader} adds {points(decisive.value)} points to the win rate "
-        f"({points(decisive.low)} to {points(decisive.high)})."
-    ]
-    if of.n_both:
-        said.append(
-            f"The verdict changes with the order in {percent(of.changed)} of {count(of.n_both)} items "
-            f"({percent(of.changed_low)} to {percent(of.changed_high)})."
-        )
-    if len(judges) > 1:
-        said.append(f"Of {len(judges)} judges it is the one that follows a seat most by the limits.")
-    said += [each.why for each in judged.doubts]
+    seat = f"{decisive.reader} adds {points(decisive.value)} points to the win rate"
+    seat += f" ({points(decisive.ordinary_low)} to {points(decisive.high)})"
+    whose = f" of {decisive.part}" if len(judges) > 1 else ""
+    notes = [*(each.why for each in judged.doubts), *besides]
     if judged.word == "sound":
-        said.append(f"No judge follows a seat by {points(limits.unsound)} points or more.")
-    said += besides
+        evidence = f"The order moves the win rate by at most {points(judged.at_most)} points."
+    elif of.n_both:
+        evidence = (
+            f"{percent(of.changed, 0)} of the verdicts{whose} change when the order does "
+            f"({points(of.changed_low, 0)} to {points(of.changed_high, 0)})."
+        )
+        notes.insert(0, f"{seat[:1].upper()}{seat[1:]}.")
+    else:
+        evidence = f"{f'For {decisive.part}, ' if whose else ''}{seat}."
+        evidence = f"{evidence[:1].upper()}{evidence[1:]}"
     next_step = {
         "sound": "Keep the report with the judgments.",
         "caution": "Ask in both orders, and count a pair as a win where both verdicts agree.",
         "unsound": "Do not use this judge in one order; ask in both, and report how often they agree.",
     }.get(judged.word, judged.mend)
-    low, high = decisive.low, decisive.high
-    value = decisive.value if not math.isnan(decisive.value) else 0.0
-    seat = "first seat" if decisive.reader == FIRST_SEAT else "second seat"
-    headline = Headline(f"{seat}, {decisive.part}", value, low, high, "points")
-    return Verdict(judged.word, " ".join(said), headline, next_step, _rule(limits), judged.bound)
+    headline = Headline(f"{decisive.reader}, {decisive.part}", decisive.value, decisive.low, decisive.high, "points")
+    if of.n_both:
+        label = f"verdicts that change with the order, {decisive.part}"
+        headline = Headline(label, of.changed, of.changed_low, of.changed_high, "share")
+    return Verdict(judged.word, evidence, headline, next_step, _rule(limits), judged.bound, tuple(notes))
 
 
 def with_degenerate(verdict: Verdict, named: Sequence[tuple[Degenerate, float | None]]) -> Verdict:
@@ -87,14 +85,15 @@ def with_degenerate(verdict: Verdict, named: Sequence[tuple[Degenerate, float | 
     if not named:
         return verdict
     most = max(named, key=lambda each: each[1] or 0.0)
-    said = " ".join(describe_degenerate(each) for each, _ in named)
+    said = tuple(describe_degenerate(each) for each, _ in named)
     won = most[1] or 0.0
     if won < _WON:
-        return replace(verdict, evidence=f"{said} {verdict.evidence}")
+        return replace(verdict, notes=(*said, *verdict.notes))
     return replace(
         verdict,
         verdict="unsound",
-        evidence=f"{said} {most[0].system} wins {percent(won)} of its pairs all the same. {verdict.evidence}",
+        evidence=f"{most[0].system} wins {percent(won)} of its pairs, and its output cannot depend on what was asked.",
+        notes=(*said, verdict.evidence, *verdict.notes),
         next_step=f"Leave {most[0].system} out, and do not use this judge for what it was asked.",
     )
 

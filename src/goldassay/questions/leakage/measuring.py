@@ -172,6 +172,7 @@ def measure(
         map=drawn,
         splits=evidence.splits,
         effects=effects,
+        headline=verdict.headline,
         rules=_records(evidence, RULES, RuleEffect) or (),
         undefined=undefined,
         positions=None if evidence.positions is None else Positions(**vars(evidence.positions)),

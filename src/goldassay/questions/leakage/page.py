@@ -47,11 +47,6 @@ _CHANGED = {
     "length": "From the texts' lengths alone",
     "longest_choice": "By always choosing the longest one",
 }
-_MEANINGS = {
-    "sound": "No reader of a part of the input tried here gains as much as the limit.",
-    "caution": "A part of the input gives labels away: read a score beside this figure.",
-    "unsound": "A part of the input gives labels away, enough to make a score misleading.",
-}
 
 
 def sections(found: LeakageResult, _: Around) -> tuple[Section, ...]:
@@ -116,10 +111,6 @@ def _paper_datasets(found: ComparedDatasets) -> Table:
 
     comment = "In points; PECO in the recommended convention, chance taken off."
     return table_of("leakage-datasets", comment, columns, found.datasets, more)
-
-
-def _has_joint_ends(found: LeakageResult) -> bool:
-    return isinstance(found, MeasuredLeakage) and found.effects is not None and len(found.effects.effects) > 1
 
 
 def _leakage(found: MeasuredLeakage) -> Section:
@@ -191,7 +182,7 @@ def _rules(found: MeasuredLeakage) -> Table:
         Column("chance", "by guessing", "percent"),
         Column("effect", "gained over all items", "percent"),
         Column("z", "z", "decimal"),
-        Column("p_adjusted", "p (Holm)", "decimal", 4),
+        Column("p_adjusted", "p (Holm)", "probability"),
     )
     caption = "What rules without training get right, of the items where they pick some choices and not all"
     note = "" if found.positions is None else found.positions.sentence
@@ -207,7 +198,7 @@ def _subjects(found: MeasuredLeakage) -> Table:
         Column("hits", "right", "percent"),
         Column("chance", "by guessing", "percent"),
         Column("effect", "gained over the subject", "percent"),
-        Column("q", "q", "decimal", 4),
+        Column("q", "q", "probability"),
     )
     caption = "Subjects in which a rule without training hits beyond chance (Benjamini-Hochberg, q below .05)"
     return table_of("choice_subjects", caption, columns, found.subjects or (), file="choice_subjects")
@@ -234,7 +225,7 @@ def _subsets(found: MeasuredLeakage) -> Table:
         Column("accuracy", "right", "percent"),
         Column("effect", "gained", "percent"),
         Column("z", "z", "decimal"),
-        Column("p_adjusted", "q (Benjamini-Hochberg)", "decimal", 4),
+        Column("p_adjusted", "q (Benjamini-Hochberg)", "probability"),
     )
     caption = "What readers gain on each subset"
     return table_of("subsets", caption, columns, found.preference_subsets or (), file="preference_subsets")
@@ -465,6 +456,4 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
-    meanings=_MEANINGS,
-    has_joint_ends=_has_joint_ends,
 )

@@ -22,7 +22,8 @@ from goldassay.core.figures import (
 )
 from goldassay.core.numbers import number
 from goldassay.core.results import Result
-from goldassay.questions.effect_tables import figures_of_effects
+from goldassay.core.verdicts import Headline
+from goldassay.questions.effect_tables import figures_of_effects, figures_of_headline
 from goldassay.questions.leakage.cluster_result import (
     PECO,
     Cluster,
@@ -280,6 +281,7 @@ class MeasuredLeakage(LeakageResult):
         map: Of the sentences.
         splits: Where the test part was split off: what further splits score.
         effects: What each reader gains; None where no part was read.
+        headline: The gain that decides, with its baseline.
         rules: Of items with choices: what rules without training pick.
         positions: Whether right choices stand at all places as often, where places mean something.
         n_subjects: Of items with subjects: how many there are.
@@ -318,6 +320,7 @@ class MeasuredLeakage(LeakageResult):
     effects: Effects | None = figures_by(_figures_of_all)
     rules: tuple[RuleEffect, ...]
     undefined: Mapping[str, str]
+    headline: Headline | None = figures_by(figures_of_headline("leakage"), default=None)
     positions: Positions | None = left_out(default=None)
     n_subjects: int | None = left_out(default=None)
     n_subjects_found: int | None = left_out(default=None)

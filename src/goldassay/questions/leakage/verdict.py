@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import INCONCLUSIVE, NOT_ASKED, Headline, Verdict, not_measurable
+from goldassay.core.numbers import percent, points
+from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.dropped_rows import left_out_doubts
 from goldassay.questions.effect_sentences import (
+    describe_gain,
     describe_judged,
-    describe_limits,
     effect_rule,
     headline_of,
     scarce_doubts,
@@ -39,7 +37,7 @@ from goldassay.questions.leakage.result import OF_PLACES, RULE
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
 from goldassay.stats.effects import BALANCED, LEAST_CLUSTERS, measure_effects
-from goldassay.stats.verdicts import Doubt, Judged, judge_effects
+from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +61,10 @@ SHARED_WORTH_NAMING = 0.01
 TELLING_DRAWS = 500
 # Places of right choices are called uneven below this p of all of them together, where one gains the limit of caution.
 UNEVEN = 0.001
-QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill)"
+# Rules that pick by length, and those whose name goes before what they pick.
+_OF_LENGTH = ("longest", "shortest", "longer", "shorter", "most words", "fewest words", "more words", "fewer words")
+_ADJECTIVES = (*_OF_LENGTH[:4], "first", "second", "most specific", "least specific", "more specific", "less specific")
+QUANTITY = "the accuracy skill and the balanced skill of readers of a part of the input"
 
 
 def judge(
@@ -162,7 +163,6 @@ def judge(
         n_test=report.n_examples,
         n_shared=_shared_rows(evidence),
         limits=limits,
-        subject=_subject(evidence),
         by_folds=evidence.fold_codes is not None,
     )
     return verdict, effects, readings
@@ -183,16 +183,6 @@ def _without_predictions(evidence: PartialInputRuns, information: Sequence[Infor
             "what a part gains is judged by these."
         )
     return not_measurable(why, "Give the predictions of a part, or a training set to train on.")
-
-
-def _subject(evidence: PartialInputRuns) -> str:
-    """What was measured; models of other names a condition are no kind of model."""
-    if evidence.source == PROBES:
-        return "A quick probe"
-    names = {runs.model for runs in evidence.conditions.values()}
-    name = names.pop() if len(names) == 1 else ""
-    article = "An" if name[:1].lower() in tuple("aeiou") else "A"
-    return f"{article} {name} model" if name else "A model"
 
 
 def _shared_rows(evidence: PartialInputRuns) -> int:
@@ -320,7 +310,6 @@ def judge_leakage(
     n_test: int,
     n_shared: int,
     limits: LeakageLimits,
-    subject: str = "A quick probe",
     by_folds: bool = False,
 ) -> Verdict:
     """Judge how much of the label a part of the input tells.
@@ -335,33 +324,25 @@ def judge_leakage(
         n_test: Test examples.
         n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
-        subject: What was trained.
         by_folds: Every fold has a reader of its own.
     """
     judged = judge_effects(effects, doubts)
-    part = part_name(best.condition)
-    seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}" + ", one probe a fold" * by_folds
-    evidence = (
-        f"{describe_judged(judged, effects)} {subject} that sees only the {part} is right in "
-        f"{percent(best.accuracy)} of "
-        f"{n_test:,} test examples ({seeds}) where the most frequent test label gives {percent(best.majority)}: "
-        f"{signed_points(best.improvement, 1)} points ({points(best.improvement_low)} to "
-        f"{points(best.improvement_high)})."
-    )
+    decisive = judged.decisive
+    said = "" if decisive is None else describe_gain(decisive, f"The {decisive.part} alone gives")
+    evidence, notes = describe_judged(judged, effects, said)
     if n_shared >= SHARED_WORTH_NAMING * n_test:
-        evidence += f" {n_shared:,} of the test rows also occur in the training part and can be memorized."
+        notes += (f"{n_shared:,} of the test rows also occur in the training part and can be memorized.",)
     if best.n_runs == 1 and not by_folds and judged.word in ("unsound", "caution"):
-        evidence += " One run: another seed may move it further."
-    worst = part if judged.decisive is None else judged.decisive.part
+        notes += ("There is one run: another seed may gain more.",)
+    worst = part_name(best.condition) if decisive is None else decisive.part
     next_step = {
         "sound": "Keep the report with the dataset; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model next to every score on this benchmark.",
         "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
     }.get(judged.word, judged.mend)
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
-    rule += " Sound takes two runs of every part."
-    headline = None if judged.decisive is None else headline_of(judged.decisive)
-    return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound) + " Sound takes two runs of every part."
+    headline = None if decisive is None else headline_of(decisive)
+    return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound, notes)
 
 
 def judge_choices(
@@ -387,13 +368,19 @@ def judge_choices(
         judged = replace(flaw, at_most=judged.at_most)
     places = evidence.positions
     uneven = places is not None and places.p < UNEVEN and places.skill >= limits.caution
-    said = " ".join(doubt.why for doubt in judged.doubts)
+    kind = evidence.kind or CHOICES
+    further: tuple[str, ...] = ()
     if places is not None and uneven and judged.word not in ("caution", "unsound"):
         judged = replace(judged, word="caution", decisive=_of_place(effects), doubts=())
-        said = places.sentence
-    decisive, kind = judged.decisive, evidence.kind or CHOICES
+        further = (places.sentence,)
+    decisive, headline = judged.decisive, None
     if decisive is not None:
-        said = f"{_describe(decisive, evidence)} {_compare_with_limit(judged, decisive, kind)}{said}".strip()
+        if judged.word == "caution" and decisive.low >= decisive.unsound and not is_rule(decisive):
+            further = ("What only a trained reader finds is a caution.",)
+        label = f"accuracy above chance, {decisive.part if is_reader(decisive) else decisive.reader}"
+        headline = replace(headline_of(decisive), label=label)
+    said = "" if decisive is None else describe_pick(decisive, kind)
+    found, notes = describe_judged(judged, effects, said, of=f"the {kind.right} {kind.option}", rows="items")
     next_step = {
         "sound": "Keep the report with the items; a stronger model may still find more.",
         "caution": f"Report the score of a model that sees the {kind.options} alone next to every score on these "
@@ -401,13 +388,12 @@ def judge_choices(
         "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
         "items.",
     }.get(judged.word, judged.mend)
-    if decisive is not None and judged.word in ("caution", "unsound") and decisive.reader.startswith(OF_PLACES):
-        next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
-    headline = None
-    if decisive is not None:
-        label = f"accuracy skill, {decisive.part if is_reader(decisive) else decisive.reader}"
-        headline = Headline(label, decisive.value, decisive.low, decisive.high, "share")
-    return Verdict(judged.word, said, headline, next_step, _rule(limits, kind), judged.bound)
+    if decisive is not None and judged.word in ("caution", "unsound") and is_rule(decisive):
+        if decisive.reader.startswith(OF_PLACES):
+            next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
+        elif decisive.reader.endswith(_OF_LENGTH):
+            next_step = f"Rewrite {kind.options} so that the {kind.right} one is as long as the others."
+    return Verdict(judged.word, found, headline, next_step, _rule(limits, kind), judged.bound, (*notes, *further))
 
 
 def _of_place(effects: Effects) -> Effect | None:
@@ -426,58 +412,36 @@ def is_reader(effect: Effect) -> bool:
     return not is_rule(effect) and effect.reader != BY_SUBJECT
 
 
-def _describe(effect: Effect, evidence: PartialInputRuns) -> str:
-    assert evidence.chance is not None
-    given = (*evidence.rules, *evidence.by_shape)
-    scores = next(
-        (
-            each.right(evidence.gold).mean()
-            for each in given
-            if (each.reader, each.part) == (effect.reader, effect.part)
-        ),
-        None,
-    )
-    if scores is None:
-        runs = evidence.conditions[f"{effect.part.replace(' ', '_')}_only"]
-        scores = runs.final().scores.mean()
-    who = (
-        f"Picking by the {effect.reader} (no training)" if is_rule(effect)
-        else "Picking in each subject by the rule that gains most on its other items" if effect.reader == BY_SUBJECT
-        else f"{'A quick probe' if effect.reader == QUICK else effect.reader[0].upper() + effect.reader[1:]} that sees "
-        f"only the {effect.part}"
-    )  # fmt: skip
-    places = evidence.kind is not None and effect.part == evidence.kind.question
-    guess = "naming one place" if places else "guessing"
-    share = np.bincount(evidence.gold).max() / evidence.gold.size if places else evidence.chance.mean()
+def describe_pick(effect: Effect, kind: ItemKind) -> str:
+    """What picking by a rule, or by what reads a part, gets right, against chance."""
+    rule = effect.reader.removeprefix(RULE)
+    if not is_rule(effect):
+        who = (
+            "In each subject, the rule that does best on its other items" if effect.reader == BY_SUBJECT
+            else f"A quick probe of the {effect.part} alone" if effect.reader == QUICK
+            else f"Reading {effect.reader} of the {effect.part}"
+        )  # fmt: skip
+    elif rule.startswith("position "):
+        who = rule.capitalize()
+    elif rule in _ADJECTIVES:
+        who = f"The {rule} {kind.option}"
+    else:
+        who = f"The {kind.option} picked by “{rule}”"
+    low, high = (effect.baseline + end for end in (effect.gain.low, effect.gain.high))
+    chance = "the most frequent position is right in" if effect.part == kind.question else "chance is"
     return (
-        f"{who} is right in {percent(float(scores))} of {evidence.gold.size:,} items, where {guess} gives "
-        f"{percent(float(share))}: it gains {percent(effect.value)} ({percent(effect.low)} to "
-        f"{percent(effect.high)}) of what {guess} leaves to be gained."
+        f"{who} is right in {percent(effect.score)} of the items ({points(low)} to {points(high)}); {chance} "
+        f"{percent(effect.baseline)}."
     )
-
-
-def _compare_with_limit(judged: Judged, effect: Effect, kind: ItemKind) -> str:
-    if judged.word == "sound":
-        if any(each.counts for each in judged.limits):
-            return describe_limits(judged, effect.caution, effect.unsound, kind)
-        return f"No rule or reader tried here gains {percent(effect.unsound)} or more."
-    if judged.word in INCONCLUSIVE:
-        return ""
-    limit = effect.unsound if judged.word == "unsound" else effect.caution
-    if effect.low < limit:
-        return ""
-    only = "" if is_rule(effect) or effect.low < effect.unsound else " What only a trained reader finds is a caution."
-    return f"The limit for {judged.word} is {percent(limit)}.{only}"
 
 
 def _rule(limits: LeakageLimits, kind: ItemKind) -> str:
     return (
-        f"By what rules without training and readers of the {kind.part} or the {kind.question} alone gain over "
-        "guessing: unsound "
-        f"if the lower end of some rule is at least {percent(limits.unsound)} of what guessing leaves to be gained, "
-        f"caution if that of some rule or reader is at least {percent(limits.caution)}, or a place gains as much and "
-        f"all places together differ from chance by p < {UNEVEN:g}. Lower ends are simultaneous over all "
-        f"effects. Sound if the readers would have found a flaw of the limit for unsound by one, ten or fifty words or "
-        "by form, as copies of the items with such cues show, and there are at least "
-        f"{LEAST_CLUSTERS} effective clusters of items; else unresolved."
+        f"By the accuracy skill of rules without training and of readers of the {kind.part} or the {kind.question} "
+        f"alone: unsound if the lower end of some rule is at least {percent(limits.unsound)}, caution if that of some "
+        f"rule or reader is at least {percent(limits.caution)}, or a position gains as much and all positions together "
+        f"differ from chance by p < {UNEVEN:g}. Lower ends are corrected for multiple comparisons. Sound if the "
+        "readers would have found a flaw of the limit for unsound by one, ten or fifty words or by form, as copies of "
+        f"the items with such cues show, and there are at least {LEAST_CLUSTERS} effective clusters of items; else "
+        "unresolved."
     )

@@ -369,20 +369,21 @@ def judge_overlap(
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
-        return Verdict("not measurable", " ".join([*said, why]), None, doubts[0].mend if doubts else "", rule)
+        return Verdict("not measurable", why, None, doubts[0].mend if doubts else "", rule, notes=tuple(said))
     word = judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
     told = list(said)
     next_step = ""
     if word == "sound" and known is not None and known.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
-        told.append("So many questions are no accident: their answers may stand elsewhere, or be written otherwise.")
+        told.insert(
+            0,
+            f"The questions of at least {percent(known.low)} of the items stand in the corpus, few with their answers.",
+        )
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
-        told.append(
-            f"Of at least {percent(touched.low)} of the items one document, or all together, have 20 % of the words or "
-            "more, or a whole text that no other item has: copies that were cut, also into rows, reworded, or written "
-            "with other words between their parts look like this."
-        )
+        most = f"a fifth of the words, or a whole text, of at least {percent(touched.low)} of the items"
+        told.insert(0, f"Documents of the corpus hold {most}.")
+        told.append("They may be copies that were cut, also into rows, reworded, or with words between their parts.")
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "unresolved"
     if word == "unresolved":
@@ -400,4 +401,4 @@ def judge_overlap(
         next_step = doubts[0].mend
     headline = Headline("items found with their answers", share, interval.low, interval.high, "share")
     at_most = max((interval.high, *(each.at_most for each in doubts)))
-    return Verdict(word, " ".join(told), headline, next_step or _NEXT.get(word, ""), rule, at_most)
+    return Verdict(word, told[0], headline, next_step or _NEXT.get(word, ""), rule, at_most, tuple(told[1:]))

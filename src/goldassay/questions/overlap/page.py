@@ -139,9 +139,4 @@ PAGE = Page(
     lead=LEAD,
     sections=sections,
     charts=charts,
-    meanings={
-        "sound": "Hardly any item stands in the corpus that was searched; paraphrases and translations are not seen.",
-        "caution": "Some items, or parts of many, stand in the corpus.",
-        "unsound": "Many items stand in the corpus with their answers.",
-    },
 )

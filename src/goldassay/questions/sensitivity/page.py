@@ -183,9 +183,4 @@ PAGE = Page(
     lead="Would the score come out the same if the model were asked otherwise?",
     sections=sections,
     charts=charts,
-    meanings={
-        "sound": "Asked in another of these ways, the model scores about the same.",
-        "caution": "The way of asking moves the score.",
-        "unsound": "Asked in another way, the model scores clearly differently.",
-    },
 )

@@ -109,12 +109,12 @@ def judge(
         return verdict
     n = max(len(each.spread.means) for each in sets)
     if not (alone or unfit):
-        return replace(verdict, evidence=f"{verdict.evidence} Shown of these {n} ways of asking alone.")
-    lone = f"Asked in one configuration alone: {_listed(alone)}." if alone else ""
+        return replace(verdict, notes=(*verdict.notes, f"This holds for these {n} configurations."))
+    lone = [f"Only one configuration was given of {_listed(alone)}."] if alone else []
     return replace(
         verdict,
         verdict="unresolved",
-        evidence=" ".join(part for part in (verdict.evidence, *unfit, lone) if part),
+        notes=(*verdict.notes, *unfit, *lone),
         next_step=f"Ask all models in at least {LEAST_CONFIGURATIONS} ways on the same examples, or leave others out.",
     )
 
@@ -129,19 +129,19 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     word = worst.word(limits)
     found = worst.spread
     n = len(found.means)
-    span = (
-        f"scores of {n} configurations span {100 * found.range:.1f} points ({100 * found.range_interval.low:.1f} to "
-        f"{100 * found.range_interval.high:.1f} over examples)"
-    )
     low, high = found.sd_interval.low, found.sd_interval.high
     evidence = (
-        f"{worst.name}: the score moves by {100 * found.sd:.2f} points (SD, {100 * low:.2f} to {100 * high:.2f}) over "
-        f"{n} configurations; {span}."
+        f"Another configuration moves the score{f' of {worst.name}' if len(sets) > 1 else ''} by "
+        f"{100 * found.sd:.2f} points (SD; {100 * low:.2f} to {100 * high:.2f})."
     )
+    notes = [
+        f"The scores of {n} configurations span {100 * found.range:.1f} points ({100 * found.range_interval.low:.1f} "
+        f"to {100 * found.range_interval.high:.1f} over examples)."
+    ]
     if not found.separable:
-        evidence += " No configuration was repeated, so that chance and configuration cannot be told apart."
+        notes.append("No configuration was repeated, so the SD includes the noise of single runs.")
     if word == "unresolved":
-        evidence = " ".join((evidence, *worst.doubts))
+        notes += worst.doubts
     next_step = {
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
@@ -150,7 +150,7 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     }[word]
     headline = Headline("SD of the score over configurations", found.sd, low, high, "points")
     at_most = max(each.spread.sd_interval.high for each in sets) if not any(each.doubts for each in sets) else None
-    return Verdict(word, evidence, headline, next_step, _rule(limits), at_most)
+    return Verdict(word, evidence, headline, next_step, _rule(limits), at_most, tuple(notes))
 
 
 def _rule(limits: SensitivityLimits) -> str:

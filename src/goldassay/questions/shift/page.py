@@ -21,7 +21,7 @@ from goldassay.questions.shift.result import (
     MarkingWord,
     ShiftResult,
 )
-from goldassay.questions.shift.verdict import called, describe_left_out, doubt_of_skill, judged_gap
+from goldassay.questions.shift.verdict import describe_left_out, doubt_of_skill, judged_gap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -352,7 +352,7 @@ def _describe_domain(row: DomainRow) -> str:
     )
     with_auroc = f"AUROC {decimal(row.auroc, 3)} {bounds(row.low, row.high, 3, 1)}"
     if not row.low > _CHANCE:
-        return f"Words do not tell {row.dataset} from {row.in_distribution}: {with_auroc}, not surely above .5."
+        return f"Words do not tell {row.dataset} from {row.in_distribution}: {with_auroc}, not significantly above .5."
     return f"Words tell {row.dataset} from {row.in_distribution}: {with_auroc}{f'; {marking}' if marking else ''}."
 
 
@@ -432,26 +432,6 @@ def _lead(found: ShiftResult) -> str:
     return "Does the score hold on another distribution?"
 
 
-def _meanings(found: ShiftResult) -> Mapping[str, str]:
-    if found.kind == "detection":
-        return {
-            "sound": "The model's confidence tells texts from elsewhere from its own.",
-            "caution": "To flag texts from elsewhere by confidence, some of the model's own are flagged too.",
-            "unsound": "To flag texts from elsewhere by confidence, most of the model's own are flagged too.",
-        }
-    models = {row.model for row in found.generalization} if isinstance(found, GeneralizationResult) else set()
-    score = f"the score of {called(models.pop())}" if len(models) == 1 else "the score"
-    return {
-        "sound": f"On the other distributions tried here {score} loses less than the limit.",
-        "caution": f"On another distribution {score} loses a part of what it is worth.",
-        "unsound": f"On another distribution {score} loses much of what it is worth.",
-    }
-
-
-def _has_joint_ends(found: ShiftResult) -> bool:
-    return isinstance(found, GeneralizationResult) and sum(not row.own for row in found.generalization) > 1
-
-
 PAGE = Page(
     ShiftResult,
     title="Shift",
@@ -460,6 +440,4 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
-    meanings=_meanings,
-    has_joint_ends=_has_joint_ends,
 )

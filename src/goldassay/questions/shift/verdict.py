@@ -66,16 +66,16 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     )
     if doubt_of_skill(own) is not None or math.isnan(worst.loss_low):
         return unresolved(f"{model}{doubts[0].why}", doubts[0].mend, rule)
-    evidence = (
-        f"{model}{metric} is {points(own.value)} on {own.test} and {points(worst.value)} on {worst.test}, "
-        f"a gap of {signed_points(worst.gap, 1)} points {bounds(worst.gap_low, worst.gap_high)}; "
-        f"{_floor_clause(own)} {points(own.floor)} on {own.test}."
-    )
+    at_most = max(_bound_of(row, _judge_gap(own_of[row.model], row, limits)[1]) for row in others)
+    notes = [
+        f"{metric[:1].upper()}{metric[1:]} is {points(own.value)} on {own.test} and {points(worst.value)} on "
+        f"{worst.test}; {_floor_clause(own)} {points(own.floor)} on {own.test}."
+    ]
     if worst.n_runs == 1 and worst.trained:
-        evidence += " One run: another seed may move it further."
+        notes.append("There is one run: another seed may lose more.")
     if left_out := describe_left_out(own, worst):
-        evidence += f" {left_out}"
-    evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "unresolved")
+        notes.append(left_out)
+    notes += [doubt.why for doubt in doubts if word == "unresolved"]
     next_step = {
         "sound": f"Report both scores of {called(worst.model)} side by side, as here.",
         "caution": f"Report the score of {called(worst.model)} on the other distribution beside every one on this.",
@@ -85,8 +85,18 @@ def judge_gaps(rows: Sequence[GapRow], limits: ShiftLimits) -> Verdict:
     }[word]
     label = f"lost of what {metric} has above its floor, from {own.test} to {worst.test}"
     headline = Headline(label, worst.loss, worst.loss_low, worst.loss_high, "share")
-    at_most = max(_bound_of(row, _judge_gap(own_of[row.model], row, limits)[1]) for row in others)
-    return Verdict(word, evidence, headline, next_step, rule, at_most)
+    return Verdict(word, _headline(worst), headline, next_step, rule, at_most, tuple(notes))
+
+
+def _headline(worst: GapRow) -> str:
+    """What a model loses on other data, in points and relative to what it scores above its floor."""
+    who, gains = called(worst.model), worst.gap < 0
+    who = f"T{who[1:]}" if who != worst.model else who
+    low, high = (-worst.gap_high, -worst.gap_low) if gains else (worst.gap_low, worst.gap_high)
+    return (
+        f"{who} {'gains' if gains else 'loses'} {points(abs(worst.gap))} points on {worst.test} "
+        f"({points(low)} to {points(high)}), {percent(abs(worst.loss))} of its score above the floor."
+    )
 
 
 def judged_gap(rows: Sequence[GapRow], limits: ShiftLimits) -> GapRow | None:
@@ -213,7 +223,7 @@ def doubt_of_skill(own: GapRow) -> Doubt | None:
     return Doubt(
         f"The model may know nothing: {metric} is {points(own.value)} on {test}, {_floor_clause(own)} "
         f"{points(own.floor)}, and the difference, {signed_points(own.excess, 1)} "
-        f"{bounds(own.excess_low, own.excess_high)}, is not surely above 0. What was not learned is not lost.",
+        f"{bounds(own.excess_low, own.excess_high)}, is not significantly above 0. What was not learned is not lost.",
         "Give a model that has learned its task, or more examples of its own distribution.",
     )
 
@@ -293,15 +303,15 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
     word = word_of(worst)
     rate, low, high = worst.false_alarm_rate, worst.false_alarm_rate_low, worst.false_alarm_rate_high
     model = f"{worst.model}: " if len({row.model for row in rows}) > 1 else ""
-    against = "worse than chance," if low > chance else "which may be chance," if high >= chance else "chance is"
+    against = "worse than chance," if low > chance else "perhaps chance," if high >= chance else "less than chance,"
     evidence = (
-        f"{model}to flag {percent(worst.recall, 0)} of {worst.dataset} by {SCORE_NAMES[score]}, "
-        f"{percent(rate)} {bounds(low, high)} of {worst.in_distribution} are flagged too ({against} "
-        f"{percent(chance, 0)})."
+        f"{model}Flagging {percent(worst.recall, 0)} of {worst.dataset} by {SCORE_NAMES[score]} also flags "
+        f"{percent(rate)} of {worst.in_distribution} ({points(low)} to {points(high)})."
     )
+    notes = [f"This is {against} {percent(chance, 0)}."]
     if word == "unresolved" and _is_short(worst):
-        evidence += (
-            f" There are {count(worst.n_in)} examples of {worst.in_distribution} and {count(worst.n_out)} of "
+        notes.append(
+            f"There are {count(worst.n_in)} examples of {worst.in_distribution} and {count(worst.n_out)} of "
             f"{worst.dataset}; {LEAST_CLUSTERS} of each are needed."
         )
     next_step = {
@@ -317,7 +327,7 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
     )
     headline = Headline(f"false alarms on {worst.dataset}", rate, low, high, "share")
     at_most = max(row.false_alarm_rate_high for row in known)
-    return Verdict(word, evidence, headline, next_step, rule, at_most)
+    return Verdict(word, evidence, headline, next_step, rule, at_most, tuple(notes))
 
 
 def _is_short(row: DetectionRow) -> bool:

@@ -310,7 +310,7 @@ def _row(one: _Measured, own: _Measured, train: str, level: float, together: int
         excess_loss, excess_bounds = measure_loss(*both, level=level, above_floors=True)
     reason = one.set.undefined() or own.set.undefined()
     if not reason and not learned:
-        reason = f"{one.set.metric} on {own.set.name!r} is not surely above {_floor_in_words(own.excess.floor)}"
+        reason = f"{one.set.metric} on {own.set.name!r} is not significantly above {_floor_in_words(own.excess.floor)}"
         reason += ", and what was not learned is not lost"
     return SetGap(
         train=train,
