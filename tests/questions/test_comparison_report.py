@@ -93,8 +93,9 @@ def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
         {"id": str(i), "premise": f"A {i // 3}", "hypothesis": f"B {i}", "label": "entailment"} for i in range(120)
     ]  # fmt: skip
     pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
-    (note,) = compare_sides(pair, texts=read_dataset(tmp_path / "test.jsonl")).notes
-    assert note.endswith("--clusters premise takes them together.")
+    shared = compare_sides(pair, texts=read_dataset(tmp_path / "test.jsonl"))
+    assert shared.notes == ()
+    assert shared.pairs[0].comparison.n_clusters == 40
 
 
 def test_labels_of_other_rows_give_a_warning() -> None:

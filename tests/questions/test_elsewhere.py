@@ -26,7 +26,7 @@ from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.result import GapRow, GeneralizationResult
 from goldassay.readers.probes import train_probes
 from goldassay.runs import Runs, write_runs
-from tests.stated import Fact, in_order, states
+from tests.stated import Fact, in_order, stated_by, states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def judged(train: Any, test: Any, runs: Sequence[Any], elsewhere: Any) -> tuple[
     found = SHIFT.run(evidence)
     assert found.verdict is not None
     assert isinstance(found.result, GeneralizationResult)
-    return found.verdict.verdict, found.result, found.verdict.evidence
+    return found.verdict.verdict, found.result, stated_by(found.verdict)
 
 
 def gap_of(results: GeneralizationResult, test: str) -> GapRow:
