@@ -145,7 +145,7 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
 
 
 def test_published_systems(data_dir: Path) -> None:
-    """Of 92 systems that published boards rank, the two that have each other's scores are named."""
+    """Of 86 systems that published boards rank, the two that have each other's scores are named."""
     named = []
     for name in ("mmlu-pro-predictions.parquet", "swebench-verified-minisweagent-long.parquet"):
         found = goldassay.measure_answered(data_dir / "boards" / name).result.found
