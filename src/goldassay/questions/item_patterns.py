@@ -29,7 +29,7 @@ from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
-from goldassay.questions.leakage.choices import reading_doubts
+from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.partial_input import READERS
 from goldassay.questions.leakage.probes import N_FOLDS
@@ -156,7 +156,8 @@ def _with_readers(own: Effects | None, known: Effects, kind: ItemKind, limits: A
     others = [
         replace(each, caution=limits.caution, unsound=limits.unsound)
         for each in known.of(kind.part)
-        if each.reader in READERS.values() or (each.reader.startswith(RULE) and not each.reader.startswith(OF_PLACES))
+        if each.reader in (*READERS.values(), BY_SUBJECT)
+        or (each.reader.startswith(RULE) and not each.reader.startswith(OF_PLACES))
     ]
     return replace(known, effects=(*(own.effects if own is not None else ()), *others), limits=())
 
