@@ -136,7 +136,7 @@ def test_a_help_is_short_or_in_groups(command: str, capsys: pytest.CaptureFixtur
 
 SPELLED = {each for given in OPTIONS.values() for _, option in given for each in (*option.opts, *option.secondary_opts)}
 # Options of the root, and of other programs.
-_OTHERS = {"--help", "--version", "--output-dir"}
+_OTHERS = {"--help", "--version", "--output-dir", "--dump-eval-details", "--samples", "--output", "--repeat"}
 
 
 def _named_in(file: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shlex
@@ -13,7 +14,7 @@ import pytest
 from goldassay.core import pipes
 from goldassay.core.errors import InterruptionError
 from goldassay.questions import audit
-from tests.data.forms import FORMS
+from tests.data.forms import FORMS, said
 
 from .cases import Case, cases
 from .test_bad_inputs import limited_memory, met
@@ -21,7 +22,7 @@ from .test_bad_inputs import limited_memory, met
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-EVERYDAY = 60
+EVERYDAY = 40
 # What is typed as printed ends before these.
 _COMMAND = re.compile(r"goldassay [a-z]+ .*?(?=;| searches| shows| measures| or |$)")
 _OPTION = re.compile(r"(?<!leave out )(?<!leave )(--[a-z-]+) ('[^']+'|[^\s;)]+)")
@@ -108,3 +109,44 @@ def test_mends_of_published_forms_work(tmp_path: Path, capsys: pytest.CaptureFix
             # Columns that are known are named.
             assert "NAME" not in line, line
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        ((), 2),
+        (("--columns-of", "test", "label=truth"), 130),
+        (("--columns-of", "tst", "label=truth"), 2),
+        (("--columns-of", "test"), 2),
+        (("--columns-of", "test", "label=truth", "--elsewhere", "far=far.jsonl"), 2),
+        (
+            (
+                "--columns-of",
+                "test",
+                "label=truth",
+                "--elsewhere",
+                "far=far.jsonl",
+                "--columns-of",
+                "far",
+                "label=kind",
+            ),
+            130,
+        ),
+    ],
+)
+def test_columns_of_one_input(options: tuple[str, ...], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for at, (name, label) in enumerate((("train", "label"), ("test", "truth"), ("far", "kind"))):
+        rows = [{"premise": said(at + 90 * n), "label": "z", label: "ab"[n % 2]} for n in range(9)]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps({**row, "hypothesis": "so"}) + "\n" for row in rows))
+    found, line = met(Case("of", ("audit", "train.jsonl", "--test", "test.jsonl", *options, "-q", "-o", "out")), capsys)
+    assert found == status, line
+
+
+def test_label_names_order_the_logits_of_an_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"id": at, "text": said(at), "label": "ab"[at % 2]} for at in range(9)]
+    Path("test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"id": at, "logits": [at % 2, 0.5]} for at in range(9)]
+    Path("runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    arguments = ("audit", "test.jsonl", "--runs", "runs.jsonl", "-q", "-o", "out")
+    found = [met(Case("logits", (*arguments, *more)), capsys)[0] for more in ((), ("--label-names", "b,a"))]
+    assert found == [2, 130]

@@ -45,6 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(run(arguments))
 
 
+def _of_one_input(arguments: Sequence[str] | None) -> list[str]:
+    """The arguments with what follows --columns-of, an input and its columns, as one."""
+    found = list(sys.argv[1:] if arguments is None else arguments)
+    for at in range(len(found) - 3, -1, -1):
+        if found[at] == "--columns-of" and "=" not in found[at + 1]:
+            found[at + 1 : at + 3] = [f"{found[at + 1]} {found[at + 2]}"]
+    return found
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     import typer.exceptions
@@ -53,7 +62,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     try:
         with entered(SHELL), locks_kept():
-            status = root(arguments, prog_name="goldassay", standalone_mode=False)
+            status = root(_of_one_input(arguments), prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "goldassay"

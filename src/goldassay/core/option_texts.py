@@ -45,6 +45,22 @@ def pairs(texts: Iterable[str], name: str, metavar: str, mend: str = "") -> dict
     return found
 
 
+def of_inputs(texts: Iterable[str]) -> dict[str, str]:
+    """`INPUT ROLE=NAME,...`, each as one text, as a map from inputs to the columns of their roles.
+
+    Raises:
+        InputError: One is not of this form.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, columns = text.partition(" ")
+        if not (name and "=" in columns):
+            mend = f"write {option('columns-of')} test label=gold"
+            raise InputError(f"{option('columns-of')} {text!r} is not INPUT ROLE=NAME", mend=mend)
+        found[name] = f"{found[name]},{columns}" if name in found else columns
+    return found
+
+
 def labels_of_predictions(text: str) -> dict[str, str]:
     """`NAME=LABEL,...` as a map from names in the files to labels.
 

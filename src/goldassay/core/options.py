@@ -14,7 +14,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from goldassay.core.option_texts import MOST_SEEDS, labels_of_predictions, own_sets, seeds, sizes, toml_values
+from goldassay.core.option_texts import (
+    MOST_SEEDS,
+    labels_of_predictions,
+    of_inputs,
+    own_sets,
+    seeds,
+    sizes,
+    toml_values,
+)
 
 # The groups of a command's help, in this order.
 DATA = "Data"
@@ -174,10 +182,10 @@ NamedTest = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE")]
 Tests = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE", repeat=True)]
 _COLUMNS = Option(
     "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c. Also text, "
-    "id, group, split, ignore; of choices: choices, answer, question, passage; of preferences: chosen, "
-    "rejected, or responses and winner, prompt; of judgments: winner or seat, order, item, judge, a, b, "
+    "id, group, split, ignore, weight, date; of choices: choices, answer, question, passage; of preferences: chosen, "
+    "rejected, or responses and winner, tie, prompt; of judgments: winner or seat, tie, order, item, judge, a, b, "
     "people, prompt; of runs: example_id, prediction, seed, score, logits, features, label, model, dataset, "
-    "checkpoint; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME.",
+    "checkpoint, configuration; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME.",
     DATA,
     "ROLE=NAME,...",
     repeat=True,
@@ -193,6 +201,17 @@ ValueMap = Annotated[
         "COLUMN=VALUE:NAME,...",
         repeat=True,
         parse="\n".join,
+    ),
+]
+ColumnsOf = Annotated[
+    Mapping[str, str] | None,
+    Option(
+        "Which column plays which role in one input alone, where its names differ: test label=gold, or the name of a "
+        "set of --elsewhere in place of test.",
+        DATA,
+        "INPUT ROLE=NAME,...",
+        repeat=True,
+        parse=of_inputs,
     ),
 ]
 Format = Annotated[

@@ -159,6 +159,22 @@ def parse_columns(text: str) -> dict[str, str]:
     return columns
 
 
+def columns_of(
+    columns: str | Mapping[str, str] | None, own: Mapping[str, str] | None, name: str
+) -> str | Mapping[str, str] | None:
+    """The column of each role in one input: those of all inputs, with its own in their place.
+
+    Args:
+        columns: Of all inputs, as `parse_columns` takes them, or role to column.
+        own: Those of single inputs, by their names.
+        name: The input.
+    """
+    if not own or name not in own:
+        return columns
+    given = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+    return {**given, **parse_columns(own[name])}
+
+
 def with_values(
     columns: str | Mapping[str, str] | None,
     map: str | Mapping[str, Mapping[str, str]] | None,  # noqa: A002

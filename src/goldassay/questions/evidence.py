@@ -74,6 +74,7 @@ class Evidence:
         texts: {dataset: what was predicted} of runs alone, where it is in memory.
         trained_on: What the models of runs alone were trained on.
         columns: Which column plays which role.
+        columns_of: The same of one input alone, by its name.
         label_names: The labels that may occur, in order.
         file_format: The format of the files, where their content does not say it.
         settings: Everything else.
@@ -100,6 +101,7 @@ class Evidence:
         texts: Mapping[str, Dataset] | None = None,
         trained_on: Dataset | None = None,
         columns: str | Mapping[str, str] | None = None,
+        columns_of: Mapping[str, str] | None = None,
         label_names: Sequence[str] | None = None,
         file_format: str = "auto",
         settings: Settings,
@@ -116,6 +118,7 @@ class Evidence:
         self._sources, self._elsewhere, self.run_paths = (train, test), elsewhere, tuple(runs)
         self._reading: dict[str, Any] = {
             "columns": columns,
+            "columns_of": columns_of,
             "label_names": label_names,
             "file_format": file_format,
             "same_texts": same_texts,
@@ -222,7 +225,7 @@ class Evidence:
         """
         if self._elsewhere is None:
             return {}
-        reading = {key: self._reading[key] for key in ("columns", "file_format")}
+        reading = {key: self._reading[key] for key in ("columns", "columns_of", "file_format")}
         with self.reading_data():
             return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +15,11 @@ from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count
 from goldassay.data.facts import check_same_labels, require_classes
-from goldassay.data.reading import Source, open_source
+from goldassay.data.reading import Source, name_of, open_source
+from goldassay.data.roles import columns_of as roles_of
 from goldassay.data.roles import parse_columns
 from goldassay.data.row_values import value_codes
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
@@ -28,7 +31,6 @@ from goldassay.stats.clusters import connected_rows
 from goldassay.stats.folds import N_FOLDS, deal_evenly
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -63,6 +65,7 @@ def load_inputs(
     test: Any,
     *,
     columns: str | Mapping[str, str] | None,
+    columns_of: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None,
     file_format: str,
     settings: Settings,
@@ -86,7 +89,8 @@ def load_inputs(
     training = parts.get("train", source) if len(parts) > 1 else source
     whole = None
     if test is not None:
-        evaluation = _load(test, reading, file_format, "test", "test")
+        own = {**reading, "columns": roles_of(roles, columns_of, "test")}
+        evaluation = _load(test, own, file_format, "test", "test")
         if len(evaluation.parts) > 1 and "test" in evaluation.parts:
             evaluation = evaluation.parts["test"]
             decisions.append("Only the test part of the evaluation set is used.")
@@ -202,8 +206,17 @@ def named_sources(sources: Any) -> list[tuple[str, Any]]:
     return [each if isinstance(each, tuple) else ("", each) for each in (sources if several else [sources])]
 
 
-def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str) -> Dataset:
-    roles = parse_columns(columns) if isinstance(columns, str) else columns
+def input_name(name: str, source: Any) -> str:
+    """What one of several sets is called: its own name, that before the sign of equality, or that of its file."""
+    if name or not isinstance(source, (str, os.PathLike)):
+        return name
+    given, place = split_named_path(os.fspath(source))
+    return given or name_of(Path(place))
+
+
+def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str, columns_of: Any = None) -> Dataset:
+    roles = roles_of(columns, columns_of, input_name(name, source))
+    roles = parse_columns(roles) if isinstance(roles, str) else roles
     dataset = _load(source, {"columns": roles}, file_format, name or "elsewhere", "the set")
     if len(dataset.parts) > 1 and "test" in dataset.parts:
         dataset = dataset.parts["test"]

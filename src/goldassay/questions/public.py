@@ -10,6 +10,7 @@ from goldassay.core.options import (
     AnyPath,
     Clusters,
     Columns,
+    ColumnsOf,
     Corpus,
     Elsewhere,
     Field,
@@ -81,6 +82,7 @@ def audit(
     model: Model = None,
     out: Out = None,
     columns: Columns = None,
+    columns_of: ColumnsOf = None,
     map: ValueMap = None,  # noqa: A002
     clusters: Clusters = None,
     split_by: SplitBy = None,
@@ -146,7 +148,9 @@ def audit(
         label_names=label_names,
     )
     roles = with_values(columns, map)
-    reading = ItemReading(roles, format, settings.data.clusters, settings.data.split_by, label_names)
+    reading = ItemReading(
+        roles, format, settings.data.clusters, settings.data.split_by, label_names, columns_of=columns_of or {}
+    )
     searched = CorpusChoice.of(corpus, field)
     return study_audit(
         train, test, runs, elsewhere, searched, choice, reading, settings, model=model, out=out, quiet=quiet

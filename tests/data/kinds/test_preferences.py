@@ -15,6 +15,7 @@ import zstandard
 
 from goldassay.core.errors import InputError
 from goldassay.data.kinds import PREFERENCES, ChoiceItems, read_choices, read_preferences
+from goldassay.data.kinds.sides import say_sides
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.readers.preference_rules import traits
@@ -280,3 +281,28 @@ def test_codes_of_several_annotators_are_said() -> None:
     assert found is not None
     assert (len(found), found.first_right.tolist()) == (4, [0, 1, 0, 1])
     assert any(said.startswith("0 counts as a tie") for said in found.decisions)
+
+
+def test_a_column_of_ties_goes_before_the_winner() -> None:
+    rows = [
+        {
+            "prompt": f"p {at}",
+            "response_a": f"one {at}",
+            "response_b": f"two {at}",
+            "winner": "ab"[at % 2],
+            "even": at == 3,
+        }
+        for at in range(8)
+    ]
+    items = read(rows, roles={"tie": "even", "date": "prompt", "prompt": "prompt"})
+    assert (len(items), items.n_unused) == (7, 0)
+    assert items.unread == ()
+
+
+@pytest.mark.parametrize("values", [(-3, -2, -1, 0, 1, 2, 3), ("left one", "right one")])
+def test_sides_that_are_not_known_are_said_in_both_directions(values: tuple[Any, ...]) -> None:
+    mend = say_sides("winner", values)
+    one, other = mend.split(" or ")
+    assert one != other
+    assert one.count("first") == other.count("second") > 0
+    assert one.count("tie") == other.count("tie") == values.count(0)

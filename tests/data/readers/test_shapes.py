@@ -164,3 +164,61 @@ def test_columns_within_objects_are_guessed(tmp_path: Path) -> None:
     roles = {"premise": "example.one", "hypothesis": "example.two", "label": "said"}
     with pytest.raises(InputError, match=str(roles)[1:-1]):
         goldassay.audit(str(path))
+
+
+def test_a_part_whose_labels_are_hidden_is_named(tmp_path: Path) -> None:
+    for part, label in (("train", 1), ("test", -1)):
+        rows = [{"text": f"{part} words {at}", "label": label and at % 2 if label > 0 else label} for at in range(6)]
+        (tmp_path / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = goldassay.read_dataset(tmp_path)
+    assert len(found) == 6
+    assert any("'test' has no labels (6 rows" in said for said in found.provenance.decisions)
+
+
+def runs_table(path: Path, **more: str) -> Path:
+    rows = [
+        {"model": "m", "prompt": prompt, "example_id": at, "label": at % 2, "prediction": at % 3 % 2, **more}
+        for prompt in ("p0", "p1")
+        for at in range(8)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("columns", [None, {"configuration": "prompt"}])
+def test_a_column_that_parts_the_runs_of_a_model_is_its_configuration(
+    tmp_path: Path, columns: dict[str, str] | None
+) -> None:
+    found = goldassay.list_runs(runs_table(tmp_path / "runs.jsonl"), columns=columns)
+    assert found["model"].to_list() == ["m [prompt=p0]", "m [prompt=p1]"]
+
+
+def test_texts_called_prompt_are_no_configuration(tmp_path: Path) -> None:
+    rows = [{"example_id": at, "prompt": f"ask {at}", "label": "x", "prediction": "x"} for at in range(8)]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(goldassay.list_runs(tmp_path / "runs.jsonl")) == 1
+
+
+@pytest.mark.parametrize("name", ["preds.txt", "preds.json"])
+def test_a_code_a_line_is_a_prediction(tmp_path: Path, name: str) -> None:
+    codes = [str(at % 3) for at in range(12)]
+    (tmp_path / name).write_text("\n".join(codes) + "\n" if name.endswith("txt") else json.dumps(codes))
+    rows = [{"text": f"words {at}", "label": "abc"[(at + (at == 4)) % 3]} for at in range(12)]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    gold = goldassay.read_dataset(tmp_path / "test.jsonl")
+    runs = goldassay.read_runs(tmp_path / name, gold=gold, labels={"0": "a", "1": "b", "2": "c"})
+    assert runs.scores.sum() == 11
+    assert goldassay.look(str(tmp_path / name)).kind == "runs"
+
+
+def test_lines_of_many_words_are_no_predictions(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("some words\nother words\n" * 6)
+    assert goldassay.look(str(tmp_path / "texts.txt")).kind == "labelled texts"
+
+
+def test_label_names_name_codes_and_order_logits(tmp_path: Path) -> None:
+    rows = [{"id": at, "logits": [float(at % 3 == k) for k in range(3)], "label": at % 3} for at in range(9)]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    runs = goldassay.read_runs(tmp_path / "runs.jsonl", label_names=("c", "b", "a"))
+    assert runs.scores.all()
+    assert [runs.label_names[code] for code in runs.gold[:3]] == ["c", "b", "a"]

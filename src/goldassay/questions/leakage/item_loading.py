@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from goldassay.data.kinds.preferences import Preferences
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import Source, open_source
+from goldassay.data.roles import columns_of as roles_of
 from goldassay.data.roles import parse_columns
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
@@ -75,6 +76,7 @@ class ItemReading:
         clusters: Which items count as one: "auto", "none", or columns, separated by commas.
         split_by: Columns that keep labelled rows together where a part is set apart; None where none was named.
         label_names: Labels that may occur; None where none was named.
+        columns_of: Which column plays which role in one input alone, by its name.
         judged: Whether judgments of pairs may be read as preferences, where nobody asks which side won.
     """
 
@@ -84,10 +86,12 @@ class ItemReading:
     split_by: str | None = None
     label_names: Sequence[str] | None = None
     judged: bool = False
+    columns_of: Mapping[str, str] = field(default_factory=dict)
 
-    def roles(self) -> dict[str, str]:
-        """The columns by role."""
-        return dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
+    def roles(self, name: str = "") -> dict[str, str]:
+        """The columns by role; those of one input where it is named."""
+        columns = roles_of(self.columns, self.columns_of, name)
+        return dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
 
     @property
     def dependent(self) -> tuple[str, ...]:
@@ -139,6 +143,7 @@ def pose_items(source: Source, match: Match, test: Any, reading: ItemReading) ->
     items = _read(source, match, reading)
     if test is None:
         return Posed(None, items, (_described("test", items),))
+    reading = replace(reading, columns=reading.roles("test"))
     opened = open_source(test, "test", reading.file_format, columns=reading.columns)
     other = _best(recognize(opened.table, reading.roles(), DATA_KINDS, opened.place), reading)
     if other is None or other.kind is not match.kind:

@@ -24,6 +24,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.core.scheduler import connected, require_cluster
 from goldassay.core.temp_files import sweep
+from goldassay.data.column_names import TEXTS
 from goldassay.kernels.words import RULES
 from goldassay.questions.overlap.search.confirmation import Confirmation, union_of
 from goldassay.questions.overlap.search.corpus import SHARD, Corpus, find_corpus
@@ -204,7 +205,9 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
         mend = None if ": " in why else "give files that can be read"
         if " text in " in why:
-            mend = f"name its text with {option('field', 'NAME')}"
+            known = next((own for own in names if own), ())
+            text = next((field for field in known if field in TEXTS), known[-1] if known else "")
+            mend = f"name its text, as in {option('field', text)}"
         raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
     union = np.zeros(sought.n_items)
     for item, share in union_of(sought, np.flatnonzero(is_found)).items():
