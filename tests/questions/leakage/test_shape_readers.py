@@ -102,7 +102,7 @@ def test_limits_of_items_are_of_both_parts(apart: bool) -> None:
     assert limits["one word"].limit < 0.3
     # Too few items for fifty words, and nobody reads two words together here.
     assert [each.kind for each in limits.values() if each.counts] == ["one word", "ten words", "form"]
-    for kind in ("ten words", "fifty words", "two words together (3 and 3)"):
+    for kind in ("form", "ten words", "fifty words", "two words together (3 and 3)"):
         assert not limits[f"{kind} of the question"].counts
     assert limits["fifty words of the question"].limit > limits["one word"].limit
     assert limits["two words together (3 and 3)"].limit == 1

@@ -24,7 +24,7 @@ from goldassay.readers.interactions import read_interactions
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.readers.probe_features import build_features, tokenize_roles
-from goldassay.stats.detection import FEW_TOGETHER, FIFTY_WORDS, MANY_TOGETHER, TEN_WORDS
+from goldassay.stats.detection import FEW_TOGETHER, FIFTY_WORDS, FORM, MANY_TOGETHER, TEN_WORDS
 from goldassay.stats.effects import ReaderPredictions
 from goldassay.stats.folds import Folds
 
@@ -170,8 +170,8 @@ def limits_of_items(
     """The limit of detection of each kind of cue in items, the larger of the choices' and the question's.
 
     A cue in the question stands for a place, so that ten words of each place are four times as many as ten words of
-    right choices; only some thousand items show them, and shuffled choices have none. Ten and fifty words of the
-    question, and two words together, which nobody reads there, are limits of their own that do not count.
+    right choices, and the form has four ways of writing; only some thousand items show them, and shuffled choices have
+    none. So one word of each place counts; the other kinds are limits of their own.
 
     Args:
         readers: Of both parts.
@@ -194,7 +194,7 @@ def limits_of_items(
             read_rows=partial(_read_rows, readers, of_options),
             clusters=readers.groups if effects.n_clusters < len(posed.test) else None,
             n_independent=effects.n_clusters,
-            uncounted=() if of_options else (TEN_WORDS, FIFTY_WORDS),
+            uncounted=() if of_options else _APART[:3],
         )
         apart = {} if of_options else {each.name: f"{each.name} of the {part}" for each in _APART}
         # Places are no cue in a text, and their effects stand in U.
@@ -204,7 +204,7 @@ def limits_of_items(
     return largest_limits(found)
 
 
-_APART = (TEN_WORDS, FIFTY_WORDS, FEW_TOGETHER, MANY_TOGETHER)
+_APART = (FORM, TEN_WORDS, FIFTY_WORDS, FEW_TOGETHER, MANY_TOGETHER)
 
 
 def _read_rows(
