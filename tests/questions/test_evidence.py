@@ -60,7 +60,7 @@ def test_data_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = known(rows(60), rows(30, 100))
     assert read == []
     assert (len(evidence.train), len(evidence.test), evidence.run_sets) == (60, 30, [])
-    assert [each["role"] for each in evidence.inputs] == ["train", "test"]
+    assert [each.role for each in evidence.inputs] == ["train", "test"]
     assert len(read) == 1
 
 
@@ -68,7 +68,7 @@ def test_without_a_test_part_every_row_is_read_by_other_folds() -> None:
     evidence = known(rows(60))
     assert evidence.test is evidence.train is evidence.whole
     assert evidence.decisions[0].startswith(f"{NO_TEST_PART}: each of the 60 rows")
-    assert [each["role"] for each in evidence.inputs] == ["train"]
+    assert [each.role for each in evidence.inputs] == ["train"]
     codes = evidence.split.fold_codes
     assert codes is not None
     assert np.bincount(codes).tolist() == [12] * 5
@@ -122,7 +122,7 @@ def test_of_a_test_set_with_parts_the_test_part_is_used() -> None:
     for split in (True, False):
         evidence = known(rows(60), parts, same_texts=split)
         assert len(evidence.test) == 20
-        assert evidence.inputs[1]["decisions"][-1] == "Only the test part of the evaluation set is used."
+        assert evidence.inputs[1].decisions[-1] == "Only the test part of the evaluation set is used."
 
 
 def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:

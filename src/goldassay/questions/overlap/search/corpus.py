@@ -144,7 +144,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
         if not place.strip():
             # As a path it would be the folder at hand.
             raise InputError(
-                f"{option('corpus', repr(place))} names nothing", mend=f"name files with {option('corpus', 'PATH')}"
+                f"{option('corpus')} {place!r} names nothing", mend=f"name files with {option('corpus', 'PATH')}"
             )
         at_place = walk(place)
         broken += at_place.closed
