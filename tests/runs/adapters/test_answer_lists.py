@@ -49,7 +49,7 @@ def promptfoo(folder: Path) -> Made:
     results = [
         {"promptIdx": 0, "testIdx": place, "testCase": {"vars": {"q": test}, "assert": [{"type": "equals"}]},
          "promptId": "h", "provider": {"id": "openai:m", "label": ""}, "prompt": {"raw": "{{q}}", "label": "{{q}}"},
-         "vars": {"q": test}, "success": success, "score": float(success), "namedScores": {"tone": 0.5},
+         "vars": {"q": test}, "success": success, "score": 1.0 if success else 0.5, "namedScores": {"tone": 0.5},
          "failureReason": failure,
          "response": {"error": "503"} if output is None else {"output": output, "finishReason": reason}}
         for place, (test, success, failure, output, reason) in enumerate(told)
@@ -238,6 +238,7 @@ def test_a_log_that_goes_on_otherwise_or_is_cut_short_is_refused_in_one_line(
 def test_a_score_of_several_is_chosen_by_name(tmp_path: Path) -> None:
     for make, metric, means in (
         (promptfoo, "tone", [0.5, 0.5]),
+        (promptfoo, "score", [0.75, 0.75]),
         (evalplus, "base", [2 / 3]),
         (harbor, "speed", [0.5, 0.25]),
     ):
@@ -281,6 +282,20 @@ def test_perplexities_are_choices_and_scored_without_details(tmp_path: Path) -> 
     generated = put(file, {"0": {"origin_prompt": "q", "prediction": "it is A", "gold": "A"}})
     with pytest.raises(InputError, match=in_order("no score of single answers", "--dump-eval-details")):
         read_runs(generated)
+
+
+@pytest.mark.parametrize("accuracy", [50.0, 75.0])
+def test_details_without_a_score_are_compared_where_that_gives_the_accuracy(tmp_path: Path, accuracy: float) -> None:
+    run = tmp_path / "20260101_000000"
+    made = {str(i): {"origin_prompt": "q", "prediction": f"it is {read}"} for i, read in enumerate("AB")}
+    file = put(run / "predictions" / "m" / "ceval.json", made)
+    details = {str(i): {"origin_prediction": "", "predictions": read, "references": "A"} for i, read in enumerate("AB")}
+    put(run / "results" / "m" / "ceval.json", {"accuracy": accuracy, "details": {"type": "GEN", **details}})
+    if accuracy == 50.0:
+        assert read_runs(file).scores.tolist() == [[1, 0]]
+    else:
+        with pytest.raises(InputError, match="no score of single answers"):
+            read_runs(file)
 
 
 def test_replicas_are_trials(tmp_path: Path) -> None:

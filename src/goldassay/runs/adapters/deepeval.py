@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.runs.answer_lists import Answer, AnswerList, Items, read_object, reading_as, slices_of
 from goldassay.runs.configurations import flat
-from goldassay.runs.run_parts import UNNAMED_MODEL
+from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def _lists(log: dict[str, Any], path: Path) -> list[AnswerList]:
     passed, failed = log.get("testPassed") or 0, log.get("testFailed") or 0
     own = AnswerList(
         model=str(told.get("model") or UNNAMED_MODEL),
-        dataset=str(log.get("datasetAlias") or log.get("testFile") or stem),
+        dataset=str(log.get("datasetAlias") or log.get("testFile") or UNNAMED),
         run=str(log.get("identifier") or stem),
         configuration=flat(
             {"hyperparameters": told, "threshold": {name: each.get("threshold") for name, each in metrics.items()}},

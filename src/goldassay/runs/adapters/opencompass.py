@@ -24,6 +24,9 @@ PRIORITY = 39
 
 _FIRST = re.compile(rb'\{\s*"\d+"\s*:\s*\{\s*"(origin_prompt|prediction|gold|in-context examples|label: [^"]*)"\s*:')
 _PART = re.compile(r"(?P<dataset>.+)_(?P<part>\d+)")
+_KINDS = ("GEN", "PPL")
+# Accuracies have two decimals at least.
+_ROUNDED = 0.006
 # What evaluators call whether an answer is right, and what they read of it.
 _RIGHT, _READ = ("correct", "is_correct", "cascade_correct"), ("pred", "predictions", "prediction")
 
@@ -59,8 +62,13 @@ def _list(path: Path) -> AnswerList:
     file = results / f"{stem}.json"
     result = whole_object(file) if file.is_file() else {}
     details = result.get("details")
-    details = list(details.values()) if isinstance(details, dict) else details or []
+    # Beside the examples there may be the kind of the inference.
+    details = [
+        each for each in (details.values() if isinstance(details, dict) else details or []) if each not in _KINDS
+    ]
     total = result.get("accuracy", result.get("score"))
+    if details and not any(name in each for each in details for name in _RIGHT):
+        details = _compared(details, total)
     own = AnswerList(
         model=folder.name,
         dataset=stem,
@@ -79,6 +87,16 @@ def _list(path: Path) -> AnswerList:
             mend="evaluate them so that the results hold details: opencompass CONFIG --mode eval --dump-eval-details",
         )
     return own
+
+
+def _compared(details: list[dict[str, Any]], total: Any) -> list[dict[str, Any]]:
+    """Details that only show what was read and what is right, of an evaluator for which equal texts are right answers.
+
+    Of any other its own accuracy says that they are not, and then no answer has a score.
+    """
+    right = [each.get("predictions") == each.get("references") for each in details]
+    is_so = isinstance(total, (int, float)) and abs(100 * sum(right) / len(right) - total) < _ROUNDED
+    return [{**each, "correct": own} for each, own in zip(details, right, strict=True)] if is_so else details
 
 
 def _answer(item: str, record: dict[str, Any], detail: dict[str, Any] | None, trial: int) -> Answer:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.runs.answer_lists import Answer, AnswerList, Items, read_object, reading_as, slices_of
 from goldassay.runs.configurations import flat
+from goldassay.runs.run_parts import UNNAMED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def _lists(log: dict[str, Any], path: Path) -> list[AnswerList]:
             (model, column),
             AnswerList(
                 model,
-                str(config.get("description") or stem),
+                str(config.get("description") or UNNAMED),
                 str(log.get("evalId") or stem),
                 configuration=flat({"prompt": columns[column]}) if len(set(columns.values())) > 1 else {},
                 reported=reported.get(column, {}),
