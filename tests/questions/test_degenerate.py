@@ -54,6 +54,13 @@ def test_one_choice_where_gold_is_not() -> None:
     assert kinds(Given.of("good", ITEMS, choices=GOLD, right=GOLD)) == {}
 
 
+def test_runs_on_a_part_of_the_input_may_give_one_answer() -> None:
+    for condition, n in (("paired", 1), ("premise_only", 0)):
+        runs = goldassay.Runs.from_arrays(["A"] * 60, GOLD.to_list(), condition=condition)
+        found = goldassay.measure_answered(runs).result.found
+        assert len(found.degenerate) == n
+
+
 def test_the_prompt_again() -> None:
     prompts = texts(9, 2)
     assert kinds(Given.of("echo", ITEMS, texts=prompts, prompts=prompts)) == {"echo": "repeats the prompt"}

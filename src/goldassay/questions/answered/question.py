@@ -45,6 +45,7 @@ from goldassay.questions.answered.verdict import judge, word_of
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.first_rows import MOST_ROWS, table_of_rows
+from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.needs import BOARD, GRADES
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
@@ -277,7 +278,9 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     n_pairs = 0
     for each in sets:
         of_dataset, clusters = each.runs, each.clusters
-        named = find_degenerate(each.given, of_dataset[0].dataset)
+        # From a part of the input one answer may be the best.
+        is_whole = of_dataset[0].condition in (PAIRED, TEXT)
+        named = find_degenerate(each.given, of_dataset[0].dataset) if is_whole else ()
         degenerate += named
         scores = np.stack([runs.scores.mean(axis=0) for runs in of_dataset])
         scored = np.stack([runs.scored.all(axis=0) for runs in of_dataset])
