@@ -266,7 +266,9 @@ _CLUSTERS = Option(
 )
 Clusters = Annotated[str | None, _CLUSTERS]
 # Of runs: examples that share a text are joined where texts are at hand; their groups are mostly kinds of examples.
-RunClusters = Annotated[str | None, replace(_CLUSTERS, setting="", default="auto")]
+RunClusters = Annotated[
+    str | None, replace(_CLUSTERS, help=f"{_CLUSTERS.help}  [default: auto]", setting="", default=None)
+]
 SplitBy = Annotated[
     str | None,
     Option(
