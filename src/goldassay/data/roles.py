@@ -320,7 +320,8 @@ def _likely(frame: pl.DataFrame, role: str) -> str | None:
     if role in (*TEXT_ROLES, "prompt"):
         return next((name for name in frame.columns if holds_sentences(frame[name])), None)
     if role in ("id", "item", "example_id"):
-        distinct = [name for name, values in zip(frame.columns, frame, strict=True) if not values.is_duplicated().any()]
+        plain = [name for name in frame.columns if not frame.schema[name].is_nested()]
+        distinct = [name for name in plain if not frame[name].is_duplicated().any()]
         return next((name for name in distinct if not holds_sentences(frame[name])), None)
     if role == "score":
         return next(

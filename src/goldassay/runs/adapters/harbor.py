@@ -36,7 +36,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if path.name not in ("result.json", "results.json", "run_metadata.json") and not _RUN.match(peek(path)):
         return None
     if _JOB.match(peek(path)):
-        return slices_of(_job(path), path, request, NAME)
+        return slices_of(reading_as("Harbor", path, partial(_job, path)), path, request, NAME)
     log = read_object(path, _RUN)
     if log is not None:
         return slices_of(reading_as("Terminal-Bench", path, lambda: _run(log, path)), path, request, NAME)
