@@ -3,9 +3,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, parse_columns
-from goldassay.data.roles import assign_roles
+from goldassay.data.roles import assign_roles, naming, without_classes
 from tests.stated import in_order
 
 
@@ -147,3 +148,30 @@ def test_metadata_keep_their_place_beside_roles():
     assert dataset.examples["label"].to_list() == ["x", "y"]
     assert dataset.examples["label_column"].to_list() == ["u", "v"]
     assert dataset.examples["n"].to_list() == [1, 2]
+
+
+def test_columns_of_refusals_are_named_by_what_they_hold() -> None:
+    frame = pl.DataFrame(
+        {
+            "n": [1, 2, 3, 4],
+            "what it says": [f"words of row {at}" for at in range(4)],
+            "mood": list("abab"),
+            "o": [{}] * 4,
+        }
+    )
+    assert naming(frame, "text", "label").startswith("perhaps columns={'text': 'what it says', 'label': 'mood'}")
+    assert "'example_id': 'n'" in naming(frame, "example_id")
+    assert "'label'" not in naming(frame.select("n", "o"), "label", besides=["n"])
+    with entered(SHELL):
+        assert "--columns 'text=what it says,label=mood'" in naming(frame, "text", "label")
+
+
+def test_free_answers_are_named_with_what_applies() -> None:
+    rows = pl.DataFrame(
+        {"problem": [f"what is row {at}?" for at in range(30)], "answer": [str(at) for at in range(30)]}
+    )
+    error = without_classes(rows, "a b.jsonl")
+    assert "free answers in 'answer'" in error.problem
+    with entered(SHELL):
+        assert "goldassay overlap 'a b.jsonl' --corpus DIR" in str(without_classes(rows, "a b.jsonl").mend)
+    assert "free" not in without_classes(rows.with_columns(answer=pl.lit("x")), "a").problem
