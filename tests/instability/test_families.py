@@ -11,7 +11,7 @@ from goldassay.instability import run_families
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.instability.verdict import judge_instability, spread_of
 from goldassay.runs import Runs, read_runs, write_runs
-from goldassay.runs.naming import stated_seed
+from goldassay.runs.runs import stated_seed
 from goldassay.stats.intervals import sd_interval
 
 

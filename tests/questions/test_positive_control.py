@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from goldassay.questions.dropped_rows import doubts_of_dropped
+from goldassay.questions.data_notes import doubts_of_dropped
 from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.public import audit
 from tests.stated import stated_by, states

@@ -11,8 +11,8 @@ import polars as pl
 from goldassay.core.finding import RowToRead
 from goldassay.core.results import frame_of_records
 from goldassay.questions.artifacts.result import PatternsResult, TriedPattern
-from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.leakage.result import MeasuredLeakage
+from goldassay.questions.rows import table_of_rows
 from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.stats.intervals import wilson_bounds
 from tests.typed import compose, filled

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.settings import Settings, parse_settings
-from goldassay.questions.reproduction import changed_settings, command_of
+from goldassay.questions.provenance import changed_settings, command_of
 from goldassay.report.card import front_matter
 from tests.report.example import example_document
 from tests.typed import compose, framed_of

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.report.terminal import MAX_LINES
+from goldassay.report.markdown import MAX_LINES
 from tests.report.example import example_document
 from tests.typed import compose
 

@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs.curves import read_curves
+from goldassay.runs.curves import is_score_table, read_curves, read_score_table
 from goldassay.runs.reading import NoRunsError, find_slices
 from goldassay.runs.run_parts import Request
-from goldassay.runs.score_tables import is_score_table, read_score_table
 from tests.stated import in_order
 
 if TYPE_CHECKING:

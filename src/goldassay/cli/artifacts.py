@@ -415,7 +415,7 @@ def downsample(
 
 
 def _judge(report: Report) -> None:
-    from goldassay.report.terminal import render_verdicts
+    from goldassay.report.markdown import render_verdicts
 
     typer.echo(render_verdicts(report))
 

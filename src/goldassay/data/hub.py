@@ -22,12 +22,31 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.hub_names import NAME
 from goldassay.data.readers import reader_for
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+
+NAME = re.compile(
+    r"(?P<repository>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)"
+    r"(?:@(?P<revision>[\w./-]+))?"
+    r"(?::(?P<configuration>[\w.-]+)(?:/(?P<split>[\w.-]+))?)?"
+)
+
+
+def is_hub_name(place: str) -> bool:
+    """Whether a path names a dataset on the hub: `hf://...`, or `owner/name` where no such file or folder is."""
+    if place.startswith("hf://"):
+        return True
+    found = NAME.fullmatch(place)
+    if found is None or Path(place).exists():
+        return False
+    repository = found["repository"]
+    # A misspelt file in an existing folder, or one that has a file's ending, was not meant for the hub.
+    return not Path(repository).parent.is_dir() and not re.search(r"\.[a-z]+\d?$", repository.lower())
+
 
 # Seconds that are waited for the hub to answer at all. huggingface_hub alone tries for half a minute.
 _PATIENCE = 10.0

@@ -14,7 +14,7 @@ from goldassay.core.pipes import is_pipe
 from goldassay.core.read_errors import reading
 from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.frames import table_of
-from goldassay.data.hub_names import is_hub_name
+from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import known_rows
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns

@@ -19,7 +19,6 @@ from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
-from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.inputs import input_name, named_sources
 from goldassay.questions.item_checks import ITEM_CHECKS
 from goldassay.questions.judgments.loading import load_judgments
@@ -27,6 +26,7 @@ from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, Ru
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
 from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.rows import table_of_rows
 from goldassay.questions.run_checks import BOARD_CHECKS, JUDGMENT_CHECKS, RUN_CHECKS
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths

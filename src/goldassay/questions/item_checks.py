@@ -12,13 +12,13 @@ import polars as pl
 from goldassay.core.finding import Finding
 from goldassay.data.row_keys import ITEM_COLUMNS
 from goldassay.questions.example_clusters import NONE
-from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
 from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
 from goldassay.questions.row_details import words_of_texts
+from goldassay.questions.rows import MOST_ROWS
 from goldassay.questions.suspect.result import SuspectResult
 
 if TYPE_CHECKING:

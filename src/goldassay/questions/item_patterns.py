@@ -27,7 +27,6 @@ from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
-from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
@@ -35,6 +34,7 @@ from goldassay.questions.leakage.partial_input import READERS
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.result import OF_PLACES, RULE
 from goldassay.questions.leakage.verdict import describe_pick
+from goldassay.questions.rows import MOST_ROWS
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import FIFTY_WORDS

@@ -15,10 +15,8 @@ from goldassay.core.verdicts import not_asked
 from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
 from goldassay.data.row_keys import item_frame
 from goldassay.questions.board.reading import read_board
-from goldassay.questions.configuration_sets import by_configuration
 from goldassay.questions.data_notes import data_notes, describe_clusters, unread_notes
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.first_rows import MOST_ROWS, first_rows
 from goldassay.questions.item_rows import defects, items_to_read
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
@@ -26,7 +24,9 @@ from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details import copies_in_training, copies_within
+from goldassay.questions.rows import MOST_ROWS, first_rows
 from goldassay.questions.run_inputs import describe_inputs
+from goldassay.questions.run_sets import by_configuration
 from goldassay.readers.choice_subjects import untrained_picks
 from goldassay.runs.loading import LackingError
 

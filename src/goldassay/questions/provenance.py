@@ -1,17 +1,24 @@
-"""The section of provenance: what was read, with which settings, on what machine.
+"""What a report says around its answers: its subject, what was read with which settings, and how to get it again.
 
 The clock is in timing.json alone, so that two equal runs give the same page.
 """
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.document import About
+from goldassay.core.escaping import one_line
+from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count
-from goldassay.core.sections import Part, Section
+from goldassay.core.sections import Part, Reproduction, Section, Subject
+from goldassay.core.settings import Settings
 from goldassay.core.tables import Column, Table
 from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -19,6 +26,48 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import Environment, Framed, Input
     from goldassay.core.sections import Around
+    from goldassay.questions.instability.result import RunScores
+
+
+# More labels than these are counted, not listed.
+_MOST_LABELS = 8
+
+
+def subject_of(framed: Framed, around: Around) -> Subject:
+    """The subject of a report."""
+    own, facts, runs = framed.about or About(), around.answer(DatasetFacts), around.answer(InstabilityResult)
+    train, test = (own.n_train, own.n_test) if facts is None else (facts.n_train, facts.n_test)
+    sizes = {split: size for split, size in (("train", train), ("test", test)) if size is not None}
+    about = _sizes_of_runs(runs.results) if runs is not None and runs.results and facts is None else []
+    if own.n_systems is not None:
+        sizes = {}
+        about += [f"{count(own.n_systems)} systems", f"{count(own.n_test)} items"]
+    if own.text_columns:
+        about.append(" + ".join(own.text_columns))
+    names = own.label_names or ()
+    if own.most_choices is not None:
+        of, what = ("preferences among", "responses") if own.kind == "preference" else ("items of", "choices")
+        about.append(f"{of} up to {count(own.most_choices)} {what}")
+    elif names:
+        about.append("labels " + ", ".join(names) if len(names) <= _MOST_LABELS else f"{len(names)} labels")
+    file = framed.settings_file
+    return Subject(sizes, tuple(about), "" if file is None else f"settings of {file.name}", framed.notes)
+
+
+def _sizes_of_runs(results: Sequence[RunScores]) -> list[str]:
+    """How many models, datasets and runs a report on runs alone is about."""
+    parts = []
+    for names, word in (({row.model for row in results}, "model"), ({row.dataset for row in results}, "dataset")):
+        # A model that no file names is called "model".
+        if names != {word}:
+            parts.append(f"{len(names)} {word}s" if len(names) > 1 else f"{word} {names.pop()}")
+    for known, word in (([row.n_runs for row in results], "runs"), ([row.n_examples for row in results], "examples")):
+        sizes = sorted(size for size in known if size is not None)
+        if sizes:
+            span = count(sizes[0]) if sizes[0] == sizes[-1] else f"{count(sizes[0])} to {count(sizes[-1])}"
+            shown = word.removesuffix("s") if sizes[-1] == 1 else word
+            parts.append(f"{span} {shown}" + (" each" if len(results) > 1 else ""))
+    return parts
 
 
 # Runs may come in hundreds of files, and with hundreds of seeds.
@@ -131,3 +180,89 @@ def _environment(own: Environment | None) -> Table:
         pairs += [("python", own.python), ("platform", own.platform), *others]
     rows = tuple({"component": name, "version": value} for name, value in pairs)
     return Table("environment", "Environment", (Column("component", "component"), Column("version", "version")), rows)
+
+
+_IN_COMMAND = ("premise", "hypothesis", "text", "label", "id")
+
+
+def reproduction_of(framed: Framed, around: Around, judged: Sequence[str]) -> Reproduction | None:
+    """How to get an audit again; None for what is no audit of a dataset, with facts and a verdict on its labels.
+
+    Args:
+        framed: What was read, and set.
+        around: What was found.
+        judged: The questions with a verdict.
+    """
+    if around.answer(DatasetFacts) is None or not {"artifacts", "leakage"} <= set(judged):
+        return None
+    seed = one_line(framed.settings.get("seed", 0))
+    leakage = around.answer(MeasuredLeakage)
+    seeds = () if leakage is None else leakage.seeds
+    return Reproduction(
+        command=command_of(framed.inputs, seed),
+        python=f"goldassay.audit(train, test, seed={seed})",
+        settings=changed_settings(framed.settings),
+        seeds=(
+            f"seed {seed} for everything that draws at random",
+            *([f"seeds {', '.join(map(one_line, seeds))} for the models that judge leakage"] if seeds else []),
+        ),
+    )
+
+
+def command_of(inputs: Sequence[Input], seed: str) -> str | None:
+    """The shell command that gives a report from the same files; None for data that were no files.
+
+    Files are named as the report knows them, without their folders; a dataset of several files by its own name.
+    """
+    train, test = (next((each for each in inputs if each.role == role), None) for role in ("train", "test"))
+    if train is None or not train.files:
+        return None
+    words = ["goldassay", "audit", _path(train)]
+    # A part that was set apart of the training file comes with it.
+    if test is not None and test.files and test.sha256 != train.sha256:
+        words += ["--test", _path(test)]
+    for each in inputs:
+        if each.role == "elsewhere":
+            words += ["--elsewhere", f"{each.name}={_path(each)}"]
+        elif each.role == "runs":
+            words += ["--runs", each.name]
+    if any(each.align == "intersect" for each in inputs):
+        words += ["--align", "intersect"]
+    if scale := next((each.grades for each in inputs if each.grades), None):
+        # An argument of its own may begin with a minus sign.
+        words += [f"--grades={scale}"] if scale.startswith("-") else ["--grades", scale]
+    renamed = [f"{role}={column}" for role, column in (train.roles or {}).items() if column != role]
+    if renamed := [each for role in _IN_COMMAND for each in renamed if each.startswith(f"{role}=")]:
+        words += ["--columns", ",".join(renamed)]
+    return " ".join(shlex.quote(one_line(word)) for word in (*words, "--seed", seed))
+
+
+def changed_settings(settings: Mapping[str, Any]) -> str:
+    """What was set otherwise than by default, as the TOML of a settings file; "" where nothing was."""
+    return "\n".join(_changed(settings, Settings().model_dump(mode="json"), ()))
+
+
+def _path(source: Input) -> str:
+    return source.files[0] if len(source.files) == 1 else source.name
+
+
+def _changed(values: Mapping[str, Any], defaults: Mapping[str, Any], table: tuple[str, ...]) -> list[str]:
+    """Lines of TOML: a table's own keys first, then the tables in it. The seed is in the command."""
+    own, inner = [], []
+    for key, value in values.items():
+        default = defaults.get(key)
+        if isinstance(default, dict):
+            inner += _changed(value if isinstance(value, dict) else {}, default, (*table, key))
+        elif value is not None and value != default and (table or key != "seed"):
+            own.append(f"{key} = {_toml(value)}")
+    return ([f"[{'.'.join(table)}]", *own] if own and table else own) + inner
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    # JSON's numbers, truth values and texts are TOML's too; what does not print is escaped as TOML has it.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)

@@ -19,8 +19,7 @@ from goldassay.core.verdicts import ICONS, NOT_ASKED
 from goldassay.questions import provenance
 from goldassay.questions.checks import AUDITED, FURTHER, question_pages
 from goldassay.questions.facts import page as facts_page
-from goldassay.questions.reproduction import reproduction_of
-from goldassay.questions.subject import subject_of
+from goldassay.questions.provenance import reproduction_of, subject_of
 from goldassay.report.report import Report
 from goldassay.version import __version__
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from goldassay.runs.run_parts import Columns, Outputs, Slice
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
+
 
 __all__ = [
     "Place",
@@ -489,3 +490,30 @@ def describe_set(runs: Runs) -> dict[str, Any]:
             "sd_interval": None if summary is None else summary.sd_interval,
         }
     )
+
+
+class ByConfiguration(NamedTuple):
+    """Sets of runs by how their model was asked.
+
+    Attributes:
+        several: For each model, dataset and condition with several configurations its sets, one a configuration.
+        alone: The sets of models that have one configuration.
+    """
+
+    several: list[list[RunSet]]
+    alone: list[RunSet]
+
+
+def by_configuration(sets: Sequence[RunSet]) -> ByConfiguration:
+    """Sort sets of runs by model, dataset and condition."""
+    found: dict[tuple[str, ...], list[RunSet]] = defaultdict(list)
+    for each in sets:
+        train_set = each.slices[0].collection.train_set
+        found[own_name(each), each.dataset, each.condition, train_set].append(each)
+    several = [of_model for of_model in found.values() if len(of_model) > 1]
+    return ByConfiguration(several, [of_model[0] for of_model in found.values() if len(of_model) < 2])
+
+
+def own_name(runs: RunSet) -> str:
+    """The model's own name, without that of the configuration."""
+    return runs.slices[0].base_model or runs.model

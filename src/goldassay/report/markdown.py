@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.escaping import one_line
+from goldassay.core.numbers import count
 from goldassay.report.card import badge_line, front_matter, reproduction
 from goldassay.report.cells import rows_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from goldassay.core.tables import Table
     from goldassay.report.cells import Cell
     from goldassay.report.content import ReportContent
+
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌", "unresolved": "❔"}
 _MAX_ROWS = 15
@@ -136,3 +138,52 @@ def _code(value: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}".replace("|", r"\|")
+
+
+MAX_LINES = 19
+_MOST_NOTES = 4
+_MOST_FINDINGS = 6
+# Sets of 2, 3, 4 and 5 runs each have one of their own.
+_MOST_CAVEATS = 4
+
+
+def render_summary(report: ReportContent) -> str:
+    """At most 19 lines: the dataset, notes on it, and for each question the verdict, its evidence and the next step.
+
+    A report on one question adds its first sentences and caveats.
+    """
+    sizes = ", ".join(f"{count(size)} {split}" for split, size in report.subject.sizes.items())
+    about = ", ".join(part for part in (sizes, _terminal_line(report.subject.settings)) if part)
+    lines = [_terminal_line(report.to_dict().get("title")), f"  {about}" if about else ""]
+    lines += [f"  {_terminal_line(note)}" for note in report.subject.notes[:_MOST_NOTES]]
+    if (more := len(report.subject.notes) - _MOST_NOTES) > 0:
+        lines[-1] += f" ({more} more in the report)"
+    lines.append(f"  {report.overall}" if report.overall else "")
+    for card in report.cards:
+        if card.judged:
+            lines += _verdict_lines(card)
+    lines += [_terminal_line(said) for said in report.unasked]
+    if len(report.cards) <= 1:
+        sentences = next((section.sentences for section in report.sections if section.sentences), ())
+        caveats = [caveat for section in report.sections for caveat in section.caveats]
+        told = [*(note for card in report.cards for note in card.notes), *sentences]
+        lines += [f"  - {_terminal_line(sentence)}" for sentence in told[:_MOST_FINDINGS]]
+        lines += [f"  note: {_terminal_line(caveat)}" for caveat in caveats[:_MOST_CAVEATS]]
+    return "\n".join(line for line in lines if line)[:4000]
+
+
+def render_verdicts(report: ReportContent) -> str:
+    """For each question that is judged the verdict, its evidence and the next step."""
+    return "\n".join(line for card in report.cards if card.judged for line in _verdict_lines(card))
+
+
+def _verdict_lines(card: VerdictCard) -> list[str]:
+    lines = [f"{card.title:<12} {card.verdict.upper()}", f"             {_terminal_line(card.evidence)}"]
+    if card.verdict != "sound" and card.next_step:
+        lines.append(f"             → {_terminal_line(card.next_step)}")
+    return lines
+
+
+def _terminal_line(value: Any) -> str:
+    """A text on one line, without what could drive a terminal."""
+    return one_line(value or "")

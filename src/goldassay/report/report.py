@@ -100,7 +100,7 @@ class Report(ReportContent):
 
     def summary(self) -> str:
         """The report in at most 15 lines of plain text, for a terminal."""
-        from goldassay.report.terminal import render_summary
+        from goldassay.report.markdown import render_summary
 
         return render_summary(self)
 

@@ -15,10 +15,9 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reason
-from goldassay.runs.json_values import parse_json
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.score_choice import choose_score
-from goldassay.runs.tables import head_of, unpacked
+from goldassay.runs.tables import head_of, parse_json, unpacked
 
 if TYPE_CHECKING:
     import re

@@ -10,8 +10,7 @@ import polars as pl
 
 from goldassay.core.files import written_together
 from goldassay.data.specimen import make_specimen
-from goldassay.data.specimen.grammar import LABELS
-from goldassay.data.specimen.rows import PARTS
+from goldassay.data.specimen.rows import LABELS, PARTS
 from goldassay.runs.store import identity_of, write_answers
 
 if TYPE_CHECKING:

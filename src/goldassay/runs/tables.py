@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -12,7 +13,6 @@ import polars as pl
 from goldassay.core.bounds import COLUMNS, Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import panics_unprinted, reason
-from goldassay.runs.json_values import parse_json
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+
+def parse_json(data: bytes) -> Any:
+    """The value, as `json.loads` gives it.
+
+    What pydantic's parser refuses (half of a surrogate pair, deep nesting, other encodings than UTF-8), the standard
+    library decides.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    from pydantic_core import from_json
+
+    try:
+        return from_json(data)
+    except ValueError:
+        return json.loads(data)
+
 
 GZIP, ZSTD, ZIP, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 _HEAD = 1 << 16

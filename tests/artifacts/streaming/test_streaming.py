@@ -234,7 +234,7 @@ class TestRefusals:
     ("text", "size"), [("2GB", 2e9), ("1.5 GiB", 1.5 * 2**30), ("800mb", 8e8), ("123", 123), (5, 5), ("1k", 1000)]
 )
 def test_sizes(text, size):
-    from goldassay.core.sizes import parse_size
+    from goldassay.data.specimen.corpus_specimen import parse_size
 
     assert parse_size(text) == size
 

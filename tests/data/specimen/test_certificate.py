@@ -9,7 +9,7 @@ import pytest
 from nltk.tokenize import TreebankWordTokenizer
 
 from goldassay.data.specimen import Specimen, make_specimen
-from goldassay.data.specimen.grammar import LABELS
+from goldassay.data.specimen.rows import LABELS
 from goldassay.runs.specimen import write_specimen
 from goldassay.stats.intervals import wilson_interval
 

@@ -10,12 +10,12 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.core.sizes import parse_size
 from goldassay.data.specimen.corpus_specimen import (
     COPY_KINDS,
     N_COPIES,
     documents_of,
     make_corpus_specimen,
+    parse_size,
     write_corpus_specimen,
 )
 from goldassay.kernels.words import words_of

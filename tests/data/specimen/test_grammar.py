@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nltk.tokenize import TreebankWordTokenizer
 from scipy.stats import binom, chi2_contingency
 
-from goldassay.data.specimen.grammar import LABELS, draw_pair, sentence
+from goldassay.data.specimen.rows import LABELS, draw_pair, sentence
 from goldassay.data.specimen.topics import TOPICS
 from goldassay.stats.significance import benjamini_hochberg
 from tests.data.specimen.surface_checker import decide, facts_of

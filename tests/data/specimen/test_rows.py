@@ -6,8 +6,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.data.specimen.grammar import LABELS
-from goldassay.data.specimen.rows import draw_rows
+from goldassay.data.specimen.rows import LABELS, draw_rows
 
 
 @settings(max_examples=10)

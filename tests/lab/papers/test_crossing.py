@@ -13,17 +13,17 @@ pytest.importorskip("torch")
 
 from goldassay.core.progress import Steps
 from goldassay.instability import compare
-from goldassay.lab.papers.crossing import conclude
-from goldassay.lab.papers.crossing.examples import CLASSES, MNLI, SNLI, Examples, class_released
-from goldassay.lab.papers.crossing.tables import (
+from goldassay.lab.papers.crossing import (
     FULL,
     HARD,
     MISLED,
     UNSTABLE,
+    conclude,
     measure_overlaps,
     measure_variance,
     variance_table,
 )
+from goldassay.lab.papers.crossing.examples import CLASSES, MNLI, SNLI, Examples, class_released
 from goldassay.lab.papers.running import open_study, run_study
 from goldassay.runs import read_runs
 from tests.lab.papers.written import check_written

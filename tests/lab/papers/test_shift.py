@@ -18,8 +18,7 @@ from goldassay.data import Dataset
 from goldassay.lab.papers import shift
 from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training, Workplace
 from goldassay.lab.papers.running import open_study, run_study
-from goldassay.lab.papers.shift import SCALES, conclude, prepare
-from goldassay.lab.papers.shift.evidence import CHANCE, Evidence, compare_tables, measured_reports
+from goldassay.lab.papers.shift import CHANCE, SCALES, Evidence, compare_tables, conclude, measured_reports, prepare
 from goldassay.lab.papers.shift.sets import cleaned, domains_of
 from goldassay.shift import auroc, score_max_softmax
 from tests.lab.papers.written import check_written

@@ -365,9 +365,9 @@ def test_a_job_whose_worker_is_killed_is_done_elsewhere(folder: Path, cluster):
 
 def test_a_scheduler_that_does_not_answer_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed")
-    from goldassay.core import scheduler
+    from goldassay.core import cores
     from goldassay.lab.training import cluster
 
-    monkeypatch.setattr(scheduler, "_CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cores, "_CONNECT_SECONDS", 0.5)
     with pytest.raises(InputError, match="no scheduler answers at"):
         cluster.run_on_cluster(jobs_of(folder), "tcp://127.0.0.1:9")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from goldassay.readers.embedding import _counts, embed_texts
+from goldassay.readers.pair_probe import _counts, embed_texts
 
 TRAIN = [f"{who} {what} {where}" for who in ("a man", "a dog", "two girls") for what in ("runs", "sleeps", "eats")
          for where in ("outside", "in a house", "at night")]  # fmt: skip

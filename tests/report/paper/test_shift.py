@@ -10,8 +10,7 @@ import pytest
 from goldassay.core.sections import Around
 from goldassay.questions.shift.charts import paper_charts
 from goldassay.questions.shift.result import DetectionResult, GeneralizationResult
-from goldassay.report.paper.drawing import draw_figure
-from goldassay.report.paper.style import literal, rendered
+from goldassay.report.paper.drawing import draw_figure, literal, rendered
 from tests.typed import filled
 
 if TYPE_CHECKING:

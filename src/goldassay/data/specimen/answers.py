@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldassay.data.specimen.flaws import GROUPS
-from goldassay.data.specimen.grammar import LABELS, Label, pick
+from goldassay.data.specimen.rows import LABELS, Label, pick
 
 if TYPE_CHECKING:
     from random import Random

@@ -7,7 +7,7 @@ from statistics import fmean, linear_regression, stdev
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.specimen.flaws import GROUPS, LEANING, PATTERNS, group_counts
-from goldassay.data.specimen.grammar import LABELS
+from goldassay.data.specimen.rows import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

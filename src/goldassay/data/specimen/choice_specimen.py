@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.specimen.grammar import pick
 from goldassay.data.specimen.item_specimen import (
     OPENINGS,
     SHARE_DEFECTIVE,
@@ -27,6 +26,7 @@ from goldassay.data.specimen.item_specimen import (
     rule_effect,
     worded,
 )
+from goldassay.data.specimen.rows import pick
 from goldassay.data.specimen.scenes import draw_scene
 
 if TYPE_CHECKING:

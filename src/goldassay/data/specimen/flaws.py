@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from goldassay.data.specimen.grammar import LABELS, Label
+from goldassay.data.specimen.rows import LABELS, Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

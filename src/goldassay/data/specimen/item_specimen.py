@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.data.specimen.certificate import SCHEMA, VERSION
-from goldassay.data.specimen.grammar import pick
+from goldassay.data.specimen.rows import pick
 from goldassay.data.specimen.specimen import MOST_SIZE
 
 if TYPE_CHECKING:

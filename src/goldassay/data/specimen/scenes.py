@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from goldassay.data.specimen.grammar import capital, pick, with_articles
+from goldassay.data.specimen.rows import capital, pick, with_articles
 from goldassay.data.specimen.topics import TOPICS
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.specimen.answers import SCORE, SCORE_ELSEWHERE_FLAWED, Answers, draw_answers
 from goldassay.data.specimen.certificate import certify
 from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
-from goldassay.data.specimen.grammar import LABELS, Label, sentence
-from goldassay.data.specimen.rows import Part, Row, draw_rows
+from goldassay.data.specimen.rows import LABELS, Label, Part, Row, draw_rows, sentence
 
 # What lies elsewhere is free of flaws.
 PARTS_WITH_FLAWS: tuple[Part, ...] = ("train", "dev", "test")
@@ -66,7 +65,7 @@ def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False, *, tes
     """Make a specimen of premise/hypothesis pairs that a premise entails, contradicts or leaves open.
 
     Without flaws, neither sentence of a pair tells anything about the label: it is drawn first, and every label's
-    premises and hypotheses are drawn from the same distribution (see `goldassay.data.specimen.grammar`).
+    premises and hypotheses are drawn from the same distribution (see `goldassay.data.specimen.rows`).
 
     Args:
         size: Rows of train; dev and elsewhere have a tenth each.

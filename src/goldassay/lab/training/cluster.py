@@ -12,8 +12,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.cores import connected, require_cluster
 from goldassay.core.errors import GoldassayError, InputError, OutputError
-from goldassay.core.scheduler import connected, require_cluster
 from goldassay.lab.training.job import Job
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.lab.training.running import finished

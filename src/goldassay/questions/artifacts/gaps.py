@@ -26,9 +26,9 @@ from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
 from goldassay.runs.missing import describe_unscored
-from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.run_parts import Request
+from goldassay.runs.runs import renamed
 from goldassay.runs.tables import read_table
 from goldassay.stats.subsets import SubsetAccuracies, accuracy_by_subset
 
@@ -117,7 +117,7 @@ def measure_gaps(
         models: Only these; a name with * takes all that match as runs of one. Without it each model has a row.
         condition: Only this one.
         dataset: Only this one.
-        names: What the names of runs say, as a regular expression with groups; see `goldassay.runs.naming.renamed`.
+        names: What the names of runs say, as a regular expression with groups; see `goldassay.runs.runs.renamed`.
         class_column: The column of classes.
         clusters: Which examples count together, see `example_clusters`; by their texts in the table of classes or in
             `test`. Where there are none, each counts by itself.

@@ -28,12 +28,10 @@ from goldassay.questions.artifacts.reports import (
 from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.artifacts.search import answer
 from goldassay.questions.artifacts.shortlist import of_table
-from goldassay.questions.data_notes import data_notes
-from goldassay.questions.dropped_rows import left_out_doubts
+from goldassay.questions.data_notes import data_notes, left_out_doubts
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.row_details import words_of_texts
-from goldassay.questions.rows import beside_data
+from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read
 from goldassay.report.saving import write_tables
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from goldassay.questions.artifacts.reports import (
 from goldassay.questions.artifacts.search import SearchedTexts, answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
-from goldassay.questions.dropped_rows import doubts_of_dropped, left_out_doubts
+from goldassay.questions.data_notes import doubts_of_dropped, left_out_doubts
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables

@@ -21,8 +21,8 @@ from goldassay.data.reading import name_of, read_table
 from goldassay.data.roles import naming
 from goldassay.questions.answered.degenerate import Given, given_by
 from goldassay.questions.board.scores import BoardScores, in_common
-from goldassay.questions.discount.matching import Answered
 from goldassay.questions.discount.question import answered_by
+from goldassay.questions.discount.reading import Answered
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_inputs import describe_inputs, read_texts

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import Input
     from goldassay.questions.answered.degenerate import Given
-    from goldassay.questions.discount.matching import Answered
+    from goldassay.questions.discount.reading import Answered
     from goldassay.runs.kinds.board_tables import Cells
     from goldassay.runs.statuses import Missing
 

@@ -9,8 +9,8 @@ from goldassay.core.finding import Finding
 from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow
-from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import describe_comparison, differ, judge_comparison, over
+from goldassay.questions.comparison.sides import differing_rows
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.instability.measuring import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores

@@ -10,7 +10,7 @@ from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import align_sides
 from goldassay.questions.comparison.report import ComparisonFindings, flat_equivalence, flat_pair
 from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, TotalRow
-from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
+from goldassay.questions.comparison.sides import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import describe_suite, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
 from goldassay.questions.instability.measuring import score_table

@@ -10,8 +10,8 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.results import frame_of_records
-from goldassay.questions.discount.matching import Answered, match_rows
 from goldassay.questions.discount.measures import discount_scores, mean_bits
+from goldassay.questions.discount.reading import Answered, match_rows
 from goldassay.questions.discount.result import DiscountedPair, DiscountedSystem, DiscountResult, OtherPart
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from goldassay.questions.answers_on_test import curves_of_runs
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
 from goldassay.questions.instability.measuring import (
     InstabilityChoice,
@@ -35,7 +34,7 @@ from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of, check_reference
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.rows import beside_data, first_to_read
+from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves, measure_curve
 from goldassay.questions.run_inputs import describe_inputs, group_names, known_groups

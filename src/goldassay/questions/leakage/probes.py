@@ -31,8 +31,7 @@ from goldassay.readers.conditions import (
     tokenizer_of,
     transformations_of,
 )
-from goldassay.readers.embedding import DESCRIPTION, embed_texts
-from goldassay.readers.pair_probe import cross_fit_pairs, fit_pairs, make_pairs, pair_features
+from goldassay.readers.pair_probe import DESCRIPTION, cross_fit_pairs, embed_texts, fit_pairs, make_pairs, pair_features
 from goldassay.readers.preference_rules import traits
 from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.probes import describe_probe, train_probes

@@ -22,13 +22,11 @@ from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.example_clusters import check_cluster_columns
-from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.given import GivenEvidence, from_arrays, from_runs
 from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.measuring import measure
-from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
 from goldassay.questions.leakage.partial_input import (
     GIVEN,
     PROBES,
@@ -43,8 +41,9 @@ from goldassay.questions.leakage.probes import (
     with_words,
 )
 from goldassay.questions.leakage.result import MeasuredLeakage
+from goldassay.questions.readers import network_conditions, train_evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.rows import beside_data
+from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read
 from goldassay.readers.conditions import EMPTY, is_part
 
 if TYPE_CHECKING:

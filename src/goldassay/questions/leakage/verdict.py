@@ -9,7 +9,7 @@ from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
 from goldassay.data.kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
-from goldassay.questions.dropped_rows import left_out_doubts
+from goldassay.questions.data_notes import left_out_doubts
 from goldassay.questions.effect_sentences import (
     describe_gain,
     describe_judged,

@@ -9,11 +9,10 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.results import frame_of_records
-from goldassay.questions.configuration_sets import ByConfiguration, by_configuration, own_name
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs, read_texts
-from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
+from goldassay.questions.run_sets import ByConfiguration, by_configuration, find_runs, own_name, placed, unloaded_sets
 from goldassay.questions.sensitivity.measuring import measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow

@@ -9,9 +9,8 @@ from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.rows import first_to_read
+from goldassay.questions.rows import MOST_ROWS, first_to_read
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs
 from goldassay.questions.shift.gaps import check_choice, explain_wrong, measure

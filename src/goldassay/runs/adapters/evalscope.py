@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.runs.answer_lists import Answer, AnswerList, peek, reading_as, slices_of
-from goldassay.runs.json_values import parse_json
-from goldassay.runs.tables import lines_of
+from goldassay.runs.tables import lines_of, parse_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.bounds import check_members
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
-from goldassay.runs.json_values import parse_json
-from goldassay.runs.tables import ZIP, take
+from goldassay.runs.tables import ZIP, parse_json, take
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,9 +26,8 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import arguments_of, flat, version_of
-from goldassay.runs.json_values import parse_json
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
-from goldassay.runs.tables import head_of, lines_of, start_of, unpacked
+from goldassay.runs.tables import head_of, lines_of, parse_json, start_of, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -27,8 +27,8 @@ from goldassay.runs.adapters.long_table import (
 )
 from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.labels import canonical
-from goldassay.runs.naming import condition_within
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.runs import condition_within
 from goldassay.runs.tables import read_table
 from goldassay.runs.validation import listing
 

@@ -16,7 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
-from goldassay.data.hub_names import is_hub_name
+from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import JudgedPairs, recognize
 from goldassay.data.readers import NO, all_readers
 from goldassay.data.reading import Source, name_of, open_source

@@ -26,7 +26,7 @@ from goldassay.data import Dataset, read_dataset
 from goldassay.lab.papers.sources import known_sources
 from goldassay.questions.shift.benchmarks import load_recipe
 from goldassay.questions.shift.building import build_benchmark
-from goldassay.questions.shift.foreign import with_placeholder, with_texts_of
+from goldassay.questions.shift.report import with_placeholder, with_texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

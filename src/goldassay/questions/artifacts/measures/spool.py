@@ -14,7 +14,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet
 from goldassay.core.progress import Progress, silent
-from goldassay.core.sizes import parse_size
+from goldassay.data.specimen.corpus_specimen import parse_size
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.statistics import PART, MinedPatterns
 

@@ -16,13 +16,12 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.compiled import workers
-from goldassay.core.cores import cores
+from goldassay.core.cores import connected, cores, require_cluster
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
-from goldassay.core.scheduler import connected, require_cluster
 from goldassay.core.temp_files import sweep
 from goldassay.data.column_names import TEXTS
 from goldassay.kernels.words import RULES
