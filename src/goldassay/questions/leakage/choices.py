@@ -199,6 +199,7 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
                     f"{each.n_unused:,} of the {n_rows:,} items of {each.name} cannot be used: the rest may not be "
                     "what they stand for.",
                     "Mend the items in the table of problems.",
+                    each.n_unused / n_rows,
                 )
             )
         if each.overlooked:
@@ -220,6 +221,7 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
                     f"gains {percent(told.skill)}, and no reader sees {'it' if one else 'them'}.",
                     f"Say that no model is shown {'it' if one else 'them'}: "
                     f"{option('columns', 'ignore=' + '+'.join(told.columns))}.",
+                    told.skill,
                 )
             )
         if each.doubtful:
