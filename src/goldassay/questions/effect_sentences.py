@@ -67,17 +67,16 @@ def describe_judged(
     reasons = [doubt.why for doubt in judged.doubts]
     if judged.word == "not measurable":
         return reasons[0], tuple(reasons[1:])
-    notes = tuple(each for each in (said, *reasons) if each)
+    left_out = [f"{each[0].upper()}{each[1:]}" for each in (() if effects is None else effects.skipped)]
+    notes = tuple(each for each in (said, *reasons, *left_out) if each)
     if judged.word == "unresolved":
         between = f"{percent(max(0.0, judged.low))} to {percent(judged.at_most)}"
         return f"Cues give away {of} of {between} of the {rows}.", notes
     if judged.word != "sound":
         return said, ()
-    if effects is not None:
-        notes += tuple(f"{each[0].upper()}{each[1:]}" for each in effects.skipped)
-        if any(each.counts for each in judged.limits):
-            headline, unseen = _describe_limits(judged, effects.effects[0], of, rows)
-            return headline, (*unseen, *notes)
+    if effects is not None and any(each.counts for each in judged.limits):
+        headline, unseen = _describe_limits(judged, effects.effects[0], of, rows)
+        return headline, (*unseen, *notes)
     return f"The readers tried gain at most {percent(judged.at_most)}.", notes
 
 
