@@ -541,6 +541,11 @@ TEXTS = [
         says="text=#1,label=#2",
     ),
     Form(
+        "GoEmotions on the hub, lists of labels",
+        {"train.parquet": rows(lambda at: {"text": said(at), "labels": [[0], [0, 2], [2]][at % 3], "id": f"x{at}"})},
+        says="the column holds lists, not one label per row",
+    ),
+    Form(
         "STS-B",
         {
             "sts.tsv": rows(
