@@ -95,6 +95,19 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+def test_a_log_of_several_models_is_a_board_of_runs_and_no_table(tmp_path: Path) -> None:
+    results = [
+        {"provider": {"id": name}, "testIdx": at, "promptIdx": 0, "vars": {"q": at}, "success": bool(right), "score": 1}
+        for name, own in zip(SYSTEMS, values(), strict=True)
+        for at, right in enumerate(own)
+    ]
+    (tmp_path / "out.json").write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": results}}))
+    found, wanted = (board_of(goldassay.rank_systems(each)) for each in (tmp_path / "out.json", wide(values())))
+    assert [(each["system"], each["score"]) for each in found["systems"]] == [
+        (each["system"], each["score"]) for each in wanted["systems"]
+    ]
+
+
 def test_runs_of_several_models_are_a_board(tmp_path: Path) -> None:
     scores = values()
     for name, own in zip(SYSTEMS, scores, strict=True):

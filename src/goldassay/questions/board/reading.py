@@ -29,6 +29,7 @@ from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs.configurations import asked_apart
+from goldassay.runs.finding import find_in_own_format
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
@@ -123,6 +124,9 @@ def _in_place(
         raise no_such_file(place)
     if place.is_dir():
         return read_solved(place), None
+    if ".json" in place.name and _BOARD_ROLES.isdisjoint(choice.columns) and find_in_own_format(place):
+        # A log of a tool may hold an array that is a table, too.
+        return None, None
     try:
         read = read_table(place, choice.format)
     except InputError as error:
