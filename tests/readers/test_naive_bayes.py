@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from goldassay.readers.naive_bayes import (
     SMOOTHING,
-    leaning_evidence,
     leaning_evidence_of_folds,
     planted_evidence_of_folds,
     word_evidence,
@@ -24,6 +23,18 @@ from goldassay.stats.folds import Folds
 def texts(n: int, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     return [" ".join(f"w{word}" for word in rng.integers(0, 40, rng.integers(0, 7))) for _ in range(n)]
+
+
+def leaning_evidence(
+    train: list[str] | pl.Series,
+    codes: np.ndarray,
+    n_classes: int,
+    test: list[str] | pl.Series,
+    least: tuple[float, ...],
+) -> np.ndarray:
+    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (train, test)])
+    known = np.concatenate([codes, np.zeros(len(test), np.int64)])
+    return leaning_evidence_of_folds(together, known, n_classes, Folds.of_parts(len(train), len(test)), least)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

@@ -37,8 +37,9 @@ def word_evidence(
     test_texts: Sequence[str] | pl.Series,
 ) -> NDArray[np.float64]:
     """As `word_evidence_of_folds`, of M test texts by N training texts, (M, K)."""
-    together, known, folds = _as_folds(texts, codes, test_texts)
-    return word_evidence_of_folds(together, known, n_classes, folds)
+    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
+    known = np.concatenate([np.asarray(codes, np.int64), np.zeros(len(test_texts), np.int64)])
+    return word_evidence_of_folds(together, known, n_classes, Folds.of_parts(len(texts), len(test_texts)))
 
 
 def word_evidence_of_folds(
@@ -114,18 +115,6 @@ def planted_evidence_of_folds(
     return read
 
 
-def leaning_evidence(
-    texts: Sequence[str] | pl.Series,
-    codes: NDArray[np.integer],
-    n_classes: int,
-    test_texts: Sequence[str] | pl.Series,
-    thresholds: Sequence[float],
-) -> NDArray[np.float64]:
-    """As `leaning_evidence_of_folds`, of M test texts by N training texts, (T, M, K)."""
-    together, known, folds = _as_folds(texts, codes, test_texts)
-    return leaning_evidence_of_folds(together, known, n_classes, folds, thresholds)
-
-
 def leaning_evidence_of_folds(
     texts: pl.Series, codes: NDArray[np.integer], n_classes: int, folds: Folds, thresholds: Sequence[float]
 ) -> NDArray[np.float64]:
@@ -161,14 +150,6 @@ def leaning_evidence_of_folds(
             yield weights
 
     return _added_up(texts, codes, n_classes, folds, weigh)
-
-
-def _as_folds(
-    texts: Sequence[str] | pl.Series, codes: NDArray[np.integer], test_texts: Sequence[str] | pl.Series
-) -> tuple[pl.Series, NDArray[np.int64], Folds]:
-    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
-    known = np.concatenate([np.asarray(codes, np.int64), np.zeros(len(test_texts), np.int64)])
-    return together, known, Folds.of_parts(len(texts), len(test_texts))
 
 
 def _added_up(
