@@ -150,3 +150,9 @@ def test_label_names_order_the_logits_of_an_audit(capsys: pytest.CaptureFixture[
     arguments = ("audit", "test.jsonl", "--runs", "runs.jsonl", "-q", "-o", "out")
     found = [met(Case("logits", (*arguments, *more)), capsys)[0] for more in ((), ("--label-names", "b,a"))]
     assert found == [2, 130]
+
+
+def test_logs_of_a_tool_are_no_table_of_a_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = FORMS["promptfoo"].write(tmp_path)
+    status, line = met(Case("board", ("board", str(path), "-q", "-o", "out")), capsys)
+    assert status == 0, line

@@ -50,9 +50,8 @@ def read(path: Path) -> Table:
     if isinstance(value, dict):
         key = _key_of_rows(value)
         if key is not None:
-            decisions = (f"Examples are the items of {'.'.join(key)!r}.",)
-            for step in key:
-                value = value[step]
+            decisions = (f"Examples are the items of {key!r}.",)
+            value = value[key]
         elif (rows := rows_by_key(value)) is not None:
             decisions = ("Each key holds a row, and is its id.",)
             value = rows
@@ -70,11 +69,6 @@ def read(path: Path) -> Table:
     return Table(frame_of_records(value, path), name, (entry,), decisions)
 
 
-def _key_of_rows(value: dict[str, Any]) -> tuple[str, ...] | None:
-    """The path to the only array of objects, in the object or in the only object within it that has one."""
+def _key_of_rows(value: dict[str, Any]) -> str | None:
     keys = [key for key, rows in value.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
-    if len(keys) == 1:
-        return (keys[0],)
-    within = [(key, _key_of_rows(each)) for key, each in value.items() if isinstance(each, dict)]
-    known = [(key, *path) for key, path in within if path]
-    return known[0] if not keys and len(known) == 1 else None
+    return keys[0] if len(keys) == 1 else None
