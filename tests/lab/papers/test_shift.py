@@ -14,16 +14,18 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.progress import Steps
+from goldassay.core.results import to_plain
 from goldassay.data import Dataset
 from goldassay.lab.papers import shift
 from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training, Workplace
 from goldassay.lab.papers.running import open_study, run_study
 from goldassay.lab.papers.shift import CHANCE, SCALES, Evidence, compare_tables, conclude, measured_reports, prepare
 from goldassay.lab.papers.shift.sets import cleaned, domains_of
+from goldassay.questions.shift.result import GapRow
 from goldassay.shift import auroc, score_max_softmax
 from tests.lab.papers.written import check_written
 from tests.lab.training.in_place import done_in_place
-from tests.typed import compose
+from tests.typed import compose, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,7 +227,8 @@ def test_genres_stand_beside_what_is_printed():
 
 def test_of_two_correlations_the_papers_is_taken(report: StudyReport):
     document = report.reports["SST-2"].to_dict()
-    rows = [_gap("LSTM", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
+    written = [_gap("LSTM", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
+    rows = [to_plain(filled(GapRow, row)) for row in written]
     similar = compose({**document, "shift": {**document["shift"], "generalization": rows}}, tables={})
     found = Evidence.of({"STS-B_Images": similar})
     assert [(row["train"], row["metric"]) for row in found.gaps] == [("STS-B Images", "pearson")]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.document import About
+from goldassay.core.document import About, Document
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
@@ -63,7 +63,7 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
             Correlated(x, y) for x, y, *_ in PAIRS if (x, y) not in {(each.x, each.y) for each in found}
         ),
     )
-    documents = {name: report.to_dict() for name, report in reports.items()}
+    documents = {name: Document.model_validate(report.to_dict()) for name, report in reports.items()}
     worst = max(reports, key=lambda name: _harm(reports[name]))
     verdict = dict(reports[worst].verdicts["leakage"])
     verdict["evidence"] = f"{worst}: {verdict['evidence']}"
@@ -72,10 +72,10 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
         "questions": ["leakage"],
         "verdicts": {"leakage": verdict},
         "dataset": About(name=", ".join(documents)),
-        "settings_file": first.get("settings_file"),
-        "inputs": [each for document in documents.values() for each in document["inputs"]],
+        "settings_file": first.settings_file,
+        "inputs": [each for document in documents.values() for each in document.inputs],
         "leakage": result,
-        "settings": first["settings"],
+        "settings": first.settings,
     }
     tables = {"datasets": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
     title = f"Leakage in {len(documents)} datasets"
