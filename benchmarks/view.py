@@ -71,7 +71,7 @@ def make_report(folder: Path, n_rows: int, seed: int = 0) -> list[str]:
     runs = pl.DataFrame({"run": [f"model {at}" for at in range(_N_RUNS)], "answers_all": True})
     findings = {"dataset": {"name": "made", "label_names": list(_LABELS),
                             "text_columns": ["premise", "hypothesis"]}, "inputs": [], "settings": {}}  # fmt: skip
-    Report(frame_findings("Made rows", findings, Steps(quiet=True)),
+    Report(frame_findings("Made rows", findings, Steps(quiet=True)).document,
            {"examples": examples, "answering_runs": runs}).save(folder)  # fmt: skip
     return words.to_list()
 

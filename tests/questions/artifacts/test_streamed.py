@@ -40,7 +40,7 @@ def example(rng, number):
 
 BY_FOLDS = (
     "verdicts", "figures", "data_notes", "effects", "difficulty", "coverage", "precision", "giveaway", "coverage_of",
-    "coverage_curve", "others", "sentences",
+    "coverage_curve", "headline", "others", "sentences",
 )  # fmt: skip
 
 
