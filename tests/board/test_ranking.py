@@ -15,7 +15,8 @@ from scipy.stats import studentized_range, ttest_rel
 from goldassay.board import first_in_halves, lead_of, pooled_spread, rank, rivals_of
 from goldassay.core.errors import InputError
 from goldassay.instability import compare
-from goldassay.questions.board.measures import _errors, largest_differences, noise_of_runs
+from goldassay.kernels.differences import largest_differences
+from goldassay.questions.board.measures import _errors, noise_of_runs
 
 
 def answers(n_systems: int, n_items: int, seed: int, skill: float = 0.5) -> np.ndarray:

@@ -43,7 +43,7 @@ def test_each_failure_is_one_line(
     def app(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
+    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(root=app))
     assert run(["audit"]) == status
     err = capsys.readouterr().err
     assert err.startswith(f"goldassay: {said}")
@@ -55,7 +55,7 @@ def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: 
         raise ZeroDivisionError
 
     monkeypatch.setenv("GOLDASSAY_DEBUG", "1")
-    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
+    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(root=app))
     assert run(["audit"]) == 70
     assert "Traceback" in capsys.readouterr().err
 

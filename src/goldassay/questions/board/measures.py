@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.comparison import compare
@@ -46,28 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-
-@compiled
-def largest_differences(shifts: NDArray[np.float64], inverse: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The largest |shifts[b, j] - shifts[b, k]| inverse[j, k] over j < k for each draw b, (B,).
-
-    Args:
-        shifts: How far each mean moved in a draw, (B, M).
-        inverse: One over the standard error of each pair's difference, 0 for pairs without one, (M, M).
-    """
-    n_draws, n = shifts.shape
-    found = np.zeros(n_draws)
-    for b in range(n_draws):
-        row = shifts[b].astype(np.float32)
-        most = np.float32(0.0)
-        for j in range(n):
-            own = row[j]
-            for k in range(j):
-                value = abs(own - row[k]) * inverse[j, k]
-                most = max(most, value)
-        found[b] = most
-    return found
 
 
 class Spread(NamedTuple):
@@ -280,6 +257,7 @@ def _compare(
 ) -> tuple[NDArray[np.float64], float, NDArray[np.bool_]]:
     """Means (M,), the critical value, and whether j is surely better than k, (M, M)."""
     # A policy reads what boards declare, and compiles nothing.
+    from goldassay.kernels.differences import largest_differences
 
     means_of_runs = runs.mean(axis=1)
     means = np.array([means_of_runs[own].mean() for own in of_system])
