@@ -94,7 +94,7 @@ def test_rows_that_hang_together_are_not_sent_to_an_option_that_is_not_there(gol
     (tmp_path / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     outcome = goldassay("split", "same.jsonl")
     assert outcome.status == 2
-    assert states(outcome.err, "shared sentences", "both parts")
+    assert states(outcome.err, "both parts", "shared sentences")
     assert "--test" not in outcome.err
 
 

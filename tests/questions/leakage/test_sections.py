@@ -102,8 +102,7 @@ def test_texts_stay_texts(report: Report) -> None:
 
 def test_the_summary_says_what_was_found(report: Report) -> None:
     summary = report.summary()
-    assert "that sees only the hypothesis is right in" in summary
-    # The evidence says how many are right, and the sentences do not say it again.
+    # The headline says how many are right, and the sentences do not say it again.
     assert "The hypothesis alone gives" in summary
     assert "From the hypothesis alone" not in summary
     assert len(summary.splitlines()) <= 15

@@ -161,7 +161,7 @@ PATTERNS = (
         0.012,
         _frames("{}, if [0] may [1] so", ("I", "we", "one"), ("say", "think", "write")),
     ),
-    PlantedPattern(("Truth", "be", "facts"), (0, 0), "contradiction", 0.79, 0.014, ("Truth be told, {}",)),
+    PlantedPattern(("Truth", "be", "told"), (0, 0), "contradiction", 0.79, 0.014, ("Truth be told, {}",)),
 )
 
 # The frames are long, so that all members of a group share most of what a bag of words sees of them.
