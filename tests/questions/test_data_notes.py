@@ -55,7 +55,7 @@ def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
         load(columns)
     with pytest.raises(InputError, match=message):
         load(Dataset.from_frame(columns))
-    with pytest.raises(InputError, match=in_order("list of texts", "column for each choice")):
+    with pytest.raises(InputError, match=in_order("no role", "lists of texts as choices")):
         load({**ROWS, "choices": ["one; two; three; four"] * 60})
     with pytest.raises(InputError, match="'answer' looks like choices"):
         load({**ROWS, "answer": ROWS["text"]})

@@ -293,8 +293,8 @@ def _require_read(dataset: Dataset) -> None:
         f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
-        mend=f"leave out what does not matter with {option('columns', ignored)}, or audit them as choices with "
-        f"{option('columns', given)}",
+        mend=f"leave out what does not matter with {option('columns', ignored)}, or audit "
+        f"{'lists of texts' if one else 'them'} as choices with {option('columns', given)}",
     )
 
 
