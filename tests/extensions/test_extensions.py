@@ -72,14 +72,14 @@ def test_a_kind_that_fits_as_well_as_one_of_the_package(
     with installed(tmp_path / "site", "goldassay.kinds", prodigy="prodigy_kind:PRODIGY"):
         (kind,) = added_kinds()
         match = kind.recognize(table_of(pl.read_ndjson(annotations)), {})
-        as_good = replace(match, strength=Strength.SHAPE, core=frozenset({"text"}))
+        as_good = replace(match, strength=Strength.SHAPE, core=frozenset({"batch"}))
         monkeypatch.setattr(type(kind), "recognize", lambda *_: as_good)
         if columns:
             assert goldassay.look(annotations, columns=columns).kind == "choices"
         else:
             with pytest.raises(InputError, match="two kinds equally") as caught:
                 goldassay.look(annotations)
-            assert states(str(caught.value), "items with choices in 'options'", "annotations in 'text'", "columns")
+            assert states(str(caught.value), "items with choices in 'options'", "annotations in 'batch'", "columns")
 
 
 def test_a_kind_that_loses_rows_is_refused(tmp_path: Path, annotations: Path, monkeypatch: pytest.MonkeyPatch) -> None:
