@@ -45,6 +45,7 @@ COMMANDS = {
     "compare": "compare {base}/runs",
     "suite": "compare {base}/more",
     "sensitivity": "sensitivity {base}/asked.csv",
+    "answered": "answered {base}/spoken.csv",
     "board": "board {base}/asked.csv --pool-configurations",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
     "--runs {base}/predictions.csv",
@@ -107,6 +108,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         )
         for model in ("one", "two") for seed in range(6)
     ).write_csv(base / "asked.csv")  # fmt: skip
+
+    # The last label of a text is not the one that its "answer is" names.
+    said = labels.shuffle(1)
+    pl.DataFrame({"id": ids, "label": labels, "prediction": said, "output": said + " or neutral"}).with_columns(
+        output="The answer is " + pl.col("output"), model=pl.lit("one")
+    ).write_csv(base / "spoken.csv")
 
     # Two judges of three models, of which the first is one; both prefer the first seat a little.
     (base / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged_rows()), "utf-8")
