@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from pydantic import TypeAdapter
 
-from goldassay.core.document import About, Document
+from goldassay.core.document import About, Input, SettingsFile
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
@@ -63,7 +64,8 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
             Correlated(x, y) for x, y, *_ in PAIRS if (x, y) not in {(each.x, each.y) for each in found}
         ),
     )
-    documents = {name: Document.model_validate(report.to_dict()) for name, report in reports.items()}
+    documents = {name: report.to_dict() for name, report in reports.items()}
+    inputs = [each for document in documents.values() for each in document["inputs"]]
     worst = max(reports, key=lambda name: _harm(reports[name]))
     verdict = dict(reports[worst].verdicts["leakage"])
     verdict["evidence"] = f"{worst}: {verdict['evidence']}"
@@ -72,10 +74,10 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
         "questions": ["leakage"],
         "verdicts": {"leakage": verdict},
         "dataset": About(name=", ".join(documents)),
-        "settings_file": first.settings_file,
-        "inputs": [each for document in documents.values() for each in document.inputs],
+        "settings_file": TypeAdapter(SettingsFile | None).validate_python(first.get("settings_file")),
+        "inputs": TypeAdapter(list[Input]).validate_python(inputs),
         "leakage": result,
-        "settings": first.settings,
+        "settings": first["settings"],
     }
     tables = {"datasets": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
     title = f"Leakage in {len(documents)} datasets"
