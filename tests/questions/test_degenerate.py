@@ -51,6 +51,10 @@ def test_one_choice_where_gold_is_not() -> None:
     assert kinds(Given.of("m", ITEMS, choices=always, right=GOLD)) == {"m": "one choice"}
     assert kinds(Given.of("m", ITEMS, choices=always, right=pl.Series(["A"] * 55 + ["B"] * 5))) == {}
     assert kinds(Given.of("m", ITEMS, choices=always)) == {}
+    # Right answers that are not given, or of a few items, are none that a choice could miss.
+    for n_known in (0, 5):
+        few = pl.Series([*["B"] * n_known, *[None] * (60 - n_known)], dtype=pl.String)
+        assert kinds(Given.of("m", ITEMS, choices=always, right=few)) == {}
     assert kinds(Given.of("good", ITEMS, choices=GOLD, right=GOLD)) == {}
 
 

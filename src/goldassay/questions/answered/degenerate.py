@@ -172,9 +172,11 @@ def _alone(text: _Top | None, choice: _Top | None, right: pl.Series | None) -> D
     gold = _top(right)
     if gold is not None and gold.share >= _NEARLY:
         return None
+    # Of few right answers nothing says that one choice is wrong.
+    given = right if right is not None and right.count() >= _LEAST else None
     for kind, top, known in (
-        ("one text", text, None if right is None else _plain(right)),
-        ("one choice", choice, right),
+        ("one text", text, None if given is None else _plain(given)),
+        ("one choice", choice, given),
     ):
         if top is None or top.share < _NEARLY or (known is None and kind == "one choice"):
             continue

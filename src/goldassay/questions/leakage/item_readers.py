@@ -218,7 +218,7 @@ def _read_rows(
     if taught.size < rows.size:
         train = posed.test.take(taught) if posed.train is None else posed.train.take(taught)
     kept = asked - n_known
-    key = ("rows", rows.tobytes())
+    key = ("rows", rows.tobytes(), folds.codes.tobytes(), tuple(folds.read))
     if key not in readers.copies:
         readers.copies[key] = ItemReaders(
             Posed(train, posed.test.take(kept), ()),
