@@ -63,12 +63,8 @@ def found_by_rule(
 def mentioned_by_part(examples: pl.DataFrame, kind: ItemKind = CHOICES) -> list[tuple[int, str]]:
     """(position, why) of items of which every reader of a part names the right choice, most bits first."""
     return [
-        (
-            at,
-            f"From its {part} alone every run of the reader names the {kind.right} {kind.option}, which tells "
-            f"{bits:.1f} bits.",
-        )
-        for at, bits, part in examples_read(examples)
+        (at, f"Every run of the reader picks the {kind.right} {kind.option} from its {part} alone.")
+        for at, _, part in examples_read(examples)
     ]
 
 

@@ -287,8 +287,8 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
     return rows_to_read(
         evidence.test,
         (
-            (position, f"From its {part} alone every run of the reader names the label, which tells {bits:.1f} bits.")
-            for position, bits, part in examples_read(examples)[:MOST_ROWS]
+            (position, f"Every run of the reader names the label from its {part} alone.")
+            for position, _, part in examples_read(examples)[:MOST_ROWS]
         ),
     )
 
