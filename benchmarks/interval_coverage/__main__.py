@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth, by simulation: prints the tables of docs/intervals.md.
+"""How often 95 % intervals hold the truth, by simulation; docs/intervals.md has the ranges of its tables.
 
     python -m benchmarks.interval_coverage [CASE...] [--replications N]
 

@@ -1,6 +1,6 @@
 """How often each verdict on instability is given where the spread over runs is known, and the power of `compare`.
 
-    python -m benchmarks.verdicts.instability [--draws N]      # prints the tables of docs/intervals.md
+    python -m benchmarks.verdicts.instability [--draws N]      # prints the tables, of which docs/intervals.md has some
 
 2,000 draws of every cell take about ten minutes on one core.
 """

@@ -1,6 +1,6 @@
 """Worlds in which the power of `compare` is known: two models of equal noise, of normal scores or of answers.
 
-python -m benchmarks.verdicts.power [--draws N]      # prints the table of answers of docs/intervals.md; ten minutes
+python -m benchmarks.verdicts.power [--draws N]      # prints the table; ten minutes
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How often chance is called significant: the share of sets of labels that know nothing in which something is found.
 
-    python -m benchmarks.verdicts.significance [patterns|clusters] [--sets N]     # prints tables of docs/intervals.md
+    python -m benchmarks.verdicts.significance [patterns|clusters] [--sets N]     # prints the tables
 
 Patterns: words drawn with Zipf's frequencies, labels that have nothing to do with them; 300 texts in 10 copies each,
 all of one label; texts of twelve words in 10 copies each with another word changed in each; or 300 writers of 10 rows

@@ -1,4 +1,4 @@
-"""How often intervals hold what they promise, by the simulation whose tables are in docs/intervals.md."""
+"""How often intervals hold what they promise, by the simulation that docs/intervals.md sums up."""
 
 from __future__ import annotations
 
