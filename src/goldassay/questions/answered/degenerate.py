@@ -105,7 +105,7 @@ class Given:
             system=system,
             items=items,
             texts=None if plain is None else plain.hash().set(plain.is_null(), None),
-            has_long=plain is not None and float(plain.str.count_matches(r"\S+").median() or 0) >= _LONG,  # type: ignore[arg-type]
+            has_long=plain is not None and _half_are_long(plain.drop_nulls()),
             choices=choices,
             scores=scores,
             base=base,
@@ -168,6 +168,10 @@ def _top(values: pl.Series | None) -> _Top | None:
     return _Top(str(known["value"][0]), known["count"][0] / values.count(), values.count())
 
 
+def _half_are_long(texts: pl.Series) -> bool:
+    return 2 * (texts.str.count_matches(r"\S+") >= _LONG).sum() >= max(texts.len(), 1)
+
+
 def _alone(text: _Top | None, choice: _Top | None, right: pl.Series | None) -> Degenerate | None:
     gold = _top(right)
     if gold is not None and gold.share >= _NEARLY:
@@ -180,7 +184,7 @@ def _alone(text: _Top | None, choice: _Top | None, right: pl.Series | None) -> D
     ):
         if top is None or top.share < _NEARLY or (known is None and kind == "one choice"):
             continue
-        is_right = 0.0 if known is None else float((known == top.value).mean() or 0.0)  # type: ignore[arg-type]
+        is_right = 0.0 if known is None else int((known == top.value).sum()) / known.count()
         if top.share - is_right >= _FURTHER:
             shown = top.value if len(top.value) <= _SHOWN else f"{top.value[:_SHOWN]}..."
             return Degenerate("", "", kind, top.share, top.n, "", shown)
@@ -195,8 +199,10 @@ def _repeating(texts: pl.Series | None, prompts: pl.Series | None) -> Degenerate
     size, of = text.str.len_chars(), prompt.str.len_chars()
     within = prompt.str.contains(text, literal=True) & (2 * size >= of)
     around = text.str.contains(prompt, literal=True) & (size <= _AROUND * of)
-    share = float(frame.select((within | around).mean()).item() or 0.0)
-    if frame.height < _LEAST or share < _NEARLY:
+    if frame.height < _LEAST:
+        return None
+    share = float(frame.select((within | around).mean()).item())
+    if share < _NEARLY:
         return None
     return Degenerate("", "", "repeats the prompt", share, frame.height, "", "")
 
