@@ -14,7 +14,7 @@ Sections, each by itself, so that the others go on where one fails:
     checkpoints size of a state, and seconds to write it and to read it again
     seeds       seconds of 1 run and of several
 
-Writes gpu.json, with all figures and of each failure its traceback, and gpu.md, the tables for docs/performance.md.
+Writes gpu.json, with all figures and of each failure its traceback, and gpu.md, the tables of them.
 Ends with status 1 where a section failed or a check does not hold.
 """
 
