@@ -43,7 +43,7 @@ import torch
 from torch import nn
 
 from goldassay.core.cores import cores
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.lab.models.configuration import Configuration, Recipe, Task
 from goldassay.lab.models.network import Batch
 from goldassay.lab.models.registry import load_network

@@ -236,7 +236,9 @@ def correlations(kind: str) -> None:
 
 
 def reading() -> None:
-    from goldassay.runs import Runs, read_runs, write_runs
+    from goldassay.runs.reading import read_runs
+    from goldassay.runs.runs import Runs
+    from goldassay.runs.store import write_runs
 
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 3, N)
@@ -260,7 +262,8 @@ SEEDS, STEPS, SETS, EXAMPLES = 10, 117, 15, 10_000
 
 def make_store(folder: Path) -> None:
     """15 datasets of 10,000 examples, 10 seeds and 117 checkpoints, one file each."""
-    from goldassay.runs import Runs, write_runs
+    from goldassay.runs.runs import Runs
+    from goldassay.runs.store import write_runs
 
     start = time.perf_counter()
     for position in range(SETS):
@@ -299,7 +302,7 @@ def summarize(folder: Path) -> tuple[float, float, list[dict[str, Any]]]:
 
 def store(folder: Path) -> None:
     from goldassay.instability import decompose_variance
-    from goldassay.runs import read_runs
+    from goldassay.runs.reading import read_runs
 
     with tempfile.TemporaryDirectory() as spare:
         if not (folder / "complete").exists():

@@ -29,7 +29,7 @@ from goldassay.questions.overlap.search.scan import CorpusChoice
 from goldassay.readers.choice_rules import chance_of
 
 if TYPE_CHECKING:
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 HEAD = ("set", "items", "guessing", "longest", "choices alone", "question alone", "whole", "strongest rule",
         "artifacts", "leakage")  # fmt: skip

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 
 def told(what: str, began: tuple[float, float], **measured: Any) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TRAIN = ("snli/train_sample_18k.tsv.gz", "snli/dev.tsv.gz")

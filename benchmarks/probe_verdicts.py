@@ -15,7 +15,7 @@ import numpy as np
 from probes import FORMER_PASSES, FORMER_PENALTIES, SETS, read_set
 
 import goldassay
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.specimen import make_specimen
 from goldassay.readers import quick_probe
 

@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.reading import read_dataset
 from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
 from goldassay.readers.quick_probe import QuickProbe, _stratified_bootstrap
 

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
-from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
+from goldassay.runs.reading import read_runs
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(\[])")
 

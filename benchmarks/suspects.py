@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from scipy.special import softmax
 
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.kinds.choices import read_choices
 from goldassay.data.reading import read_table
 from goldassay.questions.suspect.measures import contradict_gold, self_confidence

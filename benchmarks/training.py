@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.reading import read_dataset
 
 if TYPE_CHECKING:
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.models.configuration import Configuration
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -25,7 +25,7 @@ from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.settings import InstabilityLimits
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.instability.verdict import judge
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

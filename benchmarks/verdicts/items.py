@@ -37,7 +37,7 @@ from goldassay.questions.overlap.search.scan import CorpusChoice
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.report.report import Report
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -20,6 +20,7 @@ import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from benchmarks.verdicts.items import N_TOLD, N_WORDS, QUESTIONS, UNSOUND, WORDS, read_set, shuffled, words_of
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data.kinds import ChoiceItems, read_preferences
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.audit import report_on
 from goldassay.questions.kind_evidence import ItemEvidence
@@ -38,6 +39,9 @@ from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.preference_rules import measure_preference_rules
 from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import judge_effects
+
+if TYPE_CHECKING:
+    from goldassay.data.kinds.choices import ChoiceItems
 
 FLAWS = ("none", "longer", "words")
 SETS = {

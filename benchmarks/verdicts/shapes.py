@@ -30,7 +30,7 @@ from goldassay.questions.leakage.item_loading import ItemReading, load_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 LETTERS = "ABCD"
 WORDS = ["red", "blue", "stone", "river", "lamp", "code", "idea", "horse", "field", "wave", "cloud", "paper"]

@@ -25,7 +25,7 @@ from goldassay.questions.inputs import load_inputs
 from goldassay.questions.public import audit
 
 if TYPE_CHECKING:
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 QUESTIONS = ("artifacts", "leakage")

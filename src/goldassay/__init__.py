@@ -17,7 +17,8 @@ from goldassay.version import __version__
 if TYPE_CHECKING:
     from goldassay import artifacts, instability, leakage, shift
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
-    from goldassay.data import Dataset, read_dataset
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.reading import read_dataset
     from goldassay.lab.training.command import train
     from goldassay.questions.answered.command import measure_answered
     from goldassay.questions.artifacts.command import measure_artifacts
@@ -31,16 +32,17 @@ if TYPE_CHECKING:
     from goldassay.questions.sensitivity.command import measure_sensitivity
     from goldassay.questions.shift.command import build_shift, detect_shift, measure_shift
     from goldassay.report.report import Report
-    from goldassay.runs import Runs, list_runs, read_runs
+    from goldassay.runs.reading import list_runs, read_runs
+    from goldassay.runs.runs import Runs
 
 _HOME = {
-    "Dataset": "goldassay.data",
+    "Dataset": "goldassay.data.dataset",
     "GoldassayError": "goldassay.core.errors",
     "InputError": "goldassay.core.errors",
     "MissingDependencyError": "goldassay.core.errors",
     "PatternTable": "goldassay.artifacts",
     "Report": "goldassay.report.report",
-    "Runs": "goldassay.runs",
+    "Runs": "goldassay.runs.runs",
     "UndefinedMeasureWarning": "goldassay.core.errors",
     "audit": "goldassay.questions.public",
     "compare_models": "goldassay.questions.comparison.command",
@@ -48,7 +50,7 @@ _HOME = {
     "check": "goldassay.questions.public",
     "detect_shift": "goldassay.questions.shift.command",
     "diff": "goldassay.questions.public",
-    "list_runs": "goldassay.runs",
+    "list_runs": "goldassay.runs.reading",
     "look": "goldassay.questions.public",
     "measure_answered": "goldassay.questions.answered.command",
     "measure_artifacts": "goldassay.questions.artifacts.command",
@@ -58,8 +60,8 @@ _HOME = {
     "measure_sensitivity": "goldassay.questions.sensitivity.command",
     "measure_shift": "goldassay.questions.shift.command",
     "rank_systems": "goldassay.questions.board.command",
-    "read_dataset": "goldassay.data",
-    "read_runs": "goldassay.runs",
+    "read_dataset": "goldassay.data.reading",
+    "read_runs": "goldassay.runs.reading",
     "suggest_rewrites": "goldassay.questions.leakage.command",
     "train": "goldassay.lab.training.command",
 }

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.cli.main import run
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

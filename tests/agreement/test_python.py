@@ -14,7 +14,7 @@ import pytest
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.settings import load_settings
-from goldassay.runs import write_runs
+from goldassay.runs.store import write_runs
 from tests.agreement.outputs import inside, write_input
 from tests.lab.training.in_place import in_place
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from goldassay.artifacts import downsample, mine_patterns, sizes_by_threshold
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from tests.artifacts.conftest import LABELS, SENTENCES
 from tests.artifacts.test_mining import mine_quietly
 from tests.stated import in_order

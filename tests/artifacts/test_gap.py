@@ -3,9 +3,10 @@ import pytest
 
 from goldassay.artifacts import difficulty_gap
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.questions.artifacts.gaps import classes_by_text
-from goldassay.runs import Runs, read_runs
+from goldassay.runs.reading import read_runs
+from goldassay.runs.runs import Runs
 from goldassay.stats.subsets import accuracy_by_subset
 from tests.stated import in_order
 

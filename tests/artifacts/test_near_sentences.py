@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import mine_patterns
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds, mine_dataset
 from goldassay.questions.artifacts.measures.clusters import near_sentences, sign_corpus

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.end_to_end.conftest import Outcome
 
 if TYPE_CHECKING:

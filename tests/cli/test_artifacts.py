@@ -13,7 +13,7 @@ import pytest
 
 from goldassay.artifacts import PatternTable, assign_difficulty, confirm_patterns, mine_patterns
 from goldassay.cli.main import run
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.runs.specimen import write_specimen

@@ -11,7 +11,9 @@ import pytest
 
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.instability import Comparison, compare, seeds_needed
-from goldassay.runs import Runs, read_runs, write_runs
+from goldassay.runs.reading import read_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process

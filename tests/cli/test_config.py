@@ -11,7 +11,8 @@ from typer.main import get_command
 
 from goldassay.cli.app import app
 from goldassay.core.settings import Settings, load_settings
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.cli.run_files import goldassay
 from tests.cli.test_leakage import leaky_rows, write_jsonl
 from tests.cli.test_single_valued import commands

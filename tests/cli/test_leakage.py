@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.cli.run_files import goldassay as here
 from tests.cli.run_files import refused
 from tests.end_to_end.conftest import LABELS, Outcome, goldassay

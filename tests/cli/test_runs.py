@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.cli.run_files import LABELS, goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import goldassay as package
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.cli.run_files import goldassay, refused
 from tests.stated import states
 

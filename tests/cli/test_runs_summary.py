@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.cli.main import run
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.cli.run_files import refused, write_checkpoints
 from tests.stated import says, states
 

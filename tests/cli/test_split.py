@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.data import read_dataset, split_disjoint
+from goldassay.data.reading import read_dataset
+from goldassay.data.splits import split_disjoint
 from goldassay.runs.specimen import write_specimen
 from tests.cli.run_files import goldassay
 from tests.end_to_end.conftest import Outcome

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.runs import list_runs
+from goldassay.runs.reading import list_runs
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import Outcome, goldassay
 from tests.lab.training.in_place import in_place

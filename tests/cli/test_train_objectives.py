@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.runs import list_runs
+from goldassay.runs.reading import list_runs
 from tests.cli.run_files import goldassay
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs

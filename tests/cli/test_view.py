@@ -15,9 +15,9 @@ import pytest
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
 from goldassay.data.mending import mend_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import copies_of, row_key
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report

@@ -12,8 +12,8 @@ import pyarrow.ipc
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
 from goldassay.data.readers.arrow import check_arrow
+from goldassay.data.reading import read_dataset
 from tests.stated import in_order
 
 TABLE = pl.DataFrame(

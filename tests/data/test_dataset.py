@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from tests.stated import says
 
 COLUMNS = {"premise": ["a", "b", "c"], "hypothesis": ["x", "y", "z"], "label": ["n", "e", "c"], "split": list("uvu")}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError, OutputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.decisions import WORDS, Decision, append_decision, decisions_beside, read_decisions
 from goldassay.data.row_keys import are_positions, content_columns, keys_of, row_key
 

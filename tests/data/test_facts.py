@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.facts import Duplicates
-from goldassay.data import Dataset, describe, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.facts import describe
+from goldassay.data.reading import read_dataset
 
 row = st.tuples(st.sampled_from("pqr"), st.sampled_from(["u", "v w", "x y z"]), st.sampled_from("ab"))
 

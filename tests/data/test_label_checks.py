@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, check_same_labels, require_classes
+from goldassay.data.dataset import Dataset
+from goldassay.data.facts import check_same_labels, require_classes
 
 
 def labelled(*labels: str) -> Dataset:

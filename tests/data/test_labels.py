@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.labels import clean_labels, nli_names, ordered
 from tests.stated import in_order
 
@@ -91,7 +91,7 @@ def test_class_names():
 
 
 def test_a_label_outside_the_given_set_is_refused_by_row(tmp_path):
-    from goldassay.data import read_dataset
+    from goldassay.data.reading import read_dataset
 
     path = tmp_path / "a.tsv"
     path.write_text("premise\thypothesis\tlabel\na\tb\tentailment\nc\td\tmaybe so\n")

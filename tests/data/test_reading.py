@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from tests.stated import states
 
 PAIR = "premise\thypothesis\tlabel\n"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from typing import TYPE_CHECKING
 
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, read_dataset
 from goldassay.data.delimited import parse_delimited
+from goldassay.data.reading import read_dataset
+
+if TYPE_CHECKING:
+    from goldassay.data.dataset import Dataset
 
 # Rows as the README gives them; labels under their usual names, after rows without label or text are dropped.
 FILES = [

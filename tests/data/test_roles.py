@@ -5,8 +5,8 @@ import pytest
 
 from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, parse_columns
-from goldassay.data.roles import assign_roles, naming, without_classes
+from goldassay.data.dataset import Dataset
+from goldassay.data.roles import assign_roles, naming, parse_columns, without_classes
 from tests.stated import in_order
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.row_values import normalized_text, normalized_texts, text_codes
 
 ODD = [

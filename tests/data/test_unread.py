@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.reading import read_dataset
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:

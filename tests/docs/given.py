@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision, decisions_beside
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import content_columns, keys_of
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.specimen import write_specimen
+from goldassay.runs.store import write_runs
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:

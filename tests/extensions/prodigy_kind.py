@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from goldassay.data.kinds import Match, Strength
+from goldassay.data.kinds.kind import Match, Strength
 from goldassay.data.table import Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from tests.stated import in_order
 
 if TYPE_CHECKING:

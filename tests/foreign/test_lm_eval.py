@@ -9,7 +9,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

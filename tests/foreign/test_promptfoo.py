@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

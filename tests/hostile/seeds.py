@@ -20,10 +20,10 @@ import zstandard
 from goldassay.cli.main import run
 from goldassay.core.files import sha256_of
 from goldassay.core.report_seal import REPORT, seal
-from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import content_columns, keys_of
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs
 
 from . import row_pages

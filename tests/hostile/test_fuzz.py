@@ -17,7 +17,7 @@ import zstandard
 
 from goldassay.core.bounds import shown
 from goldassay.core.read_errors import reading
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.store import METADATA_KEY, write_runs
 from tests.stated import says
 

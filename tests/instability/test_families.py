@@ -10,8 +10,9 @@ from goldassay.core.settings import InstabilityLimits
 from goldassay.instability import run_families
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.instability.verdict import judge_instability, spread_of
-from goldassay.runs import Runs, read_runs, write_runs
-from goldassay.runs.runs import stated_seed
+from goldassay.runs.reading import read_runs
+from goldassay.runs.runs import Runs, stated_seed
+from goldassay.runs.store import write_runs
 from goldassay.stats.intervals import sd_interval
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare, norm
 
-from goldassay.data.kinds import ChoiceItems, read_choices
+from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.readers.choice_rules import chance_of, measure_positions, measure_rules, pick_all
 from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects

@@ -15,7 +15,7 @@ from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject
 from tests.leakage.test_choice_rules import random_items
 
 if TYPE_CHECKING:
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 
 def in_subjects(n: int, n_subjects: int, seed: int) -> ChoiceItems:

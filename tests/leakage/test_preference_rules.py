@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from goldassay.data.kinds import ChoiceItems, read_preferences
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.readers.preference_rules import (
@@ -25,6 +26,9 @@ from goldassay.readers.preference_rules import (
     measure_preference_rules,
     of_like_length,
 )
+
+if TYPE_CHECKING:
+    from goldassay.data.kinds.choices import ChoiceItems
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.data.kinds import read_choices
+from goldassay.data.kinds.choices import read_choices
 from goldassay.data.table import Table
 from goldassay.readers.choice_subjects import untrained_picks
 
 if TYPE_CHECKING:
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 TEXTS = st.text("ab 1,5é", min_size=1, max_size=9).filter(lambda text: bool(text.strip()))
 ROWS = st.lists(

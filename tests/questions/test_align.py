@@ -11,8 +11,8 @@ import pytest
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import content_columns, keys_of
 from tests.stated import states
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import goldassay
 from goldassay.questions.answered.measures import expected_score, harder, pairs_by_rule
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES
 from tests.runs.test_statuses import log, samples
 from tests.stated import stated_by, states

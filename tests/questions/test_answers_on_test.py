@@ -13,7 +13,8 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.examples import _run_names, answers_of_runs
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

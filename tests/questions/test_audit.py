@@ -17,7 +17,8 @@ import goldassay
 from goldassay.core.settings import parse_settings
 from goldassay.data.specimen import make_specimen
 from goldassay.questions.artifacts.inputs import choose_tokenizer, least_count
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import in_order, stated_by, states
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from goldassay.stats.bootstrap import score_interval
 from tests.board.test_ranking import answers
 from tests.stated import Fact, in_order, states

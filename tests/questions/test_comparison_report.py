@@ -14,7 +14,7 @@ from goldassay.cli.lines import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
@@ -24,7 +24,8 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, read_rivals
 from goldassay.report.charts import draw_pictures
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import in_order, says, states
 
 if TYPE_CHECKING:

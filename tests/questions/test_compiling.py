@@ -30,7 +30,7 @@ class Listener(events.Listener):
 events.register("numba:compile", Listener())
 from goldassay.artifacts import mine_patterns
 from goldassay.questions.artifacts.measures.presence import CoverageCount
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with

@@ -8,7 +8,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.data_notes import NO_TEST_PART, data_notes
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.inputs import Inputs, load_inputs

@@ -16,7 +16,7 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, parse_settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.question import CHECK as INSTABILITY
 from goldassay.questions.instability.result import InstabilityResult
@@ -25,7 +25,8 @@ from goldassay.questions.shift.question import CHECK as SHIFT
 from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.result import GapRow, GeneralizationResult
 from goldassay.readers.probes import train_probes
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import Fact, in_order, stated_by, states
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.core.verdicts import not_measurable
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions import evidence as module
 from goldassay.questions import inputs
 from goldassay.questions.artifacts.inputs import Bounds
@@ -25,7 +25,8 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.question import study_leakage
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,8 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.core.settings import parse_settings
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_values import text_codes
 from goldassay.questions.artifacts import subsets
 from goldassay.questions.artifacts.inputs import Bounds

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.verdicts import Verdict
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.rows import MOST_ROWS, first_rows, rows_to_read, table_of_rows
 
 if TYPE_CHECKING:

@@ -43,7 +43,9 @@ from goldassay.questions.run_sets import distinguishable
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.svg import png_address
-from goldassay.runs import Runs, read_runs, write_runs
+from goldassay.runs.reading import read_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.cli.run_files import write_checkpoints
 from tests.markdown_tables import table_of, tables_of
 from tests.stated import in_order, says, stated_by, states

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import goldassay
 from goldassay.core.settings import Settings
-from goldassay.data.kinds import ChoiceItems, read_choices
+from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.item_patterns import _of_items, _pick, as_texts
 from tests.stated import stated_by

@@ -12,13 +12,14 @@ import pytest
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision, append_decision
+from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.questions.matching import sort_by_dataset
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, unloaded_sets
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import in_order, states
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.rows import beside_data, first_to_read
 from tests.agreement.outputs import inside, write_input
 from tests.stated import in_order

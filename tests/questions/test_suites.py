@@ -12,7 +12,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.instability import compare, compare_totals, equivalent_within
 from tests.cli.run_files import goldassay as shell
 from tests.cli.run_files import refused

@@ -16,7 +16,7 @@ from goldassay.core.figures import figures_of
 from goldassay.core.progress import Steps
 from goldassay.core.sections import Around
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_sources import run_paths
 from goldassay.questions.suspect.page import PAGE, sentences
@@ -30,7 +30,7 @@ from goldassay.questions.suspect.question import (
     first_suspects,
 )
 from goldassay.questions.suspect.result import RankedLabels, SuspectResult
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.view.opening import open_workbench
 from goldassay.view.page import render_list
 from tests.stated import in_order, says, states

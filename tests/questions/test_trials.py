@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.questions.answered.measures import intraclass, pass_at
-from goldassay.runs import list_runs, read_runs, write_runs
+from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

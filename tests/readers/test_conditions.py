@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.readers.conditions import conditions_of, roles_of, shown_texts, transformations_of
 
 

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.reading import read_dataset
 from goldassay.readers.probes import describe_probe, train_probes
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -19,7 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import declared
 from goldassay.gate.reading import read_report
 from goldassay.questions.report_schema import json_schema
-from goldassay.runs import write_runs
+from goldassay.runs.store import write_runs
 from tests.cli.shift.toys import answers
 from tests.questions.test_comparison_report import models
 from tests.stated import Fact, states

@@ -9,8 +9,8 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.questions.comparison.command import compare_models
 from goldassay.questions.instability.command import measure_instability
-from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
+from goldassay.runs.reading import read_runs
 from tests.stated import in_order
 
 if TYPE_CHECKING:

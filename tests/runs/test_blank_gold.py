@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.stated import in_order
 
 if TYPE_CHECKING:

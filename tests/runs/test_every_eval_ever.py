@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError, OutputError
-from goldassay.runs import Runs, list_runs, read_runs
 from goldassay.runs.every_eval_ever import as_text, from_text, read_aggregates, write_every_eval_ever
+from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.runs import Runs
 from tests.runs.every_eval_ever_schema import AGGREGATE, INSTANCE
 from tests.stated import in_order
 

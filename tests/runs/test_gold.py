@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import goldassay
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.markdown_tables import table_of
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import pytest
 import zstandard
 
 from goldassay.core.errors import InputError
-from goldassay.runs import Runs, list_runs
 from goldassay.runs.adapters import long_table, numpy_arrays, squad
 from goldassay.runs.key_columns import key_columns
+from goldassay.runs.reading import list_runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.store import METADATA_KEY, write_runs
 from tests.stated import in_order
 

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs
-from goldassay.runs.reading import find_slices
+from goldassay.runs.reading import find_slices, list_runs
 from goldassay.runs.run_parts import Request, Slice
 from goldassay.runs.runs import condition_of, condition_within, renamed
 from tests.stated import Fact, in_order

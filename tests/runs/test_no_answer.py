@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs import read_runs, write_runs
 from goldassay.runs.no_answer import best_threshold
+from goldassay.runs.reading import read_runs
+from goldassay.runs.store import write_runs
 from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:

@@ -14,9 +14,11 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data.table import Provenance
-from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.finding import find_slices
+from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.run_parts import Request
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import in_order
 
 

@@ -9,7 +9,9 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs import Runs, list_runs, write_runs
+from goldassay.runs.reading import list_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import in_order
 
 if TYPE_CHECKING:

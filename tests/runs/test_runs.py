@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 
 NLI = ["entailment", "neutral", "contradiction"]
 

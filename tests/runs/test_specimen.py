@@ -8,7 +8,7 @@ import pytest
 
 from goldassay.core.errors import InputError, OutputError
 from goldassay.data.specimen import make_specimen
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.specimen import write_specimen
 
 if TYPE_CHECKING:

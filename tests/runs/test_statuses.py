@@ -18,11 +18,13 @@ from goldassay.questions.comparison.comparing import align_sides, compare_sides
 from goldassay.questions.comparison.sentences import conclude, differ, judge_comparison
 from goldassay.questions.comparison.suite_sentences import conclude_suite, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
-from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.runs.loading import resolved
 from goldassay.runs.missing import describe_unscored, scored_only
+from goldassay.runs.reading import read_runs
 from goldassay.runs.run_parts import Columns
+from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES, codes_of, spelled
+from goldassay.runs.store import write_runs
 from tests.stated import in_order, states
 
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError, OutputError
-from goldassay.runs import Runs, list_runs, read_runs, write_runs
+from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

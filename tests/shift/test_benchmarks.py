@@ -9,7 +9,7 @@ import pytest
 
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.questions.shift.benchmarks import Rows, load_recipe, parse_recipe, recipe_names
 from goldassay.questions.shift.building import build_benchmark, build_by_column, split_rows
 from tests.cli.run_files import refused

@@ -49,7 +49,7 @@ from goldassay.questions.artifacts.command import ReadingOptions, of_reading
 
 if TYPE_CHECKING:
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset as Data
+    from goldassay.data.dataset import Dataset as Data
     from goldassay.questions.artifacts.question import MinedArtifacts
     from goldassay.questions.artifacts.streamed import StreamedArtifacts
     from goldassay.report.report import Report

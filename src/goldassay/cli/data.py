@@ -133,7 +133,7 @@ def split(
     from goldassay.core.numbers import count
     from goldassay.core.progress import Steps
     from goldassay.core.settings import chosen
-    from goldassay.data import read_dataset
+    from goldassay.data.reading import read_dataset
     from goldassay.data.splits import columns_to_split_by
     from goldassay.data.splits import split as run
     from goldassay.questions.artifacts.reports import as_json

@@ -137,7 +137,7 @@ def import_(
     score, logits and groups, as far as they are known. Existing files of the same runs are replaced.
     """
     from goldassay.questions.run_sets import read_run_sets
-    from goldassay.runs import write_runs
+    from goldassay.runs.store import write_runs
 
     choice = RunChoice.of(**reading)
     n_sets = 0

@@ -26,8 +26,11 @@ from goldassay.data.decisions import (
     read_decisions,
 )
 from goldassay.data.fields import name_fields
-from goldassay.data.kinds import DATA_KINDS, JudgedPairs, LabelledTexts, read_items, recognize
+from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.cells import cells_of
+from goldassay.data.kinds.judgments import JudgedPairs
+from goldassay.data.kinds.labelled_texts import LabelledTexts
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.placing import none_fits, place_decisions
 from goldassay.data.reading import name_of, read_table
 from goldassay.data.roles import parse_columns

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 # Checkpoints that a curve has, spread evenly from the first to the last, and runs that are read at each of them: what
 # bounds the time and the memory of an audit whose runs were saved often.

@@ -13,7 +13,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
-from goldassay.data.kinds import CHOICES as CHOICE_WORDS
+from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
 from goldassay.data.roles import searching
 from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead

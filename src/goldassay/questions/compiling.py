@@ -59,7 +59,7 @@ def compile_late_loops() -> None:
     """Train probes on a few made rows, count what patterns cover, read form and words of texts, search for rows."""
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.data.text_form import form_words
     from goldassay.data.tokenization import tokenize
     from goldassay.data.word_shapes import spelled_with

@@ -12,7 +12,7 @@ from goldassay.stats.verdicts import Doubt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 
 # A label with fewer rows is named: no rate on it is known to better than 30 points.
@@ -24,7 +24,7 @@ NO_TEST_PART = "The data have no test part"
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.stats.clusters import Clusters
 
 

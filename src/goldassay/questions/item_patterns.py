@@ -20,8 +20,8 @@ from goldassay.core.cores import cores
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Verdict
-from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
-    from goldassay.data.kinds import ChoiceItems, ItemKind
+    from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.search import Described
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.stats.effects import Effects

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.finding import RowToRead
-from goldassay.data.kinds import CHOICES
+from goldassay.data.kinds.item_kinds import CHOICES
 from goldassay.questions.leakage.question import examples_read
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from goldassay.data.kinds import ChoiceItems, ItemKind
+    from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.stats.effects import ReaderPredictions
 
 # Of a long passage its beginning tells which it is.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.runs import Runs
 
 # Runs that lack no more than this share of their examples are taken for those of the dataset before it was mended.
 _FEW = 0.1

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
     from goldassay.runs.assembly import Align
+    from goldassay.runs.runs import Runs
 
 FOLDER = "runs"
 # More sets of which the same is to be said are counted.

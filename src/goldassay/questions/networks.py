@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.progress import Progress
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 _GROUP = "goldassay.trainers"
 

@@ -12,17 +12,17 @@ from goldassay.questions.leakage.partial_input import PartialInputRuns, gold_pro
 from goldassay.questions.leakage.probes import n_trainings, probe_evidence
 from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import EMPTY, conditions_of
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings, TrainingSettings
-    from goldassay.data import Dataset
     from goldassay.data.data_split import DataSplit
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.networks import Plan
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 
 def train_readers(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goldassay.core.finding import Finding
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 
 KEYS = ("dataset", "example_id")

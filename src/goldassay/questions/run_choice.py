@@ -32,7 +32,7 @@ from goldassay.core.options import Dataset as DatasetName
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 
 class RunLabels(TypedDict, total=False):
@@ -114,7 +114,7 @@ class RunChoice:
         Raises:
             InputError: The columns are not role=NAME, or right labels in memory cannot be used.
         """
-        from goldassay.data import parse_columns
+        from goldassay.data.roles import parse_columns
 
         chosen: dict[str, Any] = dict(reading)
         columns = chosen.pop("columns", None)

@@ -18,22 +18,22 @@ from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.intervals import resample_scores
 from goldassay.questions.instability.spread import N_DRAWS, measure_spread
 from goldassay.questions.run_choice import RunChoice
-from goldassay.runs import write_runs
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
 from goldassay.runs.missing import scored_only
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
     from goldassay.runs.assembly import Align
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.runs import Runs
 
 __all__ = ["ScoredRuns", "ScoredSet", "UnreadSet", "score_runs"]
 

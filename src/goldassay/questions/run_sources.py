@@ -65,7 +65,8 @@ def _named(name: str, path: str) -> str:
 
 
 def _path(source: Any, folder: Path, place: int) -> str:
-    from goldassay.runs import Runs, write_runs
+    from goldassay.runs.runs import Runs
+    from goldassay.runs.store import write_runs
 
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)

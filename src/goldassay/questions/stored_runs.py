@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.runs import Runs
 
 # What the one checkpoint of runs that name none is called.
 UNNAMED = "final"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 # Of a larger p by the normal approximation nothing is drawn: there is one for each subject and rule.
 _DRAWN_BELOW = 0.05
@@ -111,7 +111,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
     _Units = tuple[NDArray[np.uint64], NDArray[np.int64]]
 

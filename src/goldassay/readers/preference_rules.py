@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.data.kinds import PREFERENCES
+from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.readers.choice_rules import (
     ABSOLUTE,
     HEDGE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
 
 # Of lengths: pairs whose logarithms differ by less are of like length.
 LIKE_LENGTH = 0.1

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.readers.quick_probe import QuickProbe
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 MAX_ROWS = 1_000_000
 # Rows times labels: what is kept for each row and label bounds memory where there are hundreds of labels.
@@ -227,7 +227,7 @@ def _to_runs(
     seed: int,
     logits: NDArray[np.float32],
 ) -> Runs:
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
     # Logits of three labels are none of two.
     merged = target.label_names != plan.train.label_names

@@ -12,7 +12,7 @@ from goldassay.core.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 
 def has_numbers(dataset: Dataset) -> bool:

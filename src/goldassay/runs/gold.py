@@ -17,7 +17,7 @@ from goldassay.runs.labels import order_labels
 from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
         InputError: The dataset has no labels, or cannot be read.
     """
     if isinstance(gold, (str, os.PathLike)):
-        from goldassay.data import read_dataset
+        from goldassay.data.reading import read_dataset
 
         path = Path(gold)
         try:
@@ -82,7 +82,7 @@ def read_texts(gold: Dataset | str | os.PathLike[str]) -> dict[str, str] | None:
     Raises:
         InputError: The file is neither a dataset nor a table of labels.
     """
-    from goldassay.data import read_dataset
+    from goldassay.data.reading import read_dataset
 
     if isinstance(gold, (str, os.PathLike)):
         try:

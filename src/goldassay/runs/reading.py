@@ -26,7 +26,7 @@ from goldassay.runs.statuses import Missing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.runs.runs import Runs
 
 __all__ = ["NoRunsError", "RunsPath", "find_slices", "list_runs", "list_slices", "read_runs", "runs_of"]

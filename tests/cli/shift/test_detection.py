@@ -12,8 +12,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from goldassay.cli.main import run
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.sidecar import Embeddings, Origin, read_embeddings, write_embeddings
+from goldassay.runs.store import write_runs
 from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
 from tests.cli.run_files import goldassay, refused
 from tests.cli.shift.toys import answers, as_probabilities, texts

@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import DATA_KINDS, ChoiceItems, read_choices, recognize
+from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.cells import cells_of
+from goldassay.data.kinds.choices import ChoiceItems, read_choices
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
 from goldassay.readers.choice_rules import pick_all

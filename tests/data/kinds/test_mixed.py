@@ -11,7 +11,8 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import DATA_KINDS, recognize
+from goldassay.data.kinds import DATA_KINDS
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.table import Table
 from tests.stated import in_order, states
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.data.kinds import read_choices, read_preferences
+from goldassay.data.kinds.choices import read_choices
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
 from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.item_loading import Posed

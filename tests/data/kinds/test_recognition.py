@@ -11,7 +11,10 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import ROLES, names_of, normalized
-from goldassay.data.kinds import DATA_KINDS, Choices, Kind, Match, Strength, recognize
+from goldassay.data.kinds import DATA_KINDS
+from goldassay.data.kinds.choices import Choices
+from goldassay.data.kinds.kind import Kind, Match, Strength
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.table import Table
 from goldassay.runs.kinds import ALL_KINDS
 from tests.stated import in_order

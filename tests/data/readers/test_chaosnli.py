@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data import formats, read_dataset
+from goldassay.data.reading import formats, read_dataset
 
 ROWS = [
     {"premise": 'A "man" sleeps.', "hypothesis": "He is\u2028awake, no?", "label": "contradiction"},
@@ -367,7 +367,7 @@ def test_readers_are_found_by_being_there():
 
 def test_import_is_light():
     code = (
-        "import sys, goldassay.data; "
+        "import sys, goldassay.data.reading; "
         "print([m for m in ('scipy', 'sklearn', 'pandas', 'pyarrow', 'numba', 'nltk') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ))

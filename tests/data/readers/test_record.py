@@ -7,7 +7,7 @@ import json
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.runs.answers import score_answer
 from tests.lab.models.made_reading import PEOPLE, made_record, write_record
 from tests.stated import in_order

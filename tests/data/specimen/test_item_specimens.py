@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import ChoiceItems, read_choices, read_preferences
+from goldassay.data.kinds.choices import ChoiceItems, read_choices
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.specimen import choice_specimen, preference_specimen
 from goldassay.data.specimen.item_kinds import ITEM_KINDS, make_item_specimen, write_item_specimen
 from goldassay.data.specimen.item_specimen import OPENINGS, ItemSpecimen, draw_tails, lengthen, worded

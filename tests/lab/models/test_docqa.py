@@ -16,7 +16,7 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.lab.models.docqa import Network, paragraph_spans
 from goldassay.lab.models.layers import BidirectionalGru, SelfAttention, shares
 from goldassay.lab.models.ragged import Ragged
@@ -30,7 +30,7 @@ from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.span_target import SpanTarget
 from goldassay.lab.training.state import restore_weights, weights_of
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.lab.models.made_reading import PEOPLE, write_record
 from tests.lab.models.test_question_answering import made_questions
 from tests.stated import in_order

@@ -15,7 +15,7 @@ import polars as pl
 import torch
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.lab.models.configuration import Recipe, Task
 from goldassay.lab.models.question_answering import Network
 from goldassay.lab.models.registry import find_network, load_network

@@ -25,7 +25,7 @@ from goldassay.lab.papers.crossing import (
 )
 from goldassay.lab.papers.crossing.examples import CLASSES, MNLI, SNLI, Examples, class_released
 from goldassay.lab.papers.running import open_study, run_study
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.lab.papers.written import check_written
 from tests.lab.training.in_place import done_in_place
 from tests.stated import states

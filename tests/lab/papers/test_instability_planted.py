@@ -18,7 +18,7 @@ from tests.lab.training.in_place import done_in_place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 PLANTED = {"Unstable", "Together", "Apart", "Selection"}
 

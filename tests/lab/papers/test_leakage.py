@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from scipy.stats import t
 
 from goldassay.core.progress import Steps
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.lab.papers import leakage
 from goldassay.lab.papers.leakage import SCALES, conclude, prepare
 from goldassay.lab.papers.leakage.evidence import clusters_of, compare_tables, is_printed_part

@@ -22,7 +22,7 @@ from tests.lab.training.in_place import done_in_place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 # That clusters which lean to a label hold examples of every confidence cannot rest on what is planted: where nothing
 # is, no cluster leans, and confidence has nothing to go with. It is measured, and may hold in both.

@@ -22,7 +22,7 @@ from tests.stated import in_order
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.recipe import Recipe, Workplace
 
 FEW = Training(

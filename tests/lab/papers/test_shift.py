@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.lab.papers import shift
 from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training, Workplace
 from goldassay.lab.papers.running import open_study, run_study

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.outcome import StudyReport
 
 NAMES = {"Smaller gaps", "Declines", "Size", "Distilled", "Detects", "Blind", "Fewer alarms"}

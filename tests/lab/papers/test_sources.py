@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.published_files import find_published, is_published_as
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.papers.recipe import SCALES, Scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 
 LABELS = ("entailment", "neutral", "contradiction")
 _CUES = {"entailment": "some", "neutral": "maybe", "contradiction": "never"}

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.readers.conditions import coarsening, labels_named_in
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 pytest.importorskip("torch")
 

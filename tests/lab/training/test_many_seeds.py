@@ -16,7 +16,7 @@ from goldassay.lab.training.many_seeds import plan_jobs, run_plan, train
 from goldassay.lab.training.placement import find_places
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.workers import run_jobs
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.lab.training.in_place import done_in_place
 from tests.lab.training.made_data import made_pairs, made_singles
 from tests.stated import in_order

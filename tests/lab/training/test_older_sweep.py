@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.sweep import read_plan, sweep_jobs
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 FIXTURE = Path(__file__).parent / "fixtures" / "half_finished_sweep.tar.gz"
 

@@ -23,7 +23,7 @@ from goldassay.lab.training.loop import Loop
 from goldassay.lab.training.running import Running, _weights, run_job
 from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.state import read_state, read_tensors
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.sidecar import read_embeddings, read_relevances
 from tests.lab.training.made_data import made_pairs, made_singles
 

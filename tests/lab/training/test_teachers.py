@@ -17,12 +17,13 @@ from goldassay.lab.training.snapshots import TeacherSnapshot, snapshot_teacher, 
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test, softmax
 from goldassay.lab.training.teachers import CrossedProbes, Fit, bias_source, teacher_source, with_sources
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.lab.training.made_data import LABELS, made_pairs
 from tests.stated import in_order
 
 if TYPE_CHECKING:
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
 
 TEST = part_of_test("test")
 

@@ -21,7 +21,7 @@ from goldassay.lab.training.many_seeds import with_teacher
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.snapshots import take_snapshot
 from goldassay.lab.training.state import read_state, read_tensors
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from tests.cli.run_files import refused
 from tests.lab.training.made_data import made_pairs
 from tests.lab.training.test_objectives_in_jobs import Guesses

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.stats.folds import deal_evenly

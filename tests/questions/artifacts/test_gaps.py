@@ -12,7 +12,7 @@ import pytest
 from goldassay.artifacts import difficulty_gap
 from goldassay.core.errors import InputError
 from goldassay.questions.artifacts.gaps import measure_gaps
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from tests.stated import in_order, says
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
 from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.readings import FORM_BY_LIFT, PatternReadings, WrittenTexts
 from goldassay.questions.artifacts.search import read_role
 from goldassay.questions.artifacts.verdict import measure_patterns

@@ -12,7 +12,7 @@ from goldassay.artifacts import PatternTable
 from goldassay.cli.artifacts import _describe_mined
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds, cut, mine_dataset
 from goldassay.questions.artifacts.question import mine, report_of_mining
 from goldassay.questions.artifacts.reports import report_of_subsets

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import (
     Bounds,
     EachText,

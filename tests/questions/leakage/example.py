@@ -13,12 +13,12 @@ from goldassay.core.document import About
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns, gold_probabilities
 from goldassay.questions.leakage.result import MeasuredLeakage, Split
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.runs.sidecar import Origin, Relevances, RoleRelevance
 
 if TYPE_CHECKING:

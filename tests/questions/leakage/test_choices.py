@@ -21,7 +21,7 @@ from goldassay.questions.leakage.probes import by_item, choice_hits, masked
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.leakage.verdict import judge_choices, limits_of
 from goldassay.readers.rule_effects import KeyPositions
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.stats.effects import ReaderPredictions, measure_effects
 from tests.stated import in_order, says, stated_by, states
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.progress import silent
-from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
+from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.partial_input import (
     _read_copies,
     form_readings,

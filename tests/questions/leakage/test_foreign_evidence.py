@@ -11,7 +11,8 @@ from goldassay import Dataset
 from goldassay.core.errors import InputError
 from goldassay.questions.leakage.given import GivenEvidence, _check_roles, from_runs
 from goldassay.questions.run_choice import RunChoice
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:

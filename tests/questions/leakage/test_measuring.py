@@ -17,7 +17,7 @@ from goldassay.questions.leakage.measuring import OTHER_TOKENS, Measured, measur
 from goldassay.questions.leakage.page import sentences
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.result import Split
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from tests.questions.leakage.example import N, example_evidence, example_leakage_report, example_result
 from tests.stated import Fact, stated_by, states
 from tests.typed import compose

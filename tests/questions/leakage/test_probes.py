@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.item_loading import ItemReading, load_items
 from goldassay.questions.leakage.partial_input import LeakageChoice

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.data.kinds import read_choices
+from goldassay.data.kinds.choices import read_choices
 from goldassay.data.table import Table
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.leakage.item_loading import Posed
@@ -19,7 +19,7 @@ from goldassay.stats.detection import TEN_WORDS, Cell, plant_rows
 from goldassay.stats.effects import measure_effects
 
 if TYPE_CHECKING:
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.stats.detection import Shape
     from goldassay.stats.effects import ReaderPredictions
 

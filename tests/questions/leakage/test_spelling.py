@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goldassay.data import Dataset
 from goldassay.data.data_split import DataSplit
+from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.leakage.partial_input import word_readings
 from goldassay.questions.public import audit

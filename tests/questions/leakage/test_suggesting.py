@@ -8,7 +8,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.suggestions import _Work, suggest_rows
 from tests.cli.test_leakage import leaky_rows
 

@@ -11,7 +11,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import ChoiceItems, read_choices
+from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.leakage.item_suggestions import suggest_items
 from goldassay.readers.choice_rules import chance_of, measure_rules

@@ -11,7 +11,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import ChoiceItems, read_preferences
+from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.specimen.item_kinds import make_item_specimen
 from goldassay.data.table import Table
 from goldassay.questions.leakage.item_suggestions import changed_copy, suggest_items
@@ -21,6 +21,8 @@ from tests.stated import in_order
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from goldassay.data.kinds.choices import ChoiceItems
 
 
 def items_of(frame: pl.DataFrame) -> ChoiceItems:

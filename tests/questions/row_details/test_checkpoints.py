@@ -15,7 +15,8 @@ from goldassay.questions.answers_on_test import MOST_CHECKPOINTS, MOST_RUNS, cur
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.examples import answers_of_runs
 from goldassay.questions.run_choice import RunChoice
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,7 +26,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.command import measure_instability
 from goldassay.report import paper
 from goldassay.report.paper import escape, paper_files, write_table
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from tests.cli.run_files import write_checkpoints
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def test_tables_hold_the_documents_numbers() -> None:
 
 
 def test_graded_scores_have_a_table_of_their_own(tmp_path: Path) -> None:
-    from goldassay.runs import write_runs
+    from goldassay.runs.store import write_runs
 
     rng = np.random.default_rng(4)
     for name in ("squad", "addsent"):

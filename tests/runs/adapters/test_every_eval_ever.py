@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs, read_runs
 from goldassay.runs.every_eval_ever import read_aggregates
+from goldassay.runs.reading import list_runs, read_runs
 
 MADE = Path(__file__).parents[1] / "fixtures" / "every_eval_ever"
 SOURCE = Path(__file__).parents[1] / "fixtures" / "lm_eval" / "made-up__tiny"

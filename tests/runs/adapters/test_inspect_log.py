@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs, read_runs
 from goldassay.runs.adapters import inspect_log
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
-from goldassay.runs.reading import find_slices
+from goldassay.runs.reading import find_slices, list_runs, read_runs
 from goldassay.runs.run_parts import Request
 from tests.stated import Fact, in_order
 

@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.questions.instability.spread import above_constant
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from tests.stated import in_order
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "lm_eval"

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
-from goldassay.runs import read_runs
+from goldassay.data.dataset import Dataset
+from goldassay.runs.reading import read_runs
 
 
 def test_arrays_of_runs(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
-from goldassay.runs import list_runs, read_runs
+from goldassay.data.dataset import Dataset
+from goldassay.runs.reading import list_runs, read_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

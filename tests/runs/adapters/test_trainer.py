@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.trainer_folders import run_folder
 from tests.stated import in_order
 

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.extensions import extensions
-from goldassay.data.kinds.choice_shapes import ROLES, find_shape
 from goldassay.data.kinds.choices import ChoiceItems, Choices, read_choices
 from goldassay.data.kinds.extractive_answers import ExtractiveAnswers
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
-from goldassay.data.kinds.judgments import JudgedPairs, Judgments, read_judgments
+from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.kind import AddedKind, Kind, Match, Strength
 from goldassay.data.kinds.labelled_texts import LabelledTexts
-from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences
 from goldassay.data.kinds.preferences import Preferences, read_preferences
-from goldassay.data.kinds.recognition import Recognition, recognize
+from goldassay.data.kinds.recognition import recognize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,36 +25,6 @@ if TYPE_CHECKING:
 DATA_KINDS: tuple[Kind, ...] = (LabelledTexts(), Choices(), Preferences(), JudgedPairs(), ExtractiveAnswers())
 # Those of what was answered are kinds of `goldassay.runs`.
 _NAMES = (*(kind.name for kind in DATA_KINDS), "runs", "board", "grades")
-
-__all__ = [
-    "CHOICES",
-    "DATA_KINDS",
-    "PREFERENCES",
-    "PREFERENCE_ROLES",
-    "ROLES",
-    "AddedKind",
-    "ChoiceItems",
-    "Choices",
-    "ExtractiveAnswers",
-    "ItemKind",
-    "JudgedPairs",
-    "Judgments",
-    "Kind",
-    "LabelledTexts",
-    "Match",
-    "Preferences",
-    "Recognition",
-    "Strength",
-    "added_kinds",
-    "find_preferences",
-    "find_shape",
-    "known_rows",
-    "read_choices",
-    "read_items",
-    "read_judgments",
-    "read_preferences",
-    "recognize",
-]
 
 
 @cache

@@ -18,16 +18,17 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data import Provenance, read_dataset
 from goldassay.data.languages import ENGLISH, strange_language
 from goldassay.data.published_files import find_published
+from goldassay.data.reading import read_dataset
+from goldassay.data.table import Provenance
 from goldassay.runs.specimen import write_specimen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.recipe import Comparison, NotRun, Scale
 
 # A made-up set needs no file: `specimen/train` is the training part of a specimen that is written on the spot.

@@ -22,7 +22,7 @@ from goldassay.lab.training.objectives import OBJECTIVES, load_objective
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
 from goldassay.readers.conditions import labels_named_in, roles_of
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.models.configuration import Configuration
     from goldassay.lab.models.network import Encoded, Network
     from goldassay.lab.training.job import Job

@@ -21,7 +21,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.reading import load_data
 from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile

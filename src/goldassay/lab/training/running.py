@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.models.configuration import Configuration
     from goldassay.lab.models.network import Encoded, Network
     from goldassay.lab.training.job import Job

@@ -21,7 +21,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.lab.training.teacher_logits import TeacherLogits, TeacherLogitsOn, TeacherSource
 from goldassay.runs.store import DATA
 

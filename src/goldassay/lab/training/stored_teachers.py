@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.outcome import Failure
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data import check_same_labels, require_classes
+from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.roles import naming
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.readers.conditions import coarsening, labels_named_in
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.models.network import Encoded, Network
 
 

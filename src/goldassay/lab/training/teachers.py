@@ -22,7 +22,7 @@ from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.lab.training.stored_teachers import MinedPatterns, StoredRuns
 from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, softmax, teacher_logits_of
 from goldassay.readers.probes import train_probes
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.training.teacher_logits import TeacherSource
 
     Judged = list[NDArray[np.floating[Any]]]

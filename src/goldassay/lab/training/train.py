@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from goldassay.core.progress import Progress
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.many_seeds import TrainingReport
     from goldassay.lab.training.outcome import Done, Failure, Watcher

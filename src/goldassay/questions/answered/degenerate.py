@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Outputs
+    from goldassay.runs.runs import Runs
 
 _LEAST, _NEARLY, _FURTHER = 20, 0.95, 0.1
 _LEAST_WRONG, _APART = 10, 0.05

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Outputs
+    from goldassay.runs.runs import Runs
 
 # A rule that finds an answer in a smaller share of the texts says nothing of them.
 SOME = 0.1

@@ -15,8 +15,9 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.fields import with_keys
+from goldassay.data.reading import read_dataset
 from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.run_inputs import read_texts

@@ -14,8 +14,7 @@ import numpy as np
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
-from goldassay.data import Dataset, check_same_labels, require_classes
-from goldassay.data.facts import length_unit_of
+from goldassay.data.facts import check_same_labels, length_unit_of, require_classes
 from goldassay.data.reading import Source, open_source
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.mining import mine_patterns
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.training import DependentRows
 
 # From this many training rows on, the published cut of 50 examples is used as it stands.

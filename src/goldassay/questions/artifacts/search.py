@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
-    from goldassay.data import Dataset
     from goldassay.data.data_split import DataSplit
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.artifacts.measures.presence import LiftedPatterns
     from goldassay.questions.artifacts.readings import WordReadings

@@ -13,7 +13,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
-from goldassay.data import check_same_labels
+from goldassay.data.facts import check_same_labels
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.questions.artifacts.measures.difficulty import (
     ClassifierDifficulty,
@@ -35,7 +35,8 @@ from goldassay.questions.example_clusters import check_cluster_columns, clusters
 from goldassay.readers.pattern_mlp import PatternMLP
 from goldassay.readers.probes import train_probes
 from goldassay.report.saving import write_tables
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.report.report import Report
 

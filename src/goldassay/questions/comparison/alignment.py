@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
-    from goldassay.runs import Runs
+    from goldassay.data.dataset import Dataset
+    from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 
 

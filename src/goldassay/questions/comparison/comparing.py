@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Outputs, Slice
+    from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
     from goldassay.stats.intervals import Interval
 

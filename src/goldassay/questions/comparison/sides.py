@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.questions.evidence import Evidence
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.runs import Runs
 
 
 @dataclass(frozen=True)

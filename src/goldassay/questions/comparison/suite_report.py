@@ -22,7 +22,7 @@ from goldassay.questions.run_inputs import describe_inputs
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.comparison.sides import Suite
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.evidence import Evidence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison
     from goldassay.questions.instability.measures.suites import Equivalence, TotalComparison
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 __all__ = ["SuiteComparison", "SuitePair", "compare_suite"]
 

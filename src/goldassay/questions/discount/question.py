@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.discount.reading import ShortcutBits
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 # With fewer rows in common the scores would be those of another set.
 _LEAST_COMMON = 0.5

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.answers_on_test import Curves
     from goldassay.questions.evidence import Evidence
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 PAIRS = 20
 LEAST_STABLE = 12

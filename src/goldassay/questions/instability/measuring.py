@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.results import Result
     from goldassay.core.settings import InstabilityLimits
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
     from goldassay.runs.curves import Curves
+    from goldassay.runs.runs import Runs
 
 
 # A map takes a screen of the page.

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs import Runs
     from goldassay.runs.run_parts import Slice
+    from goldassay.runs.runs import Runs
 
 # A group's share of the variance is read off a table; beyond this many rows nobody does.
 MOST_GROUPS = 200

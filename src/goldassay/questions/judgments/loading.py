@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.data.kinds import Judgments, read_judgments
+from goldassay.data.kinds.judgments import Judgments, read_judgments
 from goldassay.questions.example_clusters import AUTO
 
 if TYPE_CHECKING:

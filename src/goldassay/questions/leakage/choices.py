@@ -27,7 +27,7 @@ from goldassay.core.cores import cores
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
-from goldassay.data.kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.item_readers import ItemReaders, limits_of_items
@@ -45,7 +45,7 @@ from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject,
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.readers.rule_effects import LikeLength, SubsetEffect
-from goldassay.runs import Runs
+from goldassay.runs.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import dense_codes
 from goldassay.stats.effects import ReaderPredictions
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.readers.choice_rules import Picks
     from goldassay.readers.rule_effects import RuleEffect
     from goldassay.stats.detection import Shape

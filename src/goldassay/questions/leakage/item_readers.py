@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.stats.detection import KindLimit, Planting, Shape
     from goldassay.stats.effects import Effects
 

@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
-from goldassay.data.kinds import PREFERENCES
+from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
 from goldassay.questions.leakage.result import Split
@@ -36,7 +36,8 @@ from goldassay.readers.preference_rules import traits
 from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.probes import describe_probe, train_probes
 from goldassay.readers.quick_probe import OneLabelError, QuickProbe
-from goldassay.runs import read_runs, write_runs
+from goldassay.runs.reading import read_runs
+from goldassay.runs.store import write_runs
 from goldassay.stats.calibration import cross_calibrate, cross_null
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.data import Dataset
-    from goldassay.data.kinds import ChoiceItems
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.questions.leakage.item_loading import Posed
     from goldassay.readers.probe_features import ProbeFeatures
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 # How scores of a linear probe become probabilities; said in the report.
 CALIBRATION = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
-from goldassay.data.kinds import CHOICES
+from goldassay.data.kinds.item_kinds import CHOICES
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.data_notes import left_out_doubts
 from goldassay.questions.effect_sentences import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import LeakageLimits, Settings
     from goldassay.data.data_split import DataSplit
-    from goldassay.data.kinds import ItemKind
+    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
     from goldassay.questions.leakage.partial_input import PartialInputRuns

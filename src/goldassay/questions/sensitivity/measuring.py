@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import SensitivityLimits, Settings
     from goldassay.core.verdicts import Word
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.run_sets import ByConfiguration, RunSet
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.settings import Settings
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_sets import RunSet
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy

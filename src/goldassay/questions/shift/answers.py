@@ -17,7 +17,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
-from goldassay.data import read_dataset
+from goldassay.data.reading import read_dataset
 from goldassay.questions.shift.measures.false_alarms import as_finite
 from goldassay.questions.shift.measures.scores import as_logits
 from goldassay.questions.shift.measures.set_metrics import CORRELATIONS
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.runs import Runs
     from goldassay.runs.answers import AnswerMetric
     from goldassay.runs.run_parts import Collection, Columns, Slice
+    from goldassay.runs.runs import Runs
 
 # Constant answers that may be the best one; the floor is the best of these.
 _KEPT = 20

@@ -47,9 +47,9 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import did_you_mean
 from goldassay.core.settings import StrictSection, parse_toml, validated
-from goldassay.data import read_dataset
 from goldassay.data.column_names import PARTS as PART_NAMES
 from goldassay.data.published_files import is_published_as, without_packing
+from goldassay.data.reading import read_dataset
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import GapChoice, Group, Read

@@ -27,7 +27,7 @@ from goldassay.runs.labels import canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.run_sets import RunSet

@@ -19,7 +19,7 @@ from goldassay.questions.shift.result import OverlapRow
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import Group
     from goldassay.questions.shift.result import GapRow

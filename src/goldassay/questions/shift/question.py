@@ -21,7 +21,7 @@ from goldassay.questions.shift.verdict import judge_gaps
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.report.report import Report
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.readers.probe_features import ProbeFeatures
 
 QUICK = ("bow", "quick_probe", "ridge")

@@ -35,7 +35,7 @@ from goldassay.runs.store import METADATA_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.report.report import Report
 
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.suspect.measures import Contradiction
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 # Of tests on single items, as everywhere in this package.
 Q = 0.05

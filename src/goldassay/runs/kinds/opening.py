@@ -17,7 +17,8 @@ from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
 from goldassay.data.hub import is_hub_name
-from goldassay.data.kinds import JudgedPairs, recognize
+from goldassay.data.kinds.judgments import JudgedPairs
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.readers import NO, all_readers
 from goldassay.data.reading import Source, name_of, open_source
 from goldassay.data.roles import parse_columns
@@ -28,7 +29,8 @@ from goldassay.runs.kinds import ALL_KINDS, Boards, Grades, Predictions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data.kinds import Match, Recognition
+    from goldassay.data.kinds.kind import Match
+    from goldassay.data.kinds.recognition import Recognition
 
 _MOST_PATHS = 3
 

@@ -13,7 +13,8 @@ from goldassay.lab.papers import artifacts
 from goldassay.lab.papers.artifacts.protocol import ALL, DEBIAS, RANDOM
 from goldassay.lab.papers.recipe import Workplace
 from goldassay.lab.papers.sources import read_sets
-from goldassay.runs import Runs, write_runs
+from goldassay.runs.runs import Runs
+from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -41,7 +41,7 @@ from goldassay.questions.inputs import majority_share
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.artifacts.evidence import Evidence as CorpusEvidence
     from goldassay.lab.papers.artifacts.protocol import Accuracies
     from goldassay.lab.papers.recipe import ScaleName, Standing, Workplace

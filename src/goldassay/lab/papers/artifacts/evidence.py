@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.artifacts.protocol import Corpus, Protocol
     from goldassay.lab.papers.recipe import Workplace
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment

@@ -22,7 +22,7 @@ from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.intervals import resample_groups
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.measures.variance import decompose_by_group
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from goldassay.stats.intervals import difference_interval
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.crossing.examples import ClassedExamples, Examples
     from goldassay.lab.papers.recipe import Comparison, ScaleName, Standing, Workplace
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 
 TITLE = "Where the four questions cross"

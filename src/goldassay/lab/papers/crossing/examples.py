@@ -14,8 +14,8 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.settings import ArtifactSettings
-from goldassay.data import read_dataset
 from goldassay.data.published_files import find_published
+from goldassay.data.reading import read_dataset
 from goldassay.questions.artifacts.gaps import classes_by_text
 from goldassay.questions.artifacts.inputs import least_count
 from goldassay.questions.artifacts.measures.difficulty import assign_difficulty
@@ -23,7 +23,7 @@ from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.instability.measures.class_overlap import RunClass
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.shift.measures.scores import score_max_softmax
-from goldassay.runs import read_runs
+from goldassay.runs.reading import read_runs
 from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.recipe import Workplace
     from goldassay.questions.leakage.measures.clusters import ClusterScore
-    from goldassay.runs import Runs
+    from goldassay.runs.runs import Runs
 
 # What a class of examples is called, and in a few words what it is.
 CLASSES = {

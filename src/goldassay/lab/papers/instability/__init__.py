@@ -29,7 +29,7 @@ from goldassay.questions.instability.command import measure_instability
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.pooling import Claim
     from goldassay.lab.papers.recipe import ScaleName, Standing, Workplace
     from goldassay.stats.pooling import Pooled

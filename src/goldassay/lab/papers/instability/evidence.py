@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.numbers import in_points
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.published_files import find_published
 from goldassay.lab.papers.cells import compare_cells, show_cells
 from goldassay.questions.instability.command import measure_instability

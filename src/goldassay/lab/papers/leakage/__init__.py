@@ -33,7 +33,7 @@ from goldassay.stats.intervals import correlation_interval, mean_interval, norma
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.leakage.evidence import MeasuredSet
     from goldassay.lab.papers.recipe import Standing, Workplace
 

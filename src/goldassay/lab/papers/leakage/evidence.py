@@ -30,7 +30,7 @@ from goldassay.runs.sidecar import read_embeddings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.recipe import Comparison, Workplace
     from goldassay.report.report import Report
 

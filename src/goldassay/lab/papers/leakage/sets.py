@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data import Dataset
+from goldassay.data.dataset import Dataset
 from goldassay.data.splits import split_disjoint
 from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training
 from goldassay.lab.papers.sources import PLANTED, join_sets

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.recipe import Workplace
 
     Row = Mapping[str, Any]

@@ -22,7 +22,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset, read_dataset
+from goldassay.data.dataset import Dataset
+from goldassay.data.reading import read_dataset
 from goldassay.lab.papers.sources import known_sources
 from goldassay.questions.shift.benchmarks import load_recipe
 from goldassay.questions.shift.building import build_benchmark

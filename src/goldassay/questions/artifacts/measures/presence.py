@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from goldassay.data import Dataset
+    from goldassay.data.dataset import Dataset
     from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 
