@@ -23,9 +23,9 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from goldassay.data import near_copies
+from goldassay.data.cells import normalized_text
 from goldassay.data.near_copies import N_BANDS, N_ROWS, SIMILARITY, join_near_copies, shingled_text
 from goldassay.data.reading import read_dataset
-from goldassay.data.row_values import normalized_text
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SNLI = ("snli/train_sample_18k.tsv.gz", "snli/dev.tsv.gz", "snli/test_9824.tsv.gz")

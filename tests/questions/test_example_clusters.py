@@ -15,7 +15,7 @@ from goldassay.core.progress import silent
 from goldassay.core.settings import parse_settings
 from goldassay.data.dataset import Dataset
 from goldassay.data.reading import read_dataset
-from goldassay.data.row_values import text_codes
+from goldassay.data.row_keys import text_codes
 from goldassay.questions.artifacts import subsets
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of, example_clusters

@@ -1,11 +1,11 @@
-"""How users name things: `NAME=PATH`, names with `*` and `?`, and names that are nearly right."""
+"""How users name things: `NAME=PATH`, names with `*` and `?`, names that are nearly right, and lists of them."""
 
 from __future__ import annotations
 
 import difflib
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,3 +39,9 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean {' or '.join(repr(each) for each in near)}?"
     return f"known are {', '.join(known)}"
+
+
+def listing(items: Sequence[Any], limit: int = 5) -> str:
+    """The first few items, for an error message."""
+    shown = ", ".join(str(item) for item in items[:limit])
+    return f"{shown}, ..." if len(items) > limit else shown

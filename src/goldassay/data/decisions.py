@@ -14,7 +14,7 @@ from goldassay.core.escaping import has_half_pair
 from goldassay.core.files import output_error
 from goldassay.core.naming import did_you_mean
 from goldassay.core.read_errors import reason
-from goldassay.data.reading import name_of
+from goldassay.data.source import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import cell_texts
-from goldassay.data.frames import series_of
+from goldassay.data.cells import cell_texts, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

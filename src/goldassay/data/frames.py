@@ -9,8 +9,7 @@ import polars as pl
 
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
-from goldassay.core.escaping import has_half_pair
-from goldassay.data.cells import cell_text
+from goldassay.data.cells import series_of
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
@@ -76,34 +75,6 @@ def rows_by_key(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     is_like = all(fields & row.keys() for row in rows) and not all(field.isdigit() for field in fields)
     are_ids = all(key.isdigit() for key in value) or len(rows) > 2 * len(fields)
     return [{"id": key, **row} for key, row in value.items()] if is_like and are_ids else None
-
-
-def series_of(
-    name: str, values: list[Any], path: Path | None = None, lines: NDArray[np.int64] | None = None
-) -> pl.Series:
-    """A column of values; those of mixed types become text, nested ones their JSON."""
-    kinds = {type(value) for value in values if value is not None}
-    try:
-        if kinds <= {str}:
-            return pl.Series(name, values, dtype=pl.String)
-        if kinds in ({int}, {float}, {bool}, {int, float}):
-            return (
-                pl.Series(name, values, strict=False) if kinds != {int, float} else pl.Series(name, values, pl.Float64)
-            )
-        if kinds <= {list, tuple} and all(
-            isinstance(item, str) for value in values if value is not None for item in value
-        ):
-            return pl.Series(name, values, dtype=pl.List(pl.String))
-        return pl.Series(name, [cell_text(value) for value in values], dtype=pl.String)
-    except UnicodeEncodeError as error:
-        row = next(i for i, value in enumerate(values) if has_half_pair(cell_text(value) or ""))
-        raise InputError(
-            "the text holds half of a surrogate pair, which is no character",
-            file=path,
-            row=row + 1 if lines is None else int(lines[row]),
-            column=name,
-            mend="write the character itself, or both halves of its escape",
-        ) from error
 
 
 def columns_to_frame(columns: Mapping[Any, Any], path: Path | None = None) -> pl.DataFrame:

@@ -32,10 +32,10 @@ from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.placing import none_fits, place_decisions
-from goldassay.data.reading import name_of, read_table
+from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
 from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, content_columns, item_frame, keys_of
-from goldassay.data.source import read_text, text_form
+from goldassay.data.source import name_of, read_text, text_form
 
 if TYPE_CHECKING:
     import os

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.bounds import check_columns, check_texts
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.naming import split_named_path
-from goldassay.core.pipes import is_pipe
 from goldassay.core.read_errors import reading
 from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.frames import table_of
@@ -18,7 +17,7 @@ from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import known_rows
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
-from goldassay.data.source import bare_name
+from goldassay.data.source import name_of
 from goldassay.data.table import Table
 
 if TYPE_CHECKING:
@@ -190,16 +189,3 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
 def formats() -> tuple[str, ...]:
     """Names of the formats that can be read."""
     return tuple(all_readers())
-
-
-def name_of(path: Path) -> str:
-    """What a dataset is called after its file or folder."""
-    if is_pipe(path):
-        return "pipe"
-    stem = bare_name(path) if path.is_file() else path.resolve().name
-    known = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
-    shown = path.name[: len(stem)] if path.is_file() else stem
-    for ending in known:
-        if stem.endswith(ending):
-            return shown[: -len(ending)]
-    return shown

@@ -1,4 +1,4 @@
-"""Keys of rows by their content, which a row keeps wherever it stands in a file, and rows called by their numbers."""
+"""Keys of rows by content, which a row keeps wherever it stands, equal texts, and rows called by their numbers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+
+from goldassay.data.cells import normalized_texts
+from goldassay.data.near_copies import join_near_copies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.choices import ChoiceItems
@@ -96,3 +102,22 @@ def any_beyond(ids: Iterable[str], end: int | None) -> bool:
     texts.
     """
     return end is not None and any(each.isdecimal() and int(each) >= end for each in ids)
+
+
+def text_codes(dataset: Dataset, roles: Sequence[str], *, near_copies: bool = False) -> NDArray[np.int64]:
+    """A code for each distinct text across roles, compared by `normalized_text`, (N, roles).
+
+    Args:
+        dataset: With the texts.
+        roles: Which of them.
+        near_copies: Give near copies the code of their representative, see `join_near_copies`; some codes are then
+            not used.
+    """
+    texts = pl.concat([normalized_texts(dataset.examples[role]).alias("text") for role in roles])
+    first = texts.to_frame().with_row_index("at").select(pl.col("at").min().over("text")).to_series().to_numpy()
+    is_first = first == np.arange(first.size)
+    codes = (np.cumsum(is_first) - 1)[first]
+    found = codes.reshape(len(roles), -1).T.astype(np.int64)
+    if not near_copies:
+        return found
+    return join_near_copies(texts.filter(pl.Series(is_first)).to_list(), np.bincount(codes))[found]

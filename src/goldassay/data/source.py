@@ -12,7 +12,7 @@ import zstandard
 
 from goldassay.core.bounds import Unpacking, check_size
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.pipes import seekable
+from goldassay.core.pipes import is_pipe, seekable
 from goldassay.data.table import InputFile
 
 if TYPE_CHECKING:
@@ -224,3 +224,16 @@ def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
     if frame is not None:
         raise InputError("the zstandard file is cut short", file=path, mend=mend)
     return b"".join(parts)
+
+
+def name_of(path: Path) -> str:
+    """What a dataset is called after its file or folder."""
+    if is_pipe(path):
+        return "pipe"
+    stem = bare_name(path) if path.is_file() else path.resolve().name
+    known = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+    shown = path.name[: len(stem)] if path.is_file() else stem
+    for ending in known:
+        if stem.endswith(ending):
+            return shown[: -len(ending)]
+    return shown

@@ -17,11 +17,12 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count
+from goldassay.data.cells import value_codes
 from goldassay.data.facts import check_same_labels, require_classes
-from goldassay.data.reading import Source, name_of, open_source
+from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import columns_of as roles_of
 from goldassay.data.roles import parse_columns
-from goldassay.data.row_values import value_codes
+from goldassay.data.source import name_of
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
 from goldassay.questions.data_notes import NO_TEST_PART
 from goldassay.questions.example_clusters import NONE, example_clusters

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.data.cells import normalized_texts
 from goldassay.data.near_copies import join_near_copies
-from goldassay.data.row_values import normalized_texts
 from goldassay.questions.leakage.measures.token_relevance import SCHEMA, leaning_words
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 

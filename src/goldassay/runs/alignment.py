@@ -9,15 +9,15 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.data.row_keys import any_beyond
 from goldassay.runs.loading import LackingError, own_scores, taken, ways, who
 from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES
-from goldassay.runs.validation import check_unique, listing
+from goldassay.runs.validation import check_unique
 
 if TYPE_CHECKING:
-    from goldassay.runs.gold import Gold
     from goldassay.runs.loading import Align, Loaded
-    from goldassay.runs.run_parts import Columns
+    from goldassay.runs.run_parts import Columns, Gold
     from goldassay.runs.statuses import Missing
 
 

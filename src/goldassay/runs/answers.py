@@ -12,10 +12,10 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.no_answer import best_threshold
 from goldassay.runs.run_parts import BestThresholds, Columns
 from goldassay.runs.tables import start_of, unpacked
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

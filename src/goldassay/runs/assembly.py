@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
@@ -18,15 +19,14 @@ from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
 from goldassay.runs.run_parts import UNNAMED
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES, codes_of
-from goldassay.runs.validation import check_scores, listing
+from goldassay.runs.validation import check_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.runs.gold import Gold
-    from goldassay.runs.run_parts import Slice
+    from goldassay.runs.run_parts import Gold, Slice
     from goldassay.runs.statuses import Missing
 
 __all__ = ["Align", "assemble", "ordered", "position_of", "taken"]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.naming import is_wildcard, matches
+from goldassay.core.naming import is_wildcard, listing, matches
 from goldassay.runs.configurations import refuse_base_name
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,33 +13,11 @@ from goldassay.core.read_errors import reading
 from goldassay.data.row_keys import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
+from goldassay.runs.run_parts import Gold
 from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
-
-
-@dataclass(frozen=True)
-class Gold:
-    """The right labels of a dataset, by example id.
-
-    Attributes:
-        example_ids: Strings, in the dataset's order.
-        label: Names.
-        label_names: In order.
-        groups: Per-example group names.
-        name: Of the dataset.
-        left_out: How many of its rows are not among these, and why; "" where all are.
-        end: The number after that of its last row, where rows are called by their numbers.
-    """
-
-    example_ids: pl.Series
-    label: pl.Series
-    label_names: tuple[str, ...]
-    groups: dict[str, pl.Series]
-    name: str
-    left_out: str = ""
-    end: int | None = None
 
 
 def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:

@@ -9,18 +9,17 @@ import polars as pl
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.alignment import position_of, same
 from goldassay.runs.labels import map_names, order_labels
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from goldassay.runs.gold import Gold
     from goldassay.runs.loading import Align, Loaded
-    from goldassay.runs.run_parts import Columns
+    from goldassay.runs.run_parts import Columns, Gold
     from goldassay.runs.runs import Runs
 
 # Predictions of more kinds than this, beside a score, are free text (answers), not labels.

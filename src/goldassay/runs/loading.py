@@ -9,8 +9,8 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.run_parts import BestThreshold
 from goldassay.runs.tables import start_of, unpacked
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

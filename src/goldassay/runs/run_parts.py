@@ -224,3 +224,26 @@ class Request:
 def not_loaded() -> Columns:
     """In place of `load` where slices are only listed."""
     raise RuntimeError("this slice is listed, and has no rows")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The right labels of a dataset, by example id.
+
+    Attributes:
+        example_ids: Strings, in the dataset's order.
+        label: Names.
+        label_names: In order.
+        groups: Per-example group names.
+        name: Of the dataset.
+        left_out: How many of its rows are not among these, and why; "" where all are.
+        end: The number after that of its last row, where rows are called by their numbers.
+    """
+
+    example_ids: pl.Series
+    label: pl.Series
+    label_names: tuple[str, ...]
+    groups: dict[str, pl.Series]
+    name: str
+    left_out: str = ""
+    end: int | None = None

@@ -12,9 +12,10 @@ import numpy as np
 
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.configurations import flat
 from goldassay.runs.statuses import N_SCORED, STATUSES
-from goldassay.runs.validation import check_codes, check_scores, check_unique, listing
+from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

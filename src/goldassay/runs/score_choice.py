@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.runs.validation import listing
+from goldassay.core.naming import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ import polars as pl
 
 from goldassay.core.bounds import COLUMNS, Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.core.read_errors import panics_unprinted, reason
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.grades import advice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 
@@ -74,12 +73,6 @@ def check_unique(ids: NDArray[Any], *, file: str | None = None) -> None:
         file=file,
         mend="keep one row an example, run and checkpoint",
     )
-
-
-def listing(items: Sequence[Any], limit: int = 5) -> str:
-    """The first few items, for an error message."""
-    shown = ", ".join(str(item) for item in items[:limit])
-    return f"{shown}, ..." if len(items) > limit else shown
 
 
 def _place(position: NDArray[Any]) -> str:

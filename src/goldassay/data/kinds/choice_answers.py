@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.data.cells import normalized_text
 from goldassay.data.column_names import normalized
 from goldassay.data.kinds.choice_shapes import marks
-from goldassay.data.row_values import normalized_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

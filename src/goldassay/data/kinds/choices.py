@@ -14,16 +14,15 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.data.cells import cell_texts
+from goldassay.data.cells import cell_texts, normalized_text, normalized_texts
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
-from goldassay.data.kinds.predictive_columns import PredictiveColumns, find_predictive
+from goldassay.data.kinds.predictive_columns import PredictiveColumns, find_predictive, named_unread
 from goldassay.data.roles import naming
-from goldassay.data.row_values import normalized_text, normalized_texts
-from goldassay.data.unread import Unread, find_unread
+from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -354,12 +353,6 @@ def _covered(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> set[st
     }  # fmt: skip
     known = {column for column in frame.columns if is_answer(column)}
     return {*known, *(column for column in covered if column)}
-
-
-def named_unread(unread: Unread, telling: Sequence[PredictiveColumns]) -> tuple[str, ...]:
-    """All columns that a reader has to know of: those without a role, whatever their names, and those that tell."""
-    return tuple(dict.fromkeys([*(each for found in telling for each in found.columns), *unread.columns,
-                                *unread.auxiliary]))  # fmt: skip
 
 
 def _listed(frame: pl.DataFrame) -> str:

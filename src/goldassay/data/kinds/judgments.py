@@ -11,17 +11,16 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data.cells import cell_texts
+from goldassay.data.cells import cell_texts, normalized_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import name_fields
-from goldassay.data.kinds.choices import named_unread
 from goldassay.data.kinds.judged_pairs import WORDS_OF_AN_ITEM
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
+from goldassay.data.kinds.predictive_columns import named_unread
 from goldassay.data.kinds.preference_shapes import parsed
 from goldassay.data.kinds.sides import FIRST, TIE, say_sides, side_reader, with_ties
 from goldassay.data.near_copies import join_near_copies
-from goldassay.data.row_values import normalized_texts
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:

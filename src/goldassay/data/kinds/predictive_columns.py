@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data.unread import Unread
+
 # So many items, evenly taken, say whether a column tells their answers.
 _LOOKED_AT = 5000
 _LEAST_ITEMS = 50
@@ -175,3 +177,9 @@ def _by_pairs(sample: _Sample, one: str, other: str) -> tuple[float, float]:
         lean = wins[1 - at % 2].get(key, 0.0)
         hits.append(0.5 if not lean else low_won if lean > 0 else 1 - low_won)
     return _skill(np.array(hits), np.full(len(hits), 0.5))
+
+
+def named_unread(unread: Unread, telling: Sequence[PredictiveColumns]) -> tuple[str, ...]:
+    """All columns that a reader has to know of: those without a role, whatever their names, and those that tell."""
+    return tuple(dict.fromkeys([*(each for found in telling for each in found.columns), *unread.columns,
+                                *unread.auxiliary]))  # fmt: skip

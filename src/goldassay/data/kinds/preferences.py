@@ -14,15 +14,14 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import cell_texts
+from goldassay.data.cells import cell_texts, normalized_text
 from goldassay.data.fields import name_fields, with_keys
-from goldassay.data.kinds.choices import ChoiceItems, named_unread, reordered
+from goldassay.data.kinds.choices import ChoiceItems, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
-from goldassay.data.kinds.predictive_columns import find_predictive
+from goldassay.data.kinds.predictive_columns import find_predictive, named_unread
 from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, names_side, parsed
 from goldassay.data.kinds.sides import TIE, say_sides, side_reader, with_ties
-from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.row_values import normalized_texts
+from goldassay.data.cells import normalized_texts
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with

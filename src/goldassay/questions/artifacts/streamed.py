@@ -20,8 +20,8 @@ from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.settings import Settings
 from goldassay.data.labelled_blocks import LabelledBlocks, Resolved
 from goldassay.data.readers import reader_for
-from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
+from goldassay.data.source import name_of
 from goldassay.questions.artifacts.inputs import (
     ALL_TEXTS,
     AUTO,

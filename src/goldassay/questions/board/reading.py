@@ -17,8 +17,9 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
 from goldassay.data.kinds.recognition import look_at
-from goldassay.data.reading import name_of, read_table
+from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
+from goldassay.data.source import name_of
 from goldassay.questions.answered.degenerate import Given, given_by
 from goldassay.questions.board.scores import BoardScores, in_common
 from goldassay.questions.discount.question import answered_by

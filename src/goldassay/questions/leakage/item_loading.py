@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import Choices
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
@@ -22,7 +23,6 @@ from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import columns_of as roles_of
 from goldassay.data.roles import parse_columns
-from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.stats.clusters import Clusters, cluster_rows
 

@@ -15,9 +15,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps, silent
 from goldassay.core.results import Result
+from goldassay.data.cells import normalized_text
 from goldassay.data.data_split import DataSplit
 from goldassay.data.reading import open_source
-from goldassay.data.row_values import normalized_text
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.clusters import find_artifacts

@@ -20,11 +20,11 @@ import polars as pl
 from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
+from goldassay.data.cells import normalized_text
 from goldassay.data.dataset import Dataset
 from goldassay.data.frames import table_of
 from goldassay.data.reading import read_dataset
 from goldassay.data.roles import parse_columns
-from goldassay.data.row_values import normalized_text
 from goldassay.questions.shift.benchmarks import (
     FoundFile,
     Recipe,

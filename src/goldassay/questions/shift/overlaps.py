@@ -10,8 +10,8 @@ import polars as pl
 
 from goldassay.core.entry_point import right_labels
 from goldassay.core.errors import InputError
+from goldassay.data.cells import normalized_texts
 from goldassay.data.near_copies import join_near_copies
-from goldassay.data.row_values import normalized_texts
 from goldassay.questions.shift.answers import texts_of
 from goldassay.questions.shift.measures.generalization import shared_texts
 from goldassay.questions.shift.result import OverlapRow

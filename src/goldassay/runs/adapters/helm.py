@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.configurations import flat
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, start_of, unpacked
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from pathlib import Path

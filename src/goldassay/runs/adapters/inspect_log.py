@@ -20,11 +20,11 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

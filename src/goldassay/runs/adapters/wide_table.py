@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.runs.adapters.long_table import (
     SYNONYMS,
     as_number,
@@ -30,7 +31,6 @@ from goldassay.runs.labels import canonical
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.runs import condition_within
 from goldassay.runs.tables import read_table
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

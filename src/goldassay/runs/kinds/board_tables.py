@@ -11,11 +11,10 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data.cells import cell_texts
+from goldassay.data.cells import cell_texts, value_codes
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import fields_of, name_fields, with_keys
 from goldassay.data.roles import naming
-from goldassay.data.row_values import value_codes
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
     holds_answers,

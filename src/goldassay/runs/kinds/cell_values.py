@@ -8,10 +8,10 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.runs.labels import canonical
-from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection

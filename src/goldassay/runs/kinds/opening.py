@@ -20,8 +20,9 @@ from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.readers import NO, all_readers
-from goldassay.data.reading import Source, name_of, open_source
+from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import parse_columns
+from goldassay.data.source import name_of
 from goldassay.data.table import Table, stacked
 from goldassay.runs.finding import find_in_own_format
 from goldassay.runs.kinds import ALL_KINDS, Boards, Grades, Predictions

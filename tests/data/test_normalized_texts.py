@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from goldassay.data.cells import normalized_text, normalized_texts
 from goldassay.data.dataset import Dataset
-from goldassay.data.row_values import normalized_text, normalized_texts, text_codes
+from goldassay.data.row_keys import text_codes
 
 ODD = [
     "", " ", "a", "A man", "a  man", " a man", "a man ", "a\tman", "a\x0bman", "a\x0cman", "a\rman\n",
