@@ -146,7 +146,7 @@ def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
     said = stated_by(report.verdicts["overlap"])
     assert states(said, "training part", "50 documents", "corpus")
     # Lines without text are so many of the corpus' documents, whatever the training part has.
-    corpus.write_bytes(corpus.read_bytes() + b'{"text": ""}\n' * 4)
+    corpus.write_bytes(corpus.read_bytes() + b'{"body": ""}\n' * 4)
     report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
     assert "4 of 54 documents have no text" in stated_by(report.verdicts["overlap"])
     assert report.verdicts["overlap"]["verdict"] == "unresolved"

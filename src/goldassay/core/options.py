@@ -230,7 +230,7 @@ Elsewhere = Annotated[
 Corpus = Annotated[
     Any,
     Option(
-        "What may have been trained on: files, folders or patterns of JSON lines, Parquet or text, also .gz and .zst.",
+        "What may have been trained on: files, folders or patterns of JSON lines, Parquet, text or any dataset format.",
         DATA,
         "PATH",
         repeat=True,

@@ -133,7 +133,7 @@ def audit(
     from goldassay.data.roles import with_values
     from goldassay.questions.audit import study_audit
     from goldassay.questions.leakage.item_loading import ItemReading
-    from goldassay.questions.overlap.search.scan import CorpusChoice
+    from goldassay.questions.overlap.search.scan import CorpusChoice, placed_corpus
 
     if isinstance(train, list) and len(train) == 1 and isinstance(train[0], str):
         train = train[0]
@@ -151,10 +151,11 @@ def audit(
     reading = ItemReading(
         roles, format, settings.data.clusters, settings.data.split_by, label_names, columns_of=columns_of or {}
     )
-    searched = CorpusChoice.of(corpus, field)
-    return study_audit(
-        train, test, runs, elsewhere, searched, choice, reading, settings, model=model, out=out, quiet=quiet
-    )
+    with placed_corpus(corpus) as places:
+        searched = CorpusChoice(tuple(places), field)
+        return study_audit(
+            train, test, runs, elsewhere, searched, choice, reading, settings, model=model, out=out, quiet=quiet
+        )
 
 
 @command()

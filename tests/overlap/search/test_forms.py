@@ -165,16 +165,14 @@ def test_parquet_with_two_columns_of_one_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "command"),
+    ("values", "command", "are_lines"),
     [
-        ([{"text": text} for text in ITEMS], "jq -c '.[]'"),
-        ([None, *({"text": text} for text in ITEMS)], "jq -c '.[]'"),
-        (ITEMS, "jq -c '.[] | {text: .}'"),
-        ([None, *ITEMS], "jq -c '.[] | {text: .}'"),
-        ([[text, "reply"] for text in ITEMS], "jq -c '.[] | {text: .}'"),
+        ([{"text": text} for text in ITEMS], "jq -c '.[]'", True),
+        (ITEMS, "jq -c '.[] | {text: .}'", False),
+        ([None, *ITEMS], "jq -c '.[] | {text: .}'", True),
+        ([[text, "reply"] for text in ITEMS], "jq -c '.[] | {text: .}'", False),
     ],
 )
-@pytest.mark.parametrize("are_lines", [False, True])
 def test_arrays_are_refused_with_a_command_that_makes_objects_of_their_elements(
     values: list[object], command: str, are_lines: bool, tmp_path: Path
 ) -> None:
@@ -187,6 +185,31 @@ def test_arrays_are_refused_with_a_command_that_makes_objects_of_their_elements(
         run = subprocess.run(shlex.split(command), input=path.read_bytes(), capture_output=True, check=True)
         path.write_bytes(run.stdout)
         assert (found_by(sought(ITEMS), path).n_holding == 1).all()
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "csv.gz", "json", "arrow", "squad", "named"])
+def test_files_of_datasets_are_read_as_such(form: str, tmp_path: Path) -> None:
+    """Without a field all of their texts are searched; a field that is named is read alone."""
+    frame = pl.DataFrame({"asked": ITEMS, "reply": [f"reply {at}" for at in range(len(ITEMS))]})
+    path = tmp_path / f"a.{'json' if form == 'squad' else 'csv' if form == 'named' else form}"
+    if form == "json":
+        path.write_text(json.dumps(frame.to_dicts(), indent=1))
+    elif form == "arrow":
+        frame.write_ipc(path)
+    elif form == "squad":
+        answers = [{"text": "x", "answer_start": 0}]
+        asked = [{"context": text, "qas": [{"id": text, "question": "Why?", "answers": answers}]} for text in ITEMS]
+        path.write_text(json.dumps({"data": [{"title": "a", "paragraphs": asked}], "version": "1.1"}))
+    else:
+        written = frame.write_csv(separator="\t" if form == "tsv" else ",").encode()
+        path.write_bytes(gzip.compress(written) if form.endswith("gz") else written)
+    known = sought(ITEMS)
+    found = found_by(known, path, fields=("reply",) if form == "named" else USUAL_FIELDS)
+    assert (found.n_holding == (form != "named")).all()
+    assert found.n_documents == len(ITEMS)
+    if form == "named":
+        with pytest.raises(InputError, match="there is no text in 'nothing'; the columns are 'asked', 'reply'"):
+            found_by(known, path, fields=("nothing",))
 
 
 def test_what_nothing_is_known_to_mend(tmp_path: Path) -> None:

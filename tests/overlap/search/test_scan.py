@@ -237,11 +237,11 @@ class TestBroken:
             find_corpus([tmp_path / "a.jsonl"])
         with pytest.raises(InputError, match="matches nothing"):
             find_corpus([tmp_path / "*.jsonl"])
-        (tmp_path / "a.csv").write_text("text\na\n")
-        with pytest.raises(InputError, match=r"nothing to search.*a.csv"):
+        (tmp_path / "a.zip").write_text("text\na\n")
+        with pytest.raises(InputError, match=r"nothing to search.*a.zip"):
             find_corpus([tmp_path])
-        with pytest.raises(InputError, match="a table is not read as a corpus"):
-            found_by(sought(ITEMS), tmp_path / "a.csv")
+        with pytest.raises(InputError, match="an archive is not read as a corpus"):
+            found_by(sought(ITEMS), tmp_path / "a.zip")
         (tmp_path / "b.json").write_text("[1]")
         said = says("JSON array", "jq -c '.[]'")
         assert find_corpus([tmp_path]).broken[0][1] == said

@@ -57,7 +57,8 @@ def describe_found(
         f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
         f"{percent(share)}{between}."
         if n
-        else f"None of {count(n_searched)} items stands in {rows}{answers}: {percent(share)}{between}."
+        else f"None of {count(n_searched)} items stands in {rows}{answers}, word for word or nearly so: "
+        f"{percent(share)}{between}. Paraphrases and translations are not looked for."
     ]
     near = int((worst[is_searched] == _NEAR_COPY).sum())
     if near:
@@ -183,11 +184,12 @@ def find_doubts(
         )
     n_documents, n_without, _ = corpus_counts(corpus, scanned)
     total = n_documents + n_without
-    if n_without > _MOST_UNSEARCHED * total:
+    n_elsewhere = scanned.n_unread + scanned.n_emptied
+    if n_elsewhere > _MOST_UNSEARCHED * total:
         found.append(
             Doubt(
-                f"{count(n_without)} of {count(total)} documents "
-                f"{'has' if n_without == 1 else 'have'} no text in the field that is read.",
+                f"{count(n_elsewhere)} of {count(total)} documents "
+                f"{'has' if n_elsewhere == 1 else 'have'} no text in the field that is read, but in others.",
                 f"Name the fields with {option('field', 'NAME+NAME')}.",
             )
         )

@@ -28,7 +28,7 @@ from goldassay.questions.overlap.page import LEAD, PAGE
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of
-from goldassay.questions.overlap.search.scan import CorpusChoice, scan_corpus
+from goldassay.questions.overlap.search.scan import CorpusChoice, placed_corpus, scan_corpus
 from goldassay.questions.overlap.search.sought import Sought
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice, by_ids
@@ -77,7 +77,7 @@ class SearchChoice(NamedTuple):
 
 def study_overlap(
     test: Any,
-    corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    corpus: Any,
     choice: SearchChoice,
     settings: Settings,
     *,
@@ -91,9 +91,21 @@ def study_overlap(
         InputError: As `measure_overlap`, but for parts of the corpus that cannot be read.
     """
     steps = Steps(quiet)
-    places = [corpus] if isinstance(corpus, (str, os.PathLike)) else list(corpus)
-    if not places:
-        raise InputError("no corpus is given", mend=f"name its files with {option('corpus', 'PATH')}")
+    with placed_corpus(corpus) as places:
+        if not places:
+            raise InputError("no corpus is given", mend=f"name its files with {option('corpus', 'PATH')}")
+        return _study(test, places, choice, settings, steps, columns, file_format)
+
+
+def _study(
+    test: Any,
+    places: Sequence[str | os.PathLike[str]],
+    choice: SearchChoice,
+    settings: Settings,
+    steps: Steps,
+    columns: str | Mapping[str, str] | None,
+    file_format: str,
+) -> tuple[Report, Overlap]:
     with steps.step("reading the test set"):
         items = read_items(test, columns, file_format, settings.data.clusters)
         found_files = find_corpus(places, items.files)

@@ -16,12 +16,13 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import matching
 from goldassay.core.temp_files import is_temporary
+from goldassay.data.readers import squad
 from goldassay.data.source import bare_name, is_zstandard, read_head
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Form = Literal["jsonl", "text", "parquet"]
+Form = Literal["jsonl", "text", "parquet", "table"]
 # Bytes of a shard; a multiple of a text's pieces.
 SHARD = 1 << 26
 # A text is read in documents of 1 MiB, which overlap, so that no copy of an item is cut in two.
@@ -33,9 +34,10 @@ _KEPT = re.compile(r"[0-9a-f]{32}\.parquet")
 _ENDINGS: dict[str, Form] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".jsonlines": "jsonl", ".json": "jsonl", ".parquet": "parquet",
     ".txt": "text", ".text": "text", ".md": "text",
+    ".csv": "table", ".tsv": "table", ".tab": "table", ".arrow": "table", ".feather": "table", ".ipc": "table",
 }  # fmt: skip
 # As plain text their columns would run into each other.
-_TABLES = (".csv", ".tsv", ".tab", ".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz", ".xlsx")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz", ".xlsx")
 # What is no text may be packed text, which is about a quarter as long.
 _PACKING = 4
 _GZIP = b"\x1f\x8b"
@@ -52,6 +54,7 @@ _OF_A_STORE = re.compile(r"/\.git/|/\.cache/huggingface/download/.*\.(?:metadata
 _OBJECT = re.compile(rb"\s*\{\s*[\"}]")
 # Its elements are texts or arrays: no objects, as lines have to be. Arrays may be empty, and elements null.
 _NULLS = r"\s*(?:null\s*(?:,\s*)?)*"
+_ARRAY_OF_OBJECTS = re.compile(rf"\[{_NULLS}\{{")
 _ARRAY_OF_TEXTS = re.compile(rf"(?:\[{_NULLS}\]\s*)*\[{_NULLS}[\"\[]")
 
 
@@ -110,10 +113,10 @@ class Corpus:
     again: tuple[str, ...] = ()
 
     def shards(self, size: int = SHARD) -> list[Shard]:
-        """All shards, in the order of their documents. Packed files and Parquet are read whole."""
+        """All shards, in the order of their documents. Packed files, Parquet and tables are read whole."""
         found = []
         for number, file in enumerate(self.files):
-            step = file.size if file.is_packed or file.form == "parquet" else size
+            step = file.size if file.is_packed or file.form in ("parquet", "table") else size
             if file.form == "text" and not file.is_packed:
                 step = -(-size // PIECE) * PIECE
             found += [Shard(number, begin, min(begin + step, file.size)) for begin in range(0, file.size, max(step, 1))]
@@ -179,7 +182,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
         raise InputError(
             f"there is nothing to search in the corpus ({why})",
             file=os.fspath(places[0]),
-            mend="give JSON lines, Parquet or text files, also as .gz or .zst",
+            mend="give JSON lines, Parquet, text or tables, also as .gz or .zst",
         )
     return Corpus(
         tuple(files), tuple(left_out), tuple(dict.fromkeys(broken)), n_other, tuple(unread), tuple(dict.fromkeys(again))
@@ -340,8 +343,8 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
         raise InputError(
             "the Parquet file is cut short" if is_cut else "the file is no Parquet", mend="copy or download it again"
         )
-    if bare.suffix in _TABLES and given:
-        raise InputError("a table is not read as a corpus: write its texts as JSON lines or Parquet")
+    if bare.suffix in _ARCHIVES and given:
+        raise InputError("an archive is not read as a corpus", mend="unpack it, and give its files")
     if form is None:
         if not given and bare.suffix:
             return None
@@ -350,7 +353,10 @@ def form_of(path: Path, name: str, *, given: bool) -> tuple[Form, bool] | None:
             return None
         form = "jsonl" if _OBJECT.match(head) else "text"
     if form == "jsonl":
-        _refuse_other_json(read_head(path))
+        head = read_head(path)
+        if _ARRAY_OF_OBJECTS.match(head.decode("utf-8", "replace").lstrip()) or squad.recognizes(head, path):
+            return "table", is_packed
+        _refuse_other_json(head)
     return form, is_packed
 
 
@@ -365,7 +371,7 @@ def _refuse_other_json(head: bytes) -> None:
     """Refuse JSON of which no line would be an object.
 
     Raises:
-        InputError: It is an array, or its objects are set apart in another way; with the command that mends it.
+        InputError: It is an array of texts, or objects are set apart in another way; with the command that mends it.
     """
     # Without an argument a record separator would be stripped, too.
     text = head.decode("utf-8", "replace").strip(" \t\r\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
+from goldassay.data.reading import read_table
 from goldassay.kernels.json_lines import line_ends
 from goldassay.questions.overlap.search.corpus import OVERLAP, PIECE
 
@@ -228,16 +229,28 @@ def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Ite
         InputError: The file is damaged or no UTF-8, or a line is longer than 256 MB.
         OSError: It cannot be read.
     """
-    if file.form != "parquet" and shard.begin == 0:
+    if file.form in ("jsonl", "text") and shard.begin == 0:
         _check_encoding(file)
     if file.form == "parquet":
         yield from _rows(file.path, file.size, fields)
+    elif file.form == "table":
+        frame = read_table(file.path).frame
+        own = fields_of_table(frame, fields)
+        for rows in _rows(file.path, file.size, own, frame.lazy()):
+            yield rows if own == tuple(fields) else replace(rows, n_with=())
     elif file.form == "text":
         yield from _pieces(file, shard)
     elif file.is_packed:
         yield from _lines(decompressed(file.path), 0, None, file.path)
     else:
         yield from _lines_between(file.path, shard)
+
+
+def fields_of_table(frame: pl.DataFrame, fields: Sequence[str]) -> tuple[str, ...]:
+    """The fields of a table, all its texts where none was named and it has none of the usual ones."""
+    if tuple(fields) != USUAL_FIELDS or not set(fields).isdisjoint(frame.columns):
+        return tuple(fields)
+    return tuple(name for name, kind in frame.schema.items() if texts_of_column(pl.col(name), kind) is not None)
 
 
 def _check_encoding(file: CorpusFile) -> None:
@@ -400,14 +413,14 @@ def _character_start(data: bytes, place: int) -> int:
     return min(place, len(data))
 
 
-def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
-    """The texts of a Parquet file, each row's fields joined by a line break.
+def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | None = None) -> Iterator[Documents]:
+    """The texts of a Parquet file, or of the rows of a table, each row's fields joined by a line break.
 
     Binary is read where all of it is UTF-8 without zeros: in UTF-16, pictures or packed texts nothing would be found.
     """
     binary: list[str] = []
     try:
-        rows = pl.scan_parquet(path)
+        rows = pl.scan_parquet(path) if rows is None else rows
         schema = rows.collect_schema()
         binary = [name for name in dict.fromkeys(fields) if schema.get(name) == pl.Binary]
         rows = rows.with_columns(pl.col(binary).cast(pl.String))

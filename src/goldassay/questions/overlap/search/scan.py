@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 import time
 from asyncio import CancelledError
+from collections.abc import Mapping
 from concurrent.futures import as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +27,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.core.temp_files import sweep
 from goldassay.data.column_names import TEXTS
+from goldassay.data.reading import open_source
 from goldassay.kernels.words import RULES
 from goldassay.questions.overlap.search.confirmation import Confirmation, union_of
 from goldassay.questions.overlap.search.corpus import SHARD, Corpus, find_corpus
@@ -32,7 +36,7 @@ from goldassay.questions.overlap.search.shard import MATCHES, MOST_NAMED, MOST_P
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from distributed import Client
@@ -53,12 +57,6 @@ class CorpusChoice(NamedTuple):
     places: tuple[str, ...]
     field: str = TEXT_FIELD
 
-    @classmethod
-    def of(cls, corpus: Any, field: str) -> CorpusChoice:
-        """What a caller gave: a path or several; None for none."""
-        given = [] if corpus is None else [corpus] if isinstance(corpus, (str, os.PathLike)) else list(corpus)
-        return cls(tuple(os.fspath(each) for each in given), field)
-
     def check(self) -> None:
         """Look for the corpus before hours are spent on other questions.
 
@@ -68,6 +66,27 @@ class CorpusChoice(NamedTuple):
         if self.places:
             find_corpus(self.places)
             fields_of(self.field)
+
+
+@contextmanager
+def placed_corpus(corpus: Any) -> Iterator[list[str]]:
+    """The paths of a corpus: of one path or several, of a table in memory, or of several.
+
+    Raises:
+        InputError: Something is neither a path nor a table.
+    """
+    given = [] if corpus is None else [corpus]
+    if isinstance(corpus, (list, tuple)) and not (corpus and isinstance(corpus[0], Mapping)):
+        given = list(corpus)
+    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+        places: list[str] = []
+        for number, each in enumerate(given, start=1):
+            if isinstance(each, (str, os.PathLike)):
+                places.append(os.fspath(each))
+                continue
+            places.append(f"{folder}/" + ("corpus.arrow" if len(given) == 1 else f"corpus-{number}.arrow"))
+            open_source(each, "corpus").table.frame.write_ipc(places[-1])
+        yield places
 
 
 @dataclass(frozen=True)
@@ -82,6 +101,7 @@ class ScanResult:
         n_documents: Documents with text.
         n_without_text: Documents without any of the fields, or with empty ones.
         n_unread: Documents without any of the fields: their text is elsewhere.
+        n_emptied: Documents whose fields are empty, and others hold texts.
         n_unread_bytes: Bytes of these.
         n_bytes: Bytes that were scanned, unpacked.
         n_broken_lines: Lines that are no JSON objects.
@@ -99,6 +119,7 @@ class ScanResult:
     n_documents: int
     n_without_text: int
     n_unread: int
+    n_emptied: int
     n_unread_bytes: int
     n_bytes: int
     n_broken_lines: int
@@ -222,6 +243,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         n_documents=n_documents,
         n_without_text=n_without_text,
         n_unread=sum(each.n_unread for each in results),
+        n_emptied=sum(each.n_emptied for each in results),
         n_unread_bytes=sum(each.n_unread_bytes for each in results),
         n_bytes=n_bytes,
         n_broken_lines=sum(each.n_broken for each in results),
@@ -257,11 +279,12 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
 
 
 # Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
-_FORM = 3
+_FORM = 4
 _COUNTS = (
     "n_documents",
     "n_without_text",
     "n_unread",
+    "n_emptied",
     "n_unread_bytes",
     "n_lines",
     "n_bytes",

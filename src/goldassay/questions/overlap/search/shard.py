@@ -17,7 +17,8 @@ from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES
 from goldassay.kernels.words import words_of
 from goldassay.questions.overlap.search.confirmation import Confirmation, with_near_copies
 from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, reason_of
-from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of
+from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of, texts_below
+from goldassay.questions.overlap.search.sought import LEAST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,7 @@ class ShardResult:
         n_documents: Documents with text.
         n_without_text: Documents without any of the fields, or with empty ones.
         n_unread: Documents without any of the fields: their text is elsewhere.
+        n_emptied: Documents whose fields are empty, and others hold texts.
         n_unread_bytes: Bytes of these.
         n_lines: Lines or rows, blank ones too.
         n_bytes: Bytes that were scanned, unpacked.
@@ -77,6 +79,7 @@ class ShardResult:
     n_documents: int = 0
     n_without_text: int = 0
     n_unread: int = 0
+    n_emptied: int = 0
     n_unread_bytes: int = 0
     n_lines: int = 0
     n_bytes: int = 0
@@ -270,6 +273,11 @@ def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> N
     found.n_broken += broken.size
     found.n_without_text += lacking.size
     found.n_unread += int(is_unread.sum())
+    if block.are_lines:
+        is_empty = np.flatnonzero(status == EMPTY)
+        # One with a text elsewhere stands for all of its block.
+        has_more = any(map(_has_text, map(block.of, is_empty[:MOST_NAMED].tolist())))
+        found.n_emptied += is_empty.size if has_more else 0
     found.n_unread_bytes += int((block.ends - block.begins)[is_unread].sum())
     if block.columns:
         found.fields = list(block.columns[:_MOST_FIELDS])
@@ -289,6 +297,15 @@ def _names(raw: bytes) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return list(row)[:_MOST_FIELDS] if isinstance(row, dict) else []
+
+
+def _has_text(raw: bytes) -> bool:
+    """Whether some field of an object holds a text of 8 words."""
+    try:
+        row = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return any(len(text.split()) >= LEAST_WORDS for text in texts_below(row))
 
 
 class _Collected:
