@@ -229,7 +229,30 @@ def _lone_evidence(folder: Path, page: Path) -> None:
     pl.DataFrame({"id": test["id"], **{name: p[:, at] for at, name in enumerate(names)}}).write_csv(folder / "p.csv")
 
 
+def _refusals(folder: Path, page: Path) -> None:
+    """The specimen, reviews.csv, and files that are refused: free answers, codes, damage, grades, a typing error."""
+    _data(folder, page)
+    _reviews(folder, page)
+    rows = {
+        "free.jsonl": [{"question": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(40)],
+        "prefs.jsonl": [
+            {"prompt": f"q {i}", "response_a": f"yes {i}", "response_b": f"no {i}", "preference": i % 3}
+            for i in range(40)
+        ],
+        "cut.jsonl": [{"text": f"review {i}", "label": "good" if i % 2 else "bad"} for i in range(40)],
+    }
+    for name, lines in rows.items():
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    with (folder / "cut.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"text": "cut off, "lab')
+    grades = [{"system": name, "item": f"i{i}", "score": 1 + i % 5} for name in ("a", "b") for i in range(30)]
+    pl.DataFrame(grades).write_csv(folder / "grades.csv")
+    typed = {"item": [f"i{i}" for i in range(30)], "a": ["1"] * 30, "b": ["yess" if i == 7 else "1" for i in range(30)]}
+    pl.DataFrame(typed).write_csv(folder / "typo.csv")
+
+
 _MAKERS = {
+    "refusals": _refusals,
     "lone_evidence": _lone_evidence,
     "corpus": _corpus,
     "board": _board,

@@ -5,6 +5,7 @@ it, which no reader sees, may say:
 
     <!-- yours: WHY -->          needs what only the reader has: not run, but its options must be there
     <!-- slow -->                run with the slow tests
+    <!-- refused -->             each command is refused with status 2, and prints the lines beneath it as its error
     <!-- given: NAME=FIXTURE --> run beside a copy of one of the fixtures of tests/runs, or of what `GIVEN` makes
 
 Blocks of a page are run in order, in one folder.
@@ -33,11 +34,12 @@ class Command:
 
 @dataclass(frozen=True)
 class Block:
-    """A block of commands: its place, whether it is slow, what it is given, why it is the reader's own."""
+    """A block of commands: its place, whether it is slow or refused, what it is given, why it is the reader's own."""
 
     place: str
     commands: tuple[Command, ...]
     slow: bool
+    refused: bool
     given: tuple[str, ...]
     yours: str
 
@@ -63,11 +65,12 @@ def _block(place: str, marks: str, body: str) -> Block:
     # The reason why a block is the reader's own goes to the end, and may hold commas.
     others, _, yours = marks.partition("yours")
     told = [mark.strip().partition(" ")[::2] for mark in others.split(",") if mark.strip()]
-    assert {word for word, _ in told} <= {"slow", "given"}, f"{place}: unknown mark in {marks!r}"
+    assert {word for word, _ in told} <= {"slow", "refused", "given"}, f"{place}: unknown mark in {marks!r}"
     return Block(
         place,
         _commands(body),
         slow=any(word == "slow" for word, _ in told),
+        refused=any(word == "refused" for word, _ in told),
         given=tuple(what for word, what in told if word == "given"),
         yours=yours.strip(": "),
     )

@@ -35,8 +35,9 @@ def run_blocks(blocks: list[Block], page: Path, capsys: pytest.CaptureFixture[st
         for command in block.commands:
             status, out, err = run_line(command.line, capsys)
             where = f"{block.place}: {command.line}"
-            assert status in ({0, 1} if "goldassay check" in command.line else {0}), f"{where}\n{err[-800:]}"
-            printed = {without_numbers(line) for line in out.splitlines()}
+            expected = {2} if block.refused else {0, 1} if "goldassay check" in command.line else {0}
+            assert status in expected, f"{where}\n{err[-800:]}"
+            printed = {without_numbers(line) for line in (err if block.refused else out).splitlines()}
             missing = [line for line in command.shown if without_numbers(line) not in printed]
             assert not missing, f"{where} does not print {missing}, but\n{out}"
 
