@@ -90,10 +90,11 @@ def test_a_strong_pattern_counts_what_a_plain_search_counts(report: goldassay.Re
         assert sum(row["pattern"] in held for held in tokens) == row["support"]
 
 
-def test_the_same_data_give_the_same_report_in_whatever_container(report: goldassay.Report, specimen: Any) -> None:
-    names = {"train": specimen.train, "test": specimen.test}
+def test_the_same_data_give_the_same_report_in_whatever_container(specimen: Any) -> None:
+    parts = (specimen.train.head(500), specimen.test)
+    report = goldassay.audit(*parts, settings=SMALL)
     for convert in (pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.to_dicts):
-        again = goldassay.audit(*(convert(frame) for frame in names.values()), settings=SMALL)
+        again = goldassay.audit(*map(convert, parts), settings=SMALL)
         assert isinstance(convert(specimen.test), (pd.DataFrame, pa.Table, list))
         assert again.to_dict()["artifacts"] == report.to_dict()["artifacts"]
         assert again.to_dict()["leakage"] == report.to_dict()["leakage"]
@@ -290,5 +291,5 @@ def test_a_training_part_too_small_to_search_is_not_called_sound() -> None:
 
 
 def test_rows_known_by_heart_are_named(specimen: Any) -> None:
-    report = goldassay.audit(specimen.train, specimen.train, settings=SMALL)
-    assert states(stated_by(report.verdicts["leakage"]), "2,000 of the test rows", "training part")
+    report = goldassay.audit(specimen.train.head(500), specimen.train.head(500), settings=SMALL)
+    assert states(stated_by(report.verdicts["leakage"]), "500 of the test rows", "training part")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from goldassay.stats.effects import Effects
 
 
+pytestmark = pytest.mark.usefixtures("pairs_planted")
+
+
 def world(
     power: Mapping[str, float], n: int = 3000, shares: tuple[float, ...] = (0.4, 0.3, 0.3)
 ) -> tuple[PlantedRows, Effects, list[tuple[Shape, float]]]:

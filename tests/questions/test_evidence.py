@@ -144,19 +144,20 @@ def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.M
     assert json.loads(report.to_json())["verdicts"]["leakage"]["evidence"] == "The check said so."
 
 
+@pytest.mark.usefixtures("pairs_planted")
 @pytest.mark.parametrize("given", ["folds", "test"])
 def test_an_audit_and_a_command_alone_say_the_same_of_artifacts(given: str) -> None:
     rng = np.random.default_rng(0)
-    words = [f"w{number}" for number in range(60)]
+    words = [f"w{number}" for number in range(30)]
     data = [
         {
             "premise": " ".join(rng.choice(words, 8)),
             "hypothesis": " ".join([*rng.choice(words, 6), *(["never"] if label == "no" and at % 2 else [])]),
             "label": label,
         }
-        for at, label in enumerate(rng.choice(["yes", "no"], 700))
+        for at, label in enumerate(rng.choice(["yes", "no"], 360))
     ]
-    parts = (data, None) if given == "folds" else (data[:500], data[500:])
+    parts = (data, None) if given == "folds" else (data[:260], data[260:])
     audited = goldassay.audit(*parts).to_dict()
     alone = goldassay.measure_artifacts(*parts).to_dict()
     assert alone["verdicts"]["artifacts"] == {

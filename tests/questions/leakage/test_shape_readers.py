@@ -92,6 +92,7 @@ def test_a_cue_in_questions_names_the_place(shape: Shape) -> None:
     assert abs(rate(readers(items).read_questions(shape), items) - 0.25) < 0.07
 
 
+@pytest.mark.usefixtures("pairs_planted")
 @pytest.mark.parametrize("apart", [False, True])
 def test_limits_of_items_are_of_both_parts(apart: bool) -> None:
     read = readers(made(0), made(1) if apart else None)
