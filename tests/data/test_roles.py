@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import goldassay
 from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import InputError
 from goldassay.data.dataset import Dataset
@@ -175,3 +176,18 @@ def test_free_answers_are_named_with_what_applies() -> None:
     with entered(SHELL):
         assert "goldassay overlap 'a b.jsonl' --corpus DIR" in str(without_classes(rows, "a b.jsonl").mend)
     assert "free" not in without_classes(rows.with_columns(answer=pl.lit("x")), "a").problem
+
+
+def test_python_names_columns_of_one_input_and_values_in_mappings() -> None:
+    train = [{"premise": f"a {at}", "hypothesis": f"b {at}", "label": at % 2} for at in range(20)]
+    test = [{"premise": f"c {at}", "hypothesis": f"d {at}", "truth": at % 2} for at in range(20)]
+    report = goldassay.suggest_rewrites(
+        train, test, columns_of={"test": {"label": "truth"}}, map={"label": {"0": "no", "1": "yes"}}
+    )
+    assert len(report.tables["rows"]) == 20
+
+
+@pytest.mark.parametrize("key", ["map", "of"])
+def test_no_role_is_called_as_what_stands_beside_roles(key: str) -> None:
+    with pytest.raises(InputError, match="no role"):
+        Dataset.from_frame([{"text": "a word", "label": "x"}], columns={key: "x"})

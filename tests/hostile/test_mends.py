@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EVERYDAY = 40
 # What is typed as printed ends before these.
 _COMMAND = re.compile(r"goldassay [a-z]+ .*?(?=;| searches| shows| measures| or |$)")
-_OPTION = re.compile(r"(?<!leave out )(?<!leave )(--[a-z-]+) ('[^']+'|[^\s;)]+)")
+_OPTION = re.compile(r"(?<!leave out )(?<!leave )(--columns-of \S+|--[a-z-]+) ('[^']+'|[^\s;)]+)")
 _PLACEHOLDER = re.compile(r"\b(FILE|RUNS|REPORT|CORPUS|LOW|HIGH|COLUMN|VALUE|ROLE|KEY|LABEL|MODEL|CONDITION)\b")
 
 
@@ -54,11 +54,11 @@ def typed(arguments: Sequence[str], line: str) -> Iterator[list[str]]:
         yield shlex.split(command)[1:]
     for option, value in _OPTION.findall(_COMMAND.sub("", mend)):
         if not _PLACEHOLDER.search(value) and "…" not in value:
-            replaced = list(arguments)
-            while option in replaced:
+            replaced, words = list(arguments), option.split()
+            while words[0] in replaced and len(words) == 1:
                 at = replaced.index(option)
                 del replaced[at : at + 2]
-            yield [*replaced, option, *shlex.split(value)]
+            yield [*replaced, *words, *shlex.split(value)]
 
 
 def unworkable(arguments: Sequence[str], line: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -140,6 +140,37 @@ def test_columns_of_one_input(options: tuple[str, ...], status: int, capsys: pyt
         Path(f"{name}.jsonl").write_text("".join(json.dumps({**row, "hypothesis": "so"}) + "\n" for row in rows))
     found, line = met(Case("of", ("audit", "train.jsonl", "--test", "test.jsonl", *options, "-q", "-o", "out")), capsys)
     assert found == status, line
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("audit train.jsonl --test test.jsonl", "test"),
+        ("audit train.jsonl --test train.jsonl --elsewhere far=test.jsonl", "far"),
+        pytest.param("artifacts mine train.jsonl --test test.jsonl", "test", marks=pytest.mark.slow),
+        ("artifacts assign train.jsonl --test test.jsonl", "test"),
+        pytest.param("artifacts classify train.jsonl --test test.jsonl", "test", marks=pytest.mark.slow),
+        pytest.param("leakage measure train.jsonl --test test.jsonl", "test", marks=pytest.mark.slow),
+        ("leakage suggest train.jsonl --test test.jsonl", "test"),
+        ("shift generalization train.jsonl --test a=train.jsonl --test far=test.jsonl --model quick_probe", "far"),
+        pytest.param("train train.jsonl --test test.jsonl --model bow --seeds 1", "test", marks=pytest.mark.slow),
+        ("instability runs.jsonl --test test.jsonl", "test"),
+        ("board runs.jsonl --test test.jsonl", "test"),
+    ],
+)
+def test_wrong_columns_of_one_input_are_named_for_it_alone(
+    words: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file, label in (("train", "label"), ("test", "truth")):
+        rows = [{"id": n, "premise": said(n), "hypothesis": "so", label: "ab"[n % 2]} for n in range(9)]
+        Path(f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"id": n, "prediction": "ab"[n % k % 2], "model": f"m{k}"} for k in (2, 3) for n in range(9)]
+    Path("runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    arguments = [*shlex.split(words), "-q", "-o", "out"]
+    status, line = met(Case("of", tuple(arguments)), capsys)
+    assert status == 2
+    assert f"--columns-of {name} label=truth" in line
+    assert unworkable(arguments, line, capsys) == []
 
 
 def test_label_names_order_the_logits_of_an_audit(capsys: pytest.CaptureFixture[str]) -> None:

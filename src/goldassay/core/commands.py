@@ -202,6 +202,10 @@ def _in_python(help_text: str) -> str:
 
 
 def _of(value: Any, kind: Any) -> bool:
+    if get_origin(kind) in (Union, UnionType):
+        return any(_of(value, each) for each in get_args(kind))
+    if get_origin(kind) is Mapping:
+        return isinstance(value, Mapping) and all(_of(each, get_args(kind)[1]) for each in value.values())
     return (
         kind is Any or (isinstance(value, kind) and not isinstance(value, bool)) or (kind is float and _of(value, int))
     )

@@ -204,10 +204,10 @@ ValueMap = Annotated[
     ),
 ]
 ColumnsOf = Annotated[
-    Mapping[str, str] | None,
+    Mapping[str, str | Mapping[str, str]] | None,
     Option(
-        "Which column plays which role in one input alone, where its names differ: test label=gold, or the name of a "
-        "set of --elsewhere in place of test.",
+        "Which column plays which role in one input alone, where its names differ: test label=gold, also train, or the "
+        "name of a set that is given as NAME=FILE.",
         DATA,
         "INPUT ROLE=NAME,...",
         repeat=True,

@@ -14,8 +14,10 @@ from goldassay.data.cells import cell_texts, series_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# Beside roles: what the values of columns mean, {column or role: {value: name}} as JSON.
-VALUES = "map"
+# Beside roles, under keys that nobody can type: what the values of columns mean, {column or role: {value: name}}, and
+# the roles of single inputs, {input: {role: column}}, both as JSON.
+VALUES = "=map"
+OWN = "=of"
 _PLACE = re.compile(r"#(\d+)")
 _MOST_FIELDS = 12
 
@@ -37,6 +39,7 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
     named: dict[str, str] = {}
     given = dict(columns or {})
     values = json.loads(given.pop(VALUES, "{}"))
+    given.pop(OWN, None)
     for role, wanted in given.items():
         parts = [wanted] if wanted in frame.columns else wanted.split("+")
         found = []

@@ -16,7 +16,7 @@ from goldassay.data.frames import table_of
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import known_rows
 from goldassay.data.readers import all_readers, reader_for
-from goldassay.data.roles import parse_columns
+from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
 from goldassay.data.table import Table
 
@@ -122,26 +122,36 @@ def open_source(
 
 
 def load_data(
-    data: Any, part: str, columns: Mapping[str, str] | str | None, name: str | None = None, argument: str = ""
+    data: Any,
+    part: str,
+    columns: Mapping[str, str] | str | None,
+    name: str | None = None,
+    argument: str = "",
+    labelled: bool = False,
 ) -> Dataset:
     """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there.
 
     Args:
         data: A path, a `Dataset`, or as for `Dataset.from_frame`.
         part: The part that is wanted.
-        columns: As for `Dataset.from_frame`.
+        columns: As for `Dataset.from_frame`; those of `with_own` by its name, or the part's.
         name: What to call it; by default what it is called.
         argument: What the caller calls it, by default as the part.
+        labelled: Whether it must have labels or scores.
 
     Raises:
         InputError: It cannot be read.
     """
     if isinstance(data, Dataset):
         return data if name is None else replace(data, name=name)
-    if isinstance(data, (str, os.PathLike)):
-        dataset = read_dataset(data, columns=columns, name=name)
-    else:
-        dataset = open_source(data, argument or part, name=name or part, columns=columns).labelled(columns)
+    roles = own_roles(columns, name or part, part) or None
+    with columns_named(name or part):
+        if isinstance(data, (str, os.PathLike)):
+            dataset = read_dataset(data, columns=roles, name=name)
+        else:
+            dataset = open_source(data, argument or part, name=name or part, columns=roles).labelled(roles)
+        if labelled and "label" not in dataset.examples.columns:
+            dataset.labels()
     parts = dataset.parts
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -49,11 +50,11 @@ from goldassay.data.column_names import (
     TEXTS,
     normalized,
 )
-from goldassay.data.fields import VALUES, fields_of, name_fields
+from goldassay.data.fields import OWN, VALUES, fields_of, name_fields
 from goldassay.data.unread import is_auxiliary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 # Of a column of classes.
 _MOST_CLASSES = 20
@@ -159,20 +160,60 @@ def parse_columns(text: str) -> dict[str, str]:
     return columns
 
 
-def columns_of(
-    columns: str | Mapping[str, str] | None, own: Mapping[str, str] | None, name: str
+def parsed(columns: str | Mapping[str, str] | None) -> dict[str, str]:
+    """The column of each role, as a mapping or as `parse_columns` takes it."""
+    return parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+
+
+def with_own(
+    columns: str | Mapping[str, str] | None, own: Mapping[str, str | Mapping[str, str]] | None, names: Sequence[str]
 ) -> str | Mapping[str, str] | None:
-    """The column of each role in one input: those of all inputs, with its own in their place.
+    """The roles with those of single inputs beside them, which `own_roles` puts in their place.
 
     Args:
         columns: Of all inputs, as `parse_columns` takes them, or role to column.
-        own: Those of single inputs, by their names.
-        name: The input.
+        own: Those of single inputs, likewise, by their names.
+        names: Of the inputs that there are.
+
+    Raises:
+        InputError: There is no such input.
     """
-    if not own or name not in own:
+    if not own:
         return columns
-    given = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
-    return {**given, **parse_columns(own[name])}
+    if foreign := [name for name in own if name not in names]:
+        problem = f"{option('columns-of')} names {foreign[0]!r}, which is no input"
+        raise InputError(problem, mend=f"name one of {', '.join(dict.fromkeys(names))}")
+    return {**parsed(columns), OWN: json.dumps({name: parsed(each) for name, each in own.items()})}
+
+
+def own_roles(columns: str | Mapping[str, str] | None, *names: str) -> dict[str, str]:
+    """The column of each role in one input: those of all inputs, with its own in their place.
+
+    Args:
+        columns: As `with_own` gives them.
+        names: What the input is called; the first of which there are roles counts.
+    """
+    given = parsed(columns)
+    of = json.loads(given.pop(OWN, "{}"))
+    return given | next((of[name] for name in names if name in of), {})
+
+
+@contextmanager
+def columns_named(name: str) -> Iterator[None]:
+    """Let an error in an input beside the training part say how its columns alone are named."""
+    try:
+        yield
+    except InputError as error:
+        said = error.mend or ""
+        if name == "train" or not said:
+            raise
+        # A whole command is one of that input alone.
+        before, command, rest = said.partition("goldassay ")
+        if entry_point() == SHELL:
+            error.rename(said, f"{before.replace('--columns ', f'--columns-of {name} ')}{command}{rest}")
+        else:
+            error.rename(said, re.sub(r"\bcolumns=(\{.*?\})", rf"columns_of={{{name!r}: \1}}", said))
+        raise
 
 
 def with_values(
@@ -202,8 +243,7 @@ def with_values(
             found.setdefault(column.strip(), {}).update({key.strip(): name.strip() for key, name in named.items()})
     else:
         found = {column: {str(key): name for key, name in names.items()} for column, names in map.items()}
-    given = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
-    return {**given, VALUES: json.dumps(found)}
+    return {**parsed(columns), VALUES: json.dumps(found)}
 
 
 def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:

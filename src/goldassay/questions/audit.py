@@ -19,7 +19,6 @@ from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
-from goldassay.questions.inputs import input_name, named_sources
 from goldassay.questions.item_checks import ITEM_CHECKS
 from goldassay.questions.judgments.loading import load_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
@@ -83,7 +82,6 @@ def study_audit(
             paths,
             elsewhere=elsewhere,
             columns=reading.columns,
-            columns_of=_checked(reading.columns_of, elsewhere),
             label_names=reading.label_names,
             file_format=reading.file_format,
             choice=choice,
@@ -115,20 +113,6 @@ def study_audit(
         test=test,
     )
     return _audit_runs(evidence.opened.given, kind, reading_runs, settings, steps, out)
-
-
-def _checked(own: Mapping[str, str], elsewhere: Any) -> Mapping[str, str]:
-    """The columns of single inputs.
-
-    Raises:
-        InputError: There is no such input.
-    """
-    names = ["test", *(input_name(name, each) for name, each in named_sources(elsewhere))]
-    if foreign := [name for name in own if name not in names]:
-        raise InputError(
-            f"{option('columns-of')} names {foreign[0]!r}, which is no input", mend=f"name one of {', '.join(names)}"
-        )
-    return own
 
 
 def _audit_runs(

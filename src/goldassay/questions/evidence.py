@@ -18,6 +18,7 @@ from goldassay.core.verdicts import not_asked
 from goldassay.data.data_split import DataSplit
 from goldassay.data.facts import describe
 from goldassay.data.reading import open_source
+from goldassay.data.roles import own_roles
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import SearchedTexts, describe_search, search_patterns
 from goldassay.questions.artifacts.training import SharedTexts
@@ -73,7 +74,6 @@ class Evidence:
         texts: {dataset: what was predicted} of runs alone, where it is in memory.
         trained_on: What the models of runs alone were trained on.
         columns: Which column plays which role.
-        columns_of: The same of one input alone, by its name.
         label_names: The labels that may occur, in order.
         file_format: The format of the files, where their content does not say it.
         settings: Everything else.
@@ -100,7 +100,6 @@ class Evidence:
         texts: Mapping[str, Dataset] | None = None,
         trained_on: Dataset | None = None,
         columns: str | Mapping[str, str] | None = None,
-        columns_of: Mapping[str, str] | None = None,
         label_names: Sequence[str] | None = None,
         file_format: str = "auto",
         settings: Settings,
@@ -117,7 +116,6 @@ class Evidence:
         self._sources, self._elsewhere, self.run_paths = (train, test), elsewhere, tuple(runs)
         self._reading: dict[str, Any] = {
             "columns": columns,
-            "columns_of": columns_of,
             "label_names": label_names,
             "file_format": file_format,
             "same_texts": same_texts,
@@ -143,7 +141,8 @@ class Evidence:
             InputError: See `open_input`.
         """
         with self.reading_data():
-            return open_input(self._sources[0], "train", self._reading["file_format"], self._reading["columns"])
+            columns = own_roles(self._reading["columns"], "train")
+            return open_input(self._sources[0], "train", self._reading["file_format"], columns)
 
     @cached_property
     def source(self) -> Source:
@@ -155,7 +154,7 @@ class Evidence:
         if "opened" in self.__dict__:
             return self.opened.source
         with self.reading_data():
-            format_, columns = self._reading["file_format"], self._reading["columns"]
+            format_, columns = self._reading["file_format"], own_roles(self._reading["columns"], "train")
             return open_source(self._sources[0], "train", format_, columns=columns)
 
     @cached_property
@@ -224,7 +223,7 @@ class Evidence:
         """
         if self._elsewhere is None:
             return {}
-        reading = {key: self._reading[key] for key in ("columns", "columns_of", "file_format")}
+        reading = {key: self._reading[key] for key in ("columns", "file_format")}
         with self.reading_data():
             return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
 

@@ -20,8 +20,7 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import value_codes
 from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.reading import Source, open_source
-from goldassay.data.roles import columns_of as roles_of
-from goldassay.data.roles import parse_columns
+from goldassay.data.roles import columns_named, own_roles
 from goldassay.data.source import name_of
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
 from goldassay.questions.data_notes import NO_TEST_PART
@@ -66,7 +65,6 @@ def load_inputs(
     test: Any,
     *,
     columns: str | Mapping[str, str] | None,
-    columns_of: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None,
     file_format: str,
     settings: Settings,
@@ -82,16 +80,16 @@ def load_inputs(
         InputError: A file cannot be read, there are no labels or only one class, the two parts differ in their text
             columns (with `same_texts`), or the evaluation part has labels that the training part lacks.
     """
-    roles = parse_columns(columns) if isinstance(columns, str) else columns
-    reading = {"columns": roles, "label_names": label_names}
+    reading = {"columns": own_roles(columns, "train"), "label_names": label_names}
     source = _load(train, reading, file_format, "train", "train")
     parts = source.parts
     decisions: list[str] = []
     training = parts.get("train", source) if len(parts) > 1 else source
     whole = None
     if test is not None:
-        own = {**reading, "columns": roles_of(roles, columns_of, "test")}
-        evaluation = _load(test, own, file_format, "test", "test")
+        with columns_named("test"):
+            evaluation = _load(test, {**reading, "columns": own_roles(columns, "test")}, file_format, "test", "test")
+            evaluation.labels()
         if len(evaluation.parts) > 1 and "test" in evaluation.parts:
             evaluation = evaluation.parts["test"]
             decisions.append("Only the test part of the evaluation set is used.")
@@ -128,7 +126,7 @@ def load_inputs(
             f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
             file=evaluation.source,
-            mend=f"make the roles equal with {option('columns')}",
+            mend=f"make the roles equal with {option('columns-of', 'test')}",
         )
     check_same_labels(training, evaluation)
     return Inputs(training, evaluation, tuple(decisions), whole)
@@ -207,6 +205,12 @@ def named_sources(sources: Any) -> list[tuple[str, Any]]:
     return [each if isinstance(each, tuple) else ("", each) for each in (sources if several else [sources])]
 
 
+def input_names(*sets: Any) -> list[str]:
+    """What `--columns-of` calls the inputs of a command: train, test, and sets that have names of their own."""
+    found = [input_name(name, each) for given in sets for name, each in named_sources(given)]
+    return ["train", "test", *(name for name in found if name)]
+
+
 def input_name(name: str, source: Any) -> str:
     """What one of several sets is called: its own name, that before the sign of equality, or that of its file."""
     if name or not isinstance(source, (str, os.PathLike)):
@@ -215,23 +219,23 @@ def input_name(name: str, source: Any) -> str:
     return given or name_of(Path(place))
 
 
-def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str, columns_of: Any = None) -> Dataset:
-    roles = roles_of(columns, columns_of, input_name(name, source))
-    roles = parse_columns(roles) if isinstance(roles, str) else roles
-    dataset = _load(source, {"columns": roles}, file_format, name or "elsewhere", "the set")
+def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str) -> Dataset:
+    called = input_name(name, source)
+    with columns_named(called):
+        dataset = _load(source, {"columns": own_roles(columns, called)}, file_format, name or "elsewhere", "the set")
+        dataset.labels()
     if len(dataset.parts) > 1 and "test" in dataset.parts:
         dataset = dataset.parts["test"]
     return replace(dataset, name=name) if name else dataset
 
 
 def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
-    dataset.labels()
     if dataset.text_columns != train.text_columns:
         raise InputError(
             f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
             f"{', '.join(train.text_columns)}",
             file=dataset.source,
-            mend=f"make the roles equal with {option('columns')}",
+            mend=f"make the roles equal with {option('columns-of', dataset.name)}",
         )
     other = [name for name in dataset.label_names if name not in train.label_names]
     if other and coarsening(train.label_names, dataset.label_names) is None:

@@ -130,8 +130,9 @@ def audit(
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
-    from goldassay.data.roles import with_values
+    from goldassay.data.roles import with_own, with_values
     from goldassay.questions.audit import study_audit
+    from goldassay.questions.inputs import input_names
     from goldassay.questions.leakage.item_loading import ItemReading
     from goldassay.questions.overlap.search.scan import CorpusChoice, placed_corpus
 
@@ -147,10 +148,8 @@ def audit(
         grades=grades,
         label_names=label_names,
     )
-    roles = with_values(columns, map)
-    reading = ItemReading(
-        roles, format, settings.data.clusters, settings.data.split_by, label_names, columns_of=columns_of or {}
-    )
+    roles = with_own(with_values(columns, map), columns_of, input_names(elsewhere))
+    reading = ItemReading(roles, format, settings.data.clusters, settings.data.split_by, label_names)
     with placed_corpus(corpus) as places:
         searched = CorpusChoice(tuple(places), field)
         return study_audit(

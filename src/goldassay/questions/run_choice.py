@@ -15,6 +15,7 @@ from goldassay.core.options import (
     Align,
     Checkpoint,
     Columns,
+    ColumnsOf,
     Condition,
     Format,
     Grades,
@@ -54,6 +55,7 @@ class RunFormat(RunLabels, total=False):
     split: Split
     checkpoint: Checkpoint
     columns: Columns
+    columns_of: ColumnsOf
     grades: Grades
 
 
@@ -114,11 +116,13 @@ class RunChoice:
         Raises:
             InputError: The columns are not role=NAME, or right labels in memory cannot be used.
         """
-        from goldassay.data.roles import parse_columns
+        from goldassay.data.roles import parse_columns, with_own
 
         chosen: dict[str, Any] = dict(reading)
-        columns = chosen.pop("columns", None)
+        columns, own = chosen.pop("columns", None), chosen.pop("columns_of", None)
         gold = _right_labels(chosen.pop("test", None))
+        roles = with_own(None, own, ("test", *filter(None, gold)))
+        gold = {name: _as_named(each, name, roles) if roles else each for name, each in gold.items()}
         return cls(columns=parse_columns(columns) if isinstance(columns, str) else columns or {}, gold=gold, **chosen)
 
     def gold_of(self, dataset: str) -> str | Dataset | None:
@@ -168,6 +172,14 @@ def _right_labels(given: Any) -> Mapping[str, str | Dataset]:
         return named_files(given)
     named = given if isinstance(given, Mapping) else {"": given}
     return {name: _path_or_dataset(gold, name) for name, gold in named.items()}
+
+
+def _as_named(gold: str | Dataset, name: str, columns: str | Mapping[str, str]) -> str | Dataset:
+    """Right labels by the columns that were named for them; by their own names where there are none."""
+    from goldassay.data.reading import load_data
+    from goldassay.data.roles import own_roles
+
+    return load_data(gold, "test", columns, name or None) if own_roles(columns, name, "test") else gold
 
 
 def _path_or_dataset(given: Any, name: str) -> str | Dataset:

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import reading
+from goldassay.data.roles import columns_named
 from goldassay.data.row_keys import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
@@ -31,7 +32,8 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
 
         path = Path(gold)
         try:
-            gold = read_dataset(path)
+            with columns_named("test"):
+                gold = read_dataset(path)
         except InputError:
             with reading(path):
                 table = _read_labels(path)
@@ -39,7 +41,9 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
                 raise
             return table
     if not gold.label_names or "label" not in gold.examples.columns:
-        raise InputError(f"the dataset {gold.name} has no labels to score runs by", mend="give one with a label column")
+        problem = f"the dataset {gold.name} has no labels to score runs by"
+        with columns_named("test"):
+            raise InputError(problem, file=gold.source, mend=gold.other_label())
     return Gold(
         example_ids=gold.examples["example_id"].cast(pl.String),
         label=gold.examples["label"].cast(pl.String),

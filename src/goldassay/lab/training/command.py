@@ -13,6 +13,7 @@ from goldassay.core.options import (
     Changes,
     CheckpointEvery,
     Columns,
+    ColumnsOf,
     Conditions,
     Configuration,
     Deterministic,
@@ -84,6 +85,7 @@ def train(
     *,
     out: Out = "runs",
     columns: Columns = None,
+    columns_of: ColumnsOf = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
     **options: Unpack[TrainingOptions],
@@ -114,9 +116,11 @@ def train(
         GoldassayError: Not a single run could be finished.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_own
     from goldassay.lab.training.distributed import leads
     from goldassay.lab.training.progress import bars, warn_of_precision
     from goldassay.lab.training.train import train_runs
+    from goldassay.questions.inputs import input_names
 
     def watching(jobs: Sequence[Job]) -> AbstractContextManager[Watcher]:
         warn_of_precision(jobs)
@@ -127,11 +131,12 @@ def train(
     tests = test if isinstance(test, (list, tuple)) else [] if test is None else test
     if isinstance(tests, list):
         tests = [split_named_path(each) if isinstance(each, str) else each for each in tests]
+    roles = with_own(columns, columns_of, ["dev", *input_names(tests)])
     # Of several processes that share a training one speaks.
     watched = None if quiet or not leads() else watching
     try:
         return train_runs(
-            train, tests, given, out=out or "runs", columns=columns, settings=chosen(settings), watching=watched
+            train, tests, given, out=out or "runs", columns=roles, settings=chosen(settings), watching=watched
         )
     except KeyboardInterrupt as interruption:
         raise KeyboardInterrupt(

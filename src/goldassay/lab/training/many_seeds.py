@@ -233,7 +233,7 @@ def plan_jobs(
     options.setdefault("objective", OWN_OBJECTIVES.get(model, target.objective))
     chosen_by: Dataset | None = None
     if dev is not None:
-        chosen_by = _of_same_texts(load_data(dev, "dev", columns), training)
+        chosen_by = _of_same_texts(load_data(dev, "dev", columns, labelled=True), training)
         target.check(training, [chosen_by])
     # Before anything is written or asked for its opinions: what that costs is not spent on jobs that are refused.
     draft = Job(
@@ -368,7 +368,7 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     if not several:
         raise InputError("there is nothing to evaluate on", mend=f"name a test set with {option('test', 'FILE')}")
     named = [each if isinstance(each, tuple) else (None, each) for each in several]
-    return [load_data(data, "test", columns, name) for name, data in named]
+    return [load_data(data, "test", columns, name, labelled=True) for name, data in named]
 
 
 def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
@@ -377,7 +377,7 @@ def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
             f"its texts are {', '.join(test.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
             file=test.source,
-            mend=f"make the roles equal with {option('columns')}",
+            mend=f"make the roles equal with {option('columns-of', test.name)}",
         )
     return test
 

@@ -9,6 +9,7 @@ from goldassay.core.options import (
     By,
     Clusters,
     Columns,
+    ColumnsOf,
     Format,
     MaxGap,
     MaxTokens,
@@ -42,6 +43,7 @@ class ReadingOptions(Mining, total=False):
     """The same, and how data are read."""
 
     columns: Columns
+    columns_of: ColumnsOf
     clusters: Clusters
     format: Format
 
@@ -51,11 +53,13 @@ def of_reading(
 ) -> tuple[Settings, Bounds, dict[str, Any]]:
     """The settings with what is given of them, how patterns are mined, and how data are read, for `load`."""
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_own
     from goldassay.questions.artifacts.inputs import bounds_of
 
     found = chosen(settings, seed, clusters=reading.get("clusters"))
     mining: dict[str, Any] = {name: value for name, value in reading.items() if name in Mining.__annotations__}
-    files = {"columns": reading.get("columns"), "file_format": reading.get("format", "auto")}
+    columns = with_own(reading.get("columns"), reading.get("columns_of"), ("train", "test"))
+    files = {"columns": columns, "file_format": reading.get("format", "auto")}
     return found, bounds_of(found, **mining), files
 
 

@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.data.facts import check_same_labels, length_unit_of, require_classes
 from goldassay.data.reading import Source, open_source
+from goldassay.data.roles import columns_named, own_roles
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.pattern_table import PatternTable
@@ -200,12 +201,14 @@ def load(
     Raises:
         InputError: It cannot be read, or has no classes.
     """
-    source = data if isinstance(data, Source) else open_source(data, part, file_format, columns=columns)
-    dataset = source.labelled(columns)
-    parts = dataset.parts
-    if len(parts) > 1 and part in parts:
-        dataset = parts[part]
-    require_classes(dataset, 1)
+    roles = own_roles(columns, part)
+    with columns_named(part):
+        source = data if isinstance(data, Source) else open_source(data, part, file_format, columns=roles)
+        dataset = source.labelled(roles)
+        parts = dataset.parts
+        if len(parts) > 1 and part in parts:
+            dataset = parts[part]
+        require_classes(dataset, 1)
     return dataset
 
 

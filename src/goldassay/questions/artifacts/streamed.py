@@ -20,7 +20,7 @@ from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.settings import Settings
 from goldassay.data.labelled_blocks import LabelledBlocks, Resolved
 from goldassay.data.readers import reader_for
-from goldassay.data.roles import parse_columns
+from goldassay.data.roles import own_roles
 from goldassay.data.source import name_of
 from goldassay.questions.artifacts.inputs import (
     ALL_TEXTS,
@@ -160,7 +160,7 @@ def mine_files(
     if test is not None:
         _refuse_large(Path(test), bound)
     paths = [Path(file) for file in files]
-    roles = None if columns is None else parse_columns(columns)
+    roles = own_roles(columns, "train") or None
     with written_together(out) as folder, scratch_beside(folder / "patterns") as scratch:
         with steps.step("reading the data") as progress:
             corpora = [_read(paths, file_format, roles, condition, bounds, scratch, progress)]

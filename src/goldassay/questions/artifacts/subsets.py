@@ -91,7 +91,7 @@ def predict_unseen(
         raise InputError(
             f"the texts of {train.source} are {', '.join(train.text_columns)}, those of {test.source} "
             f"{', '.join(texts)}",
-            mend=f"make the roles equal with {option('columns')}",
+            mend=f"make the roles equal with {option('columns-of', 'test')}",
         )
     seen = train.examples.select(texts).with_row_index().join(test.examples.select(texts), on=texts, how="semi")
     unseen = np.ones(len(train), np.bool_)

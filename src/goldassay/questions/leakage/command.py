@@ -15,6 +15,7 @@ from goldassay.core.options import (
     Clusters,
     ClusterThreshold,
     Columns,
+    ColumnsOf,
     Components,
     Condition,
     Conditions,
@@ -78,6 +79,7 @@ def measure_leakage(
     dataset: Dataset = None,
     out: Out = None,
     columns: Columns = None,
+    columns_of: ColumnsOf = None,
     map: ValueMap = None,  # noqa: A002
     clusters: Clusters = None,
     split_by: SplitBy = None,
@@ -116,7 +118,8 @@ def measure_leakage(
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
     from goldassay.core.settings import chosen
-    from goldassay.data.roles import with_values
+    from goldassay.data.roles import with_own, with_values
+    from goldassay.questions.inputs import input_names
     from goldassay.questions.leakage.given import GivenEvidence
     from goldassay.questions.leakage.partial_input import LeakageChoice
     from goldassay.questions.leakage.question import study_leakage
@@ -147,7 +150,7 @@ def measure_leakage(
                 n_clusters=n_clusters, n_components=components, threshold=cluster_threshold, grid=grid, map=plane
             ),
             "label_names": reading.get("label_names"),
-            "columns": with_values(columns, map),
+            "columns": with_own(with_values(columns, map), columns_of, input_names(trains, tests)),
             "settings": chosen(settings, seed, clusters=clusters, split_by=split_by),
             "quiet": quiet,
         }
@@ -169,6 +172,7 @@ def suggest_rewrites(
     condition: Condition = None,
     shares: Shares = (0.02, 0.05, 0.1, 0.2, 0.3),
     columns: Columns = None,
+    columns_of: ColumnsOf = None,
     map: ValueMap = None,  # noqa: A002
     seed: Seed = None,
     settings: SettingsOrFile = None,
@@ -196,11 +200,12 @@ def suggest_rewrites(
         InputError: The data or what is asked for cannot be used.
     """
     from goldassay.core.settings import chosen
-    from goldassay.data.roles import with_values
+    from goldassay.data.roles import with_own, with_values
     from goldassay.questions.leakage.suggestions import study_rewrites
 
     dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
-    return study_rewrites(train, test, condition, dropped, with_values(columns, map), chosen(settings, seed), quiet)
+    roles = with_own(with_values(columns, map), columns_of, ("train", "test"))
+    return study_rewrites(train, test, condition, dropped, roles, chosen(settings, seed), quiet)
 
 
 def _each(data: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,7 @@ from goldassay.data.kinds.preferences import Preferences
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import Source, open_source
-from goldassay.data.roles import columns_of as roles_of
-from goldassay.data.roles import parse_columns
+from goldassay.data.roles import columns_named, own_roles
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.stats.clusters import Clusters, cluster_rows
 
@@ -76,7 +75,6 @@ class ItemReading:
         clusters: Which items count as one: "auto", "none", or columns, separated by commas.
         split_by: Columns that keep labelled rows together where a part is set apart; None where none was named.
         label_names: Labels that may occur; None where none was named.
-        columns_of: Which column plays which role in one input alone, by its name.
         judged: Whether judgments of pairs may be read as preferences, where nobody asks which side won.
     """
 
@@ -86,12 +84,10 @@ class ItemReading:
     split_by: str | None = None
     label_names: Sequence[str] | None = None
     judged: bool = False
-    columns_of: Mapping[str, str] = field(default_factory=dict)
 
-    def roles(self, name: str = "") -> dict[str, str]:
-        """The columns by role; those of one input where it is named."""
-        columns = roles_of(self.columns, self.columns_of, name)
-        return dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
+    def roles(self, name: str = "train") -> dict[str, str]:
+        """The columns of one input by role."""
+        return own_roles(self.columns, name)
 
     @property
     def dependent(self) -> tuple[str, ...]:
@@ -127,7 +123,7 @@ def load_items(train: Any, test: Any, reading: ItemReading) -> Posed | None:
     Raises:
         InputError: One holds choices and the other does not, they cannot be used, or an option is not for items.
     """
-    of = reading.columns
+    of = reading.roles()
     opened = train if isinstance(train, Source) else open_source(train, "train", reading.file_format, columns=of)
     found = recognize(opened.table, reading.roles(), DATA_KINDS, opened.place)
     match = _best(found, reading)
@@ -144,8 +140,9 @@ def pose_items(source: Source, match: Match, test: Any, reading: ItemReading) ->
     if test is None:
         return Posed(None, items, (_described("test", items),))
     reading = replace(reading, columns=reading.roles("test"))
-    opened = open_source(test, "test", reading.file_format, columns=reading.columns)
-    other = _best(recognize(opened.table, reading.roles(), DATA_KINDS, opened.place), reading)
+    with columns_named("test"):
+        opened = open_source(test, "test", reading.file_format, columns=reading.columns)
+        other = _best(recognize(opened.table, reading.roles(), DATA_KINDS, opened.place), reading)
     if other is None or other.kind is not match.kind:
         holds = "none" if other is None else other.kind.rows
         raise InputError(

@@ -18,6 +18,7 @@ from goldassay.core.results import Result
 from goldassay.data.cells import normalized_text
 from goldassay.data.data_split import DataSplit
 from goldassay.data.reading import open_source
+from goldassay.data.roles import own_roles
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.clusters import find_artifacts
@@ -75,7 +76,7 @@ def study_rewrites(
     """
     steps = Steps(quiet)
     with steps.step("reading the data"):
-        source = open_source(train, "train", columns=columns)
+        source = open_source(train, "train", columns=own_roles(columns, "train"))
         posed = load_items(source, test, ItemReading(columns, clusters=settings.data.clusters))
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)

@@ -135,8 +135,13 @@ def measure_shift(
         InputError: Neither or both of `train` and `runs` are given, or what is given cannot be read or measured.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_own
+    from goldassay.questions.inputs import input_names
     from goldassay.questions.shift.report import study_shift
 
+    if train is not None:
+        names = input_names(test, texts)
+        reading["columns"] = with_own(reading.get("columns"), reading.pop("columns_of", None), names)
     try:
         return study_shift(
             train,

@@ -240,7 +240,7 @@ def _read(name: str, data: Any, part: str, columns: Mapping[str, str]) -> Datase
     if isinstance(data, (str, os.PathLike)):
         given, data = split_named_path(os.fspath(data))
         name = name or given
-    return load_data(data, part, dict(columns) or None, name or None)
+    return load_data(data, part, dict(columns) or None, name or None, labelled=part == "test")
 
 
 def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
