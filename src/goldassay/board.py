@@ -1,6 +1,7 @@
 """Boards: which systems are surely better than which on the same items, and which items tell them apart."""
 
 from goldassay.questions.board.measures import (
+    Items,
     ItemStatistics,
     Lead,
     Ranking,
@@ -17,6 +18,7 @@ from goldassay.questions.board.measures import (
 
 __all__ = [
     "ItemStatistics",
+    "Items",
     "Lead",
     "Ranking",
     "Reliability",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import studentized_range, ttest_rel
 
-from goldassay.board import first_in_halves, lead_of, pooled_spread, rank, rivals_of
+from goldassay.board import Items, first_in_halves, lead_of, pooled_spread, rank, rivals_of
 from goldassay.core.errors import InputError
 from goldassay.instability import compare
 from goldassay.kernels.differences import largest_differences
@@ -311,12 +311,12 @@ def test_what_holds_one_way_alone_is_not_sure() -> None:
     every = np.hstack([easy, np.stack([np.zeros(300), answers(1, 300, 3, 0.6)[0]])])
     assert rank(easy).high[0] == 1
     assert not rivals_of(0, easy).any()
-    assert rivals_of(0, easy, also=(every, None))[1]
-    found = rank(easy, also=(every, None))
+    assert rivals_of(0, easy, also=Items(every))[1]
+    found = rank(easy, also=Items(every))
     assert (found.low.tolist(), found.high.tolist()) == ([1, 1], [2, 2])
-    assert rank(easy, also=(easy, None)).high.tolist() == rank(easy).high.tolist()
+    assert rank(easy, also=Items(easy)).high.tolist() == rank(easy).high.tolist()
     with pytest.raises(InputError, match="other systems"):
-        rank(easy, also=(every[:1].repeat(3, axis=0), None))
+        rank(easy, also=Items(every[:1].repeat(3, axis=0)))
 
 
 def test_the_critical_value_is_that_of_paired_draws() -> None:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -42,11 +43,11 @@ COMMANDS = {
     "several": "leakage measure a={base}/data/dev.jsonl b={base}/data/test.jsonl --seeds 2 --no-plane",
     "suggest": "leakage suggest {base}/data/dev.jsonl --shares 0.1",
     "instability": "instability {base}/runs",
-    "compare": "compare {base}/runs",
+    "compare": "compare {base}/runs --columns weight=points",
     "suite": "compare {base}/more",
     "sensitivity": "sensitivity {base}/asked.csv",
     "answered": "answered {base}/spoken.csv",
-    "board": "board {base}/asked.csv --pool-configurations",
+    "board": "board {base}/asked.csv --pool-configurations --columns weight=points",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
     "--runs {base}/predictions.csv",
     "discount": "board {base}/asked.csv --pool-configurations --discount {base}/audit",
@@ -82,7 +83,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     assert run(["specimen", "-o", str(base / "data"), "--size", "2000", "--test-size", "200", "-q"]) == 0
     (base / "short.toml").write_text("leakage.seeds = 2")
     for runs in models(0.5, 0.6):
-        write_runs(runs, base / "runs")
+        points = np.arange(runs.n_examples) % 3 + 1.0
+        write_runs(replace(runs, weights=points, weighted_by="points"), base / "runs")
         for dataset in ("one", "other"):
             write_runs(replace(runs, dataset=dataset), base / "more")
     for name, accuracy in (("own", 0.9), ("other", 0.6)):
@@ -103,7 +105,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         pl.DataFrame(
             {
                 "id": ids, "label": labels, "prediction": labels.shuffle(seed + 9 * (model == "two")), "seed": seed % 2,
-                "config_prompt": "abc"[seed // 2], "model": model,
+                "config_prompt": "abc"[seed // 2], "model": model, "points": pl.int_range(len(ids), eager=True) % 3 + 1,
             }
         )
         for model in ("one", "two") for seed in range(6)

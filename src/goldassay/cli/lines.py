@@ -222,13 +222,14 @@ def show_comparison(report: Report, output: Output) -> None:
 def score_lines(found: ScoredRuns) -> list[str]:
     """The scores for people, in points."""
     from goldassay.runs.grades import describe_grades
+    from goldassay.runs.traits import weighted
 
     head = ["dataset", "model", "score", "95 % over examples", "95 % over runs", "SD", "runs", "examples"]
     rows = [
         [
             each.dataset if each.condition in ("paired", "") else f"{each.dataset} ({each.condition})",
             each.model,
-            points(each.mean, 2) + _of_examples(each, found.sets),
+            points(each.mean, 2) + weighted(each.weighted_by, each.unweighted) + _of_examples(each, found.sets),
             _interval(each.examples_low, each.examples_high),
             _interval(each.runs_low, each.runs_high),
             points(each.sd, 2),
@@ -296,11 +297,15 @@ def _result_of(compared: ModelComparisons | SuiteComparison) -> dict[str, Any]:
 def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
     from goldassay.questions.comparison.sentences import describe_margin, listed, over
+    from goldassay.runs.traits import weighted
 
-    rows = zip(found.names, found.means, found.sds, (runs.n_runs for runs in found.models), strict=True)
+    rows = zip(found.names, found.means, found.sds, found.models, found.unweighted, strict=True)
     lines = [f"{len(found.names)} models on {found.models[0].n_examples:,} examples of {found.models[0].dataset}"]
     differ = [(pair.a, pair.b) for pair, p in zip(found.pairs, found.adjusted_p, strict=True) if p <= found.alpha]
-    shown = {name: _side(mean, spread, n_runs) for name, mean, spread, n_runs in sorted(rows, key=lambda row: -row[1])}
+    shown = {
+        name: _side(mean, spread, runs.n_runs, weighted(runs.weighted_by, plain))
+        for name, mean, spread, runs, plain in sorted(rows, key=lambda row: -row[1])
+    }
     lines += _ranked(shown, differ, found.of_models)
     which = "" if found.of_models else "runs that "
     noise = f"noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}"
@@ -360,7 +365,8 @@ def _suite(found: SuiteComparison) -> list[str]:
         for name, (macro, micro) in best_first
     }
     lines = [
-        f"{len(found.names)} models on {len(found.datasets)} datasets, {found.n_examples:,} examples",
+        f"{len(found.names)} models on {len(found.datasets)} datasets, {found.n_examples:,} examples"
+        + (f", weighted by {found.weighted_by}" if found.weighted_by else ""),
         *_ranked(shown, differ, found.of_models),
         f"{conclude_suite(found.pairs[0], found.alpha)}.",
         *other_disagreements(found),
@@ -402,15 +408,17 @@ def _difference(found: Comparison | TotalComparison) -> str:
 def _lines(found: ModelComparison) -> list[str]:
     """The comparison for people, in points."""
     from goldassay.questions.comparison.sentences import conclude, describe_margin, distinguishable, settle
+    from goldassay.runs.traits import weighted
 
     result = found.comparison
     low, high = result.interval.low, result.interval.high
     over = result.interval.method.partition("over ")[2]
     if result.n_clusters is not None:
         over = over.replace("examples", "clusters")
+    shown = [weighted(found.weighted_by, each) for each in found.unweighted or (None, None)]
     lines = [
-        f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a)}",
-        f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b)}",
+        f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a, shown[0])}",
+        f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b, shown[1])}",
         f"{conclude(found)}.",
         "",
         f"difference A - B   {signed_points(result.difference)} points [{signed_points(low)}, {signed_points(high)}] "
@@ -446,9 +454,9 @@ def _chance(found: ModelComparison) -> str:
     return shown if distinguishable(found) else f"{shown} alone"
 
 
-def _side(mean: float, sd: float, runs: int) -> str:
+def _side(mean: float, sd: float, runs: int, weighted: str = "") -> str:
     spread = "" if math.isnan(sd) else f", SD {100 * sd:.2f}"
-    return f"{100 * mean:.2f} points{spread}, {runs} run{'s' if runs > 1 else ''}"
+    return f"{100 * mean:.2f} points{weighted}{spread}, {runs} run{'s' if runs > 1 else ''}"
 
 
 def _units(found: ModelComparison) -> str:

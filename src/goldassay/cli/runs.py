@@ -58,7 +58,7 @@ def list_(
     from goldassay.runs.run_parts import Request
 
     broken: list[InputError] = []
-    request = Request(dict(RunChoice.of(columns=columns).columns), listed=True)
+    request = Request.of(RunChoice.of(columns=columns).columns, listed=True)
     found = find_slices(path, format, request, broken)
     rows = list_slices(found).to_dicts()
     if json is not None:
@@ -276,6 +276,7 @@ def _runs(n: int) -> str:
 
 def _show(found: dict[str, Any], first: bool) -> None:
     from goldassay.runs.grades import grade_of
+    from goldassay.runs.traits import weighted
 
     shape = _runs(found["n_runs"])
     checkpoints = found["checkpoints"] or []
@@ -296,6 +297,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
         low, high = found["sd_interval"]["low"], found["sd_interval"]["high"]
         spread = f", SD {points(found['sd'], 2)} [{points(low, 2)}, {points(high, 2)}]"
     graded = "" if not found.get("grades") else f", mean grade {grade_of(found['mean'], found['grades'])}"
+    by_weight = weighted(found.get("weighted_by", ""), found.get("unweighted"))
     last = " at the last checkpoint" if len(checkpoints) > 1 else ""
     lines = {
         "split": found.get("split"),
@@ -306,7 +308,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
         "holds": holds,
         "left out": ", ".join(f"{n} {why}" for why, n in found.get("skipped", {}).items()),
-        "score": f"{points(found['mean'], 2)} points{spread}{graded}{last}",
+        "score": f"{points(found['mean'], 2)} points{by_weight}{spread}{graded}{last}",
         "by seed": _few([f"{seed}: {points(mean, 2)}" for seed, mean in means.items()], 12),
     }
     typer.echo(head if first else f"\n{head}")

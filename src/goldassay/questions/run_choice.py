@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.data.dataset import Dataset
+    from goldassay.runs.run_parts import Traits
 
 
 class RunLabels(TypedDict, total=False):
@@ -128,6 +129,13 @@ class RunChoice:
     def gold_of(self, dataset: str) -> str | Dataset | None:
         """The right labels for a dataset, if any were given."""
         return self.gold.get(dataset, self.gold.get(""))
+
+    @property
+    def traits(self) -> Traits:
+        """The columns of examples that are asked for."""
+        from goldassay.runs.run_parts import Traits
+
+        return Traits.of(self.columns)
 
     @property
     def rule(self) -> Missing:

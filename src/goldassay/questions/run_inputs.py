@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError
-from goldassay.data.reading import read_dataset
 from goldassay.questions.inputs import describe_input, describe_runs
 from goldassay.questions.run_sets import describe_paths
+from goldassay.runs.traits import dataset_of
 
 if TYPE_CHECKING:
     import os
@@ -28,13 +27,7 @@ if TYPE_CHECKING:
 
 def read_texts(path: str | None) -> Dataset | None:
     """The dataset at a path, or None where none was given or it has no texts (labels alone can serve as gold)."""
-    if path is None:
-        return None
-    try:
-        return read_dataset(path)
-    except InputError:
-        # Whatever ails it as a dataset, it has just served to score the runs by.
-        return None
+    return dataset_of(path)
 
 
 def rows_of(runs: Runs, dataset: Dataset, columns: Sequence[str]) -> pl.DataFrame:

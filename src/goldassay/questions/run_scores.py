@@ -22,6 +22,7 @@ from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
 from goldassay.runs.missing import scored_only
+from goldassay.runs.run_parts import ASIDE
 from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class ScoredSet(Result):
         runs_high: Upper end.
         sd: Over runs; None for one run.
         grades: Lowest and highest grade of the scale that the mean is a share of; None where it is a fraction.
+        weighted_by: The column of weights of the examples; "" where all count alike.
+        unweighted: Of a weighted mean that without weights.
     """
 
     model: str
@@ -73,6 +76,8 @@ class ScoredSet(Result):
     runs_high: float | None
     sd: float | None
     grades: tuple[float, float] | None = None
+    weighted_by: str = ""
+    unweighted: float | None = None
 
 
 @dataclass(frozen=True)
@@ -216,8 +221,9 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
     over_runs: tuple[float | None, float | None] = (None, None)
     if runs.n_runs > 1:
         over_runs = over_examples
-        drawn = resample_scores(runs.scores, "examples", n_draws=N_DRAWS, seed=evidence.settings.seed).mean
-        over_examples = drawn.low, drawn.high
+        drawn = resample_scores(runs.weighed, "examples", n_draws=N_DRAWS, seed=evidence.settings.seed).mean
+        # Student's interval of a few examples goes beyond what a score can be.
+        over_examples = max(drawn.low, 0.0), min(drawn.high, 1.0)
     return ScoredSet(
         model=runs.model,
         dataset=runs.dataset,
@@ -233,6 +239,8 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         runs_high=over_runs[1],
         sd=row.sd,
         grades=runs.grades,
+        weighted_by=runs.weighted_by,
+        unweighted=row.unweighted,
     )
 
 
@@ -249,7 +257,8 @@ def _compare(
                 write_runs(runs, Path(folder) / str(number))
             gold = {name: each for name, each in choice.gold.items() if not _holds_answers(each)}
             places = [folder]
-            choice = replace(choice, format="auto", columns={}, labels=None, grades=None, gold=gold)
+            kept = {role: name for role, name in choice.columns.items() if role in ASIDE}
+            choice = replace(choice, format="auto", columns=kept, labels=None, grades=None, gold=gold)
         names = sorted({runs.model for runs in read}) if len(places) > 1 else ()
         if len({runs.model for runs in read}) < 2:
             return None, f"the runs are all of one model, {read[0].model}"

@@ -28,6 +28,7 @@ from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.run_parts import UNNAMED, Collection, Request
+from goldassay.runs.traits import dataset_of, with_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -230,7 +231,12 @@ def find_runs(
     """
     with placed(paths):
         scale = parse_grades(choice.grades)
-        request = Request(dict(choice.columns), grades=scale, pool_configurations=choice.pool_configurations)
+        request = Request.of(
+            choice.columns,
+            grades=scale,
+            pool_configurations=choice.pool_configurations,
+            kept=choice.traits.names,
+        )
         found = find_slices(list(paths), choice.format, request, broken)
         asked = _asked(choice)
         kept = [part for part in found if _matches(part.collection, asked)]
@@ -372,7 +378,7 @@ def _read(
     gold: str | Dataset | None,
     fallback: Dataset | None = None,
 ) -> Runs:
-    return runs_of(
+    runs = runs_of(
         list(found),
         asked,
         gold,
@@ -384,6 +390,10 @@ def _read(
         missing=choice.missing,
         score=choice.columns.get("score"),
     )
+    # A dataset is read once more only for columns that the runs' own files lack.
+    wanted = choice.traits
+    lacks = any(name not in runs.groups for name in (wanted.weight, *wanted.needed) if name)
+    return with_traits(runs, wanted, dataset_of(gold if gold is not None else fallback) if lacks else None)
 
 
 @contextmanager
@@ -465,7 +475,8 @@ def short_names(sets: Sequence[RunSet]) -> dict[tuple[str, str, str], str]:
 
 def describe_set(runs: Runs) -> dict[str, Any]:
     """What a set of runs holds, and its scores, as plain data. Scores are those of the last checkpoint."""
-    final = runs.final().scores
+    last = runs.final()
+    final = last.weighed
     summary = summarize_scores(final) if runs.n_runs > 1 else None
     return to_plain(
         {
@@ -484,6 +495,7 @@ def describe_set(runs: Runs) -> dict[str, Any]:
             "groups": {name: len(set(values.tolist())) for name, values in runs.groups.items()},
             "holds": [name for name in ("gold", "predictions", "logits") if getattr(runs, name) is not None],
             **({} if runs.grades is None else {"grades": list(runs.grades)}),
+            **({"weighted_by": runs.weighted_by, "unweighted": last.scores.mean()} if runs.weighted_by else {}),
             "run_means": final.mean(axis=1),
             "mean": final.mean(),
             "sd": None if summary is None else summary.sd,

@@ -12,6 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points
 from goldassay.runs.loading import LackingError, ways
 from goldassay.runs.statuses import MISSING, N_SCORED, STATUSES
+from goldassay.runs.traits import shared_traits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,11 @@ def on_same_items(
         raise InputError(f"{', '.join(names)} have no example in common", mend="check that they are of one dataset")
     kept = kept.sort() if by_name else kept
     said = _describe_left_out(sets, kept.len())
-    return [_on(runs, own, kept) for runs, own in zip(sets, ids, strict=True)], said
+    aligned = [_on(runs, own, kept) for runs, own in zip(sets, ids, strict=True)]
+    if any(runs.traits or runs.weights is not None for runs in sets):
+        traits, weights = shared_traits(sets, kept.to_list())
+        aligned = [dataclasses.replace(runs, traits=traits, weights=weights) for runs in aligned]
+    return aligned, said
 
 
 def _on(runs: Runs, own: pl.Series, ids: pl.Series) -> Runs:
@@ -74,6 +79,8 @@ def _on(runs: Runs, own: pl.Series, ids: pl.Series) -> Runs:
         logits=None,
         gold=None,
         groups={},
+        traits={},
+        weights=None,
         thresholds=(),
         example_ids=np.array(ids.to_list(), dtype=np.str_),
     )
@@ -118,8 +125,9 @@ def _describe_left_out(sets: Sequence[Runs], kept: int) -> list[str]:
 
 def scored_only(runs: Runs) -> float:
     """The mean score of the answers that have one; NaN where none has."""
-    kept = runs.scores[runs.scored]
-    return float(kept.mean()) if kept.size else float("nan")
+    weights = runs.scored if runs.weights is None else runs.scored * runs.weights
+    total = float(weights.sum())
+    return float((runs.scores * weights).sum()) / total if total else float("nan")
 
 
 def count_statuses(codes: NDArray[np.int8]) -> dict[str, int]:
@@ -139,7 +147,7 @@ def describe_unscored(runs: Runs, name: str = "") -> list[str]:
         return []
     n, lacks = runs.scores.size, int((~scored).sum())
     why = ", ".join(f"{count(n)} {status}" for status, n in count_statuses(runs.status_codes).items())
-    wrong, only = float(runs.scores.mean()), scored_only(runs)
+    wrong, only = float(runs.weighed.mean()), scored_only(runs)
     said = (
         f"{name or f'{runs.model} on {runs.dataset}'}: {count(lacks)} of {count(n)} answers have no score ({why}) and "
         f"count as wrong: {points(wrong, 2)} points; the {count(n - lacks)} scored ones alone give {points(only, 2)}"

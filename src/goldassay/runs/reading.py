@@ -20,8 +20,9 @@ from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Request, Slice, Traits
 from goldassay.runs.statuses import Missing
+from goldassay.runs.traits import dataset_of, with_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,14 +84,14 @@ def read_runs(
         InputError: Nothing is there or cannot be read, several things are there and no choice was made (the
             line names them), runs do not cover the same examples, or labels do not match.
     """
-    request = Request(
-        dict(columns or {}),
-        None if label_names is None else tuple(label_names),
+    request = Request.of(
+        columns or {},
+        label_names=None if label_names is None else tuple(label_names),
         grades=parse_grades(grades),
         pool_configurations=pool_configurations,
     )
     try:
-        return runs_of(
+        found = runs_of(
             find_slices(path, format, request),
             {"model": model, "dataset": dataset, "split": split, "condition": condition, "train_set": train_set},
             gold,
@@ -103,6 +104,7 @@ def read_runs(
             answer_metric=answer_metric,
             score=(columns or {}).get("score"),
         )
+        return with_traits(found, Traits.of(columns or {}), dataset_of(gold))
     except InputError as error:
         # Of functions that are commands it is called as their option is.
         error.rename("test=", "gold=")
@@ -186,7 +188,7 @@ def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str
     Raises:
         InputError: Nothing is there, or a file cannot be read.
     """
-    return list_slices(find_slices(path, format, Request(dict(columns or {}), listed=True)))
+    return list_slices(find_slices(path, format, Request.of(columns or {}, listed=True)))
 
 
 def list_slices(found: Iterable[Slice]) -> pl.DataFrame:

@@ -199,6 +199,35 @@ def _misnamed(what: str, value: object, file: str) -> InputError:
     return InputError(problem, file=file, mend="write or copy it again")
 
 
+# Roles of columns that say something of examples, and are no part of a run.
+ASIDE = ("weight", "date")
+
+
+@dataclass(frozen=True)
+class Traits:
+    """Which columns of examples are asked for.
+
+    Attributes:
+        weight: How much an example counts; "" where none was named.
+        needed: Others that have to be there.
+        known: Names of which the first that is there is taken, too.
+    """
+
+    weight: str = ""
+    needed: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, columns: Mapping[str, str]) -> Traits:
+        """Those that are named by their roles."""
+        return cls(columns.get("weight", ""), tuple(columns[role] for role in ASIDE[1:] if role in columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, each once."""
+        return tuple(dict.fromkeys(filter(None, (self.weight, *self.needed, *self.known))))
+
+
 @dataclass(frozen=True)
 class Request:
     """What the caller of `read_runs` said about the files, for adapters that need it.
@@ -211,6 +240,7 @@ class Request:
         listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
         grades: Lowest and highest grade, where scores are on a scale of their own.
         pool_configurations: Whether runs of different configurations are taken for repeats of one, as was asked for.
+        kept: Columns of examples that are to be among the groups, where a file has them.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -219,6 +249,13 @@ class Request:
     listed: bool = False
     grades: tuple[float, float] | None = None
     pool_configurations: bool = False
+    kept: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, columns: Mapping[str, str], **others: Any) -> Request:
+        """A request by roles of columns, of which some say something of examples and are no part of a run."""
+        own = {role: name for role, name in columns.items() if role not in ASIDE}
+        return cls(own, **{"kept": Traits.of(columns).names, **others})
 
 
 def not_loaded() -> Columns:

@@ -16,6 +16,7 @@ from goldassay.core.naming import listing
 from goldassay.runs.configurations import flat
 from goldassay.runs.statuses import N_SCORED, STATUSES
 from goldassay.runs.validation import check_codes, check_scores, check_unique
+from goldassay.stats.clusters import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,6 +141,9 @@ class Runs:
         left_out: Names of examples that are left out, since a run lacks them or their score.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
         keyed: Whether a harness wrote example, right answer and score of each answer together.
+        traits: Columns of the examples that were asked for by name, {name: (N,)} strings: a date, a difficulty.
+        weights: How much each example counts in a mean, (N,); None where all count alike.
+        weighted_by: The column that they are from; "" without.
     """
 
     model: str
@@ -168,6 +172,9 @@ class Runs:
     numbered: bool = False
     trials: bool = False
     keyed: bool = False
+    traits: dict[str, NDArray[Any]] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
+    weighted_by: str = ""
 
     @classmethod
     def from_arrays(
@@ -259,7 +266,8 @@ class Runs:
         _check_shape("gold", self.gold, (n_examples,))
         _check_shape("example_ids", self.example_ids, (n_examples,))
         _check_shape("seeds", self.seeds, (n_runs,))
-        for name, values in self.groups.items():
+        _check_shape("weights", self.weights, (n_examples,))
+        for name, values in (self.groups | self.traits).items():
             _check_shape(f"group {name!r}", values, (n_examples,))
         if self.logits is not None:
             _check_shape("logits", self.logits[..., 0], self.scores.shape)
@@ -319,6 +327,16 @@ class Runs:
         return np.asarray(self.status_codes < N_SCORED)
 
     @property
+    def weighed(self) -> NDArray[np.float64]:
+        """Scores whose plain means are the weighted ones, (R,[T,]N); see `goldassay.stats.clusters.weigh`."""
+        return weigh(self.scores, self.weights)
+
+    @property
+    def size(self) -> float:
+        """How much all examples count together: their number, or the sum of their weights."""
+        return float(self.n_examples if self.weights is None else self.weights.sum())
+
+    @property
     def status(self) -> NDArray[np.str_]:
         """Whether each answer has a score, and if not why, (R,[T,]N): scored, unparsed, empty, ..., missing."""
         codes = np.zeros(self.scores.shape, dtype=np.int8) if self.status_codes is None else self.status_codes
@@ -353,6 +371,8 @@ class Runs:
             reported=(),
             status_codes=None if self.status_codes is None else self.status_codes[..., rows],
             groups={name: values[rows] for name, values in self.groups.items()},
+            traits={name: values[rows] for name, values in self.traits.items()},
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def __repr__(self) -> str:

@@ -191,8 +191,9 @@ def _shared_columns(runs: Runs) -> dict[str, pl.Series]:
     shared = {"example_id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)}
     if runs.gold is not None and runs.label_names:
         shared["label"] = _names(runs, runs.gold)
-    for name, values in runs.groups.items():
-        shared[f"group_{name}"] = pl.Series(values.tolist(), dtype=pl.String)
+    weights = {} if runs.weights is None else {runs.weighted_by or "weight": runs.weights}
+    for name, values in (runs.groups | runs.traits | weights).items():
+        shared[f"group_{name}"] = pl.Series(list(map(str, values.tolist())), dtype=pl.String)
     return shared
 
 

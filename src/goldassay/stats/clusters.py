@@ -63,19 +63,53 @@ class Clusters:
         return self.codes if 1 < self.n_clusters < self.n_rows else None
 
 
-def effective_clusters(codes: ArrayLike) -> float:
+def effective_clusters(codes: ArrayLike, weights: ArrayLike | None = None) -> float:
     """How many clusters of equal size are worth as much: N^2 / sum_g n_g^2, between 1 and the number of clusters.
 
     Args:
         codes: (N,) cluster of each row, from 0.
+        weights: (N,) how much each row counts; n_g is then the sum of those of a cluster. None where all count alike.
 
     Returns:
         NaN without rows.
 
     Source: Kish 1965, *Survey Sampling*, section 5.4, with cluster sizes in the place of weights.
     """
-    sizes = np.bincount(np.asarray(codes, np.int64)).astype(np.float64)
+    own = None if weights is None else np.asarray(weights, dtype=np.float64)
+    sizes = np.bincount(np.asarray(codes, np.int64), own).astype(np.float64)
     return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.size else float("nan")
+
+
+def weigh(scores: ArrayLike, weights: ArrayLike | None) -> NDArray[np.float64]:
+    """Scores (..., N) whose plain mean over examples is the weighted one, and varies with the examples as that does.
+
+        s'_i = m + w_i (s_i - m) / mean(w),    m = sum_i w_i s_i / sum_i w_i
+
+    The variance of a mean of s', clustered or not, is that of the ratio m to first order. Single s' are no scores and
+    may lie outside [0, 1].
+
+    Args:
+        scores: (..., N).
+        weights: (N,), not negative; None for equal ones, which leave scores as they are.
+
+    Raises:
+        InputError: There is not one finite weight from 0 up for each example, or all are 0.
+
+    Source: Taylor linearization of a ratio, Cochran 1977, "Sampling Techniques", chapter 6; the sandwich variance of
+    weighted least squares is the same.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if weights is None:
+        return values
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape != values.shape[-1:] or not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
+        raise InputError(
+            f"{w.size} weights for {values.shape[-1]} examples, or some are no numbers from 0 up",
+            mend="give one finite weight from 0 up for each example",
+        )
+    mean = (values @ w / w.sum())[..., np.newaxis]
+    found: NDArray[np.float64] = mean + w * (values - mean) / w.mean()
+    return found
 
 
 def cluster_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64] | None:

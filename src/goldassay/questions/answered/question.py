@@ -316,6 +316,12 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
         nobody = int((~scored.any(axis=0)).sum())
         if nobody:
             notes.append(f"{nobody:,} of {scored.shape[1]:,} items of {dataset} were answered by no run.")
+    by = dict.fromkeys(runs.weighted_by for each in sets for runs in each.runs if runs.weighted_by)
+    if by:
+        notes.append(
+            f"These scores count all answers alike, as logs do: weights ({', '.join(by)}) are used by runs scores, "
+            "compare and board."
+        )
     unrecorded = [status for status in STATUSES if any(status in row.unrecorded for row in rows)]
     if unrecorded:
         notes.append(f"Not recorded by some of these files: {', '.join(unrecorded)}.")

@@ -37,7 +37,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.stats.bootstrap import resample_examples, resample_runs
-from goldassay.stats.clusters import cluster_codes, cluster_sums, effective_clusters
+from goldassay.stats.clusters import cluster_codes, cluster_sums, effective_clusters, weigh
 from goldassay.stats.intervals import degrees_of_freedom, normal_quantile, t_interval, t_quantile
 from goldassay.stats.significance import benjamini_hochberg
 
@@ -47,6 +47,20 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+class Items(NamedTuple):
+    """Systems on N items.
+
+    Attributes:
+        scores: Of each system, (N,) or (R, N), in [0, 1].
+        clusters: What items share, (N,); None where each counts by itself.
+        weights: How much each item counts, (N,); None where all count alike.
+    """
+
+    scores: Sequence[ArrayLike]
+    clusters: ArrayLike | None = None
+    weights: ArrayLike | None = None
+
+
 class Spread(NamedTuple):
     """Variance of the mean score over runs, pooled over systems, and its degrees of freedom; 0 and 0 if unknown."""
 
@@ -54,16 +68,17 @@ class Spread(NamedTuple):
     freedom: int
 
 
-def pooled_spread(scores: Sequence[ArrayLike]) -> Spread:
+def pooled_spread(scores: Sequence[ArrayLike], weights: ArrayLike | None = None) -> Spread:
     """sum_m (R_m - 1) var_m / sum_m (R_m - 1), over the systems with several runs.
 
     Args:
         scores: Of each system, (N,) or (R, N), in [0, 1].
+        weights: How much each item counts, (N,); None where all count alike.
 
     Raises:
         InputError: See `stacked_runs`.
     """
-    runs, of_system = stacked_runs(scores)
+    runs, of_system = stacked_runs(scores, weights)
     return noise_of_runs(runs.mean(axis=1), of_system)[1]
 
 
@@ -84,8 +99,10 @@ def noise_of_runs(
     return np.array(found), Spread(pooled, freedom)
 
 
-def stacked_runs(scores: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    """All runs of all systems, (sum of R, N), and which rows are of each system.
+def stacked_runs(
+    scores: Sequence[ArrayLike], weights: ArrayLike | None = None
+) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    """All runs of all systems, (sum of R, N), and which rows are of each system; their means are weighted (`weigh`).
 
     Raises:
         InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
@@ -102,7 +119,7 @@ def stacked_runs(scores: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], list
     if not np.isfinite(runs).all() or runs.min() < 0 or runs.max() > 1:
         raise InputError("scores are missing or lie outside [0, 1]", mend="give one from 0 to 1 for each item")
     starts = np.cumsum([0, *(len(each) for each in given)]).tolist()
-    return runs, [np.arange(start, end) for start, end in pairwise(starts)]
+    return weigh(runs, weights), [np.arange(start, end) for start, end in pairwise(starts)]
 
 
 N_DRAWS, N_HALVES = 2000, 1000
@@ -168,7 +185,8 @@ def rank(
     scores: Sequence[ArrayLike],
     clusters: ArrayLike | None = None,
     *,
-    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None = None,
+    weights: ArrayLike | None = None,
+    also: Items | None = None,
     level: float = 0.95,
     n_draws: int = N_DRAWS,
     seed: int = 0,
@@ -183,8 +201,9 @@ def rank(
     Args:
         scores: Of each system, (N,) or (R, N), in [0, 1].
         clusters: What items share, (N,); None where each counts by itself.
-        also: The same systems read in another way, with its clusters, such as with all empty cells as wrong: a system
-            is then surely better only where it is so both ways.
+        weights: How much each item counts, (N,); None where all count alike.
+        also: The same systems read in another way, such as with all empty cells as wrong: a system is then surely
+            better only where it is so both ways.
         level: Of all statements at once.
         n_draws: B.
         seed: Of the draws.
@@ -193,16 +212,17 @@ def rank(
         InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
             finite or lie outside [0, 1].
     """
-    runs, of_system = stacked_runs(scores)
+    own = Items(scores, clusters, weights)
+    runs, of_system = stacked_runs(scores, weights)
     codes = cluster_codes(clusters, runs.shape[1])
-    others, of_other = (runs, of_system) if also is None else stacked_runs(also[0])
+    others, of_other = (runs, of_system) if also is None else stacked_runs(also.scores, also.weights)
     if len(of_other) != len(of_system):
         raise InputError("the other way has other systems", mend="give the same ones")
     if len(of_system) == 2:
-        return _rank_two(scores, clusters, also, level)
+        return _rank_two(own, also, level)
     means, critical, sure = _compare(runs, of_system, codes, level, n_draws, seed)
     if also is not None:
-        sure &= _compare(others, of_other, cluster_codes(also[1], others.shape[1]), level, n_draws, seed)[2]
+        sure &= _compare(others, of_other, cluster_codes(also.clusters, others.shape[1]), level, n_draws, seed)[2]
     return _ranking(means, sure, critical, level, runs.shape[1], codes)
 
 
@@ -227,21 +247,16 @@ def _ranking(
     )
 
 
-def _rank_two(
-    scores: Sequence[ArrayLike],
-    clusters: ArrayLike | None,
-    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None,
-    level: float,
-) -> Ranking:
+def _rank_two(items: Items, also: Items | None, level: float) -> Ranking:
     """Of a single pair nothing has to hold at once with others: its ranks are those of the pair's own test."""
-    runs, of_system = stacked_runs(scores)
-    codes = cluster_codes(clusters, runs.shape[1])
+    runs, of_system = stacked_runs(items.scores)
+    codes = cluster_codes(items.clusters, runs.shape[1])
     one, other = (runs[own] for own in of_system)
-    pair = compare(one, other, codes, level=level, n_draws=0)
+    pair = compare(one, other, codes, weights=items.weights, level=level, n_draws=0)
     means = np.array([pair.mean_a, pair.mean_b])
     first = int(means.argmax())
     sure = np.zeros((2, 2), np.bool_)
-    sure[first] = ~rivals_of(first, scores, clusters, also=also, level=level)
+    sure[first] = ~rivals_of(first, *items[:2], weights=items.weights, also=also, level=level)
     sure[first, first] = False
     df = pair.counts.degrees_of_freedom if pair.counts else pair.degrees_of_freedom
     return _ranking(means, sure, t_quantile(df, level), level, runs.shape[1], codes)
@@ -286,7 +301,12 @@ def _compare(
 
 
 def first_in_halves(
-    scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, *, n_halves: int = N_HALVES, seed: int = 0
+    scores: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    n_halves: int = N_HALVES,
+    seed: int = 0,
 ) -> float:
     """In which share of random halves of the items, by whole clusters, the best system is the best.
 
@@ -295,6 +315,7 @@ def first_in_halves(
     Args:
         scores: See `rank`.
         clusters: See `rank`.
+        weights: See `rank`.
         n_halves: How many halves are drawn; both parts of each count.
         seed: Of the halves.
 
@@ -303,6 +324,8 @@ def first_in_halves(
     """
     runs, of_system = stacked_runs(scores)
     values = np.stack([runs[own].mean(axis=0) for own in of_system])
+    # In a half, too, weighted means stand in the order of weighted sums.
+    values = values if weights is None else values * np.asarray(weights, dtype=np.float64)
     codes = cluster_codes(clusters, values.shape[1])
     sums = cluster_sums(values, codes)
     sizes = np.ones(values.shape[1]) if codes is None else np.bincount(codes).astype(np.float64)
@@ -324,7 +347,8 @@ def rivals_of(
     scores: Sequence[ArrayLike],
     clusters: ArrayLike | None = None,
     *,
-    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None = None,
+    weights: ArrayLike | None = None,
+    also: Items | None = None,
     level: float = 0.95,
 ) -> NDArray[np.bool_]:
     """Which systems the one with the highest mean is not surely ahead of, (M,); itself never. None: it is surely first.
@@ -339,6 +363,7 @@ def rivals_of(
         first: Position of the system with the highest mean.
         scores: See `rank`.
         clusters: See `rank`.
+        weights: See `rank`.
         also: See `rank`: a system is no rival only where that is so both ways.
         level: Of the interval of each pair.
 
@@ -347,35 +372,47 @@ def rivals_of(
 
     Source: Gutmann and Maymin 1987; Hung and Fithian 2019.
     """
-    ways = [(scores, clusters), *([] if also is None else [also])]
+    ways = [Items(scores, clusters, weights), *([] if also is None else [also])]
     rival = np.zeros(len(scores), np.bool_)
-    for given, shared in ways:
+    for given, shared, weighed in ways:
         runs, of_system = stacked_runs(given)
         codes = cluster_codes(shared, runs.shape[1])
-        spread = noise_of_runs(runs.mean(axis=1), of_system)[1]
+        spread = noise_of_runs(weigh(runs, weighed).mean(axis=1), of_system)[1]
         for at, own in enumerate(of_system):
             if at != first and not rival[at]:
-                rival[at] = not _lowest(runs[of_system[first]], runs[own], codes, spread, level) > 0
+                rival[at] = not _lowest(runs[of_system[first]], runs[own], codes, weighed, spread, level) > 0
     return rival
 
 
 def _lowest(
-    one: NDArray[np.float64], other: NDArray[np.float64], codes: NDArray[np.int64] | None, spread: Spread, level: float
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    weights: ArrayLike | None,
+    spread: Spread,
+    level: float,
 ) -> float:
     """Lower end of the difference of two systems, 0 for one without error."""
-    found = compare(one, other, codes, level=level, n_draws=0)
+    found = compare(one, other, codes, weights=weights, level=level, n_draws=0)
     if spread.variance == 0 or found.of_models:
         return found.interval.low if found.counts or found.var_total > 0 else 0.0
     parts = [(found.var_examples, (found.n_clusters or found.n_examples) - 1.0)]
     for own in (one, other):
         several = len(own) > 1
-        variance = float(own.mean(axis=1).var(ddof=1)) / len(own) if several else spread.variance
+        variance = float(weigh(own, weights).mean(axis=1).var(ddof=1)) / len(own) if several else spread.variance
         parts.append((variance, len(own) - 1 if several else spread.freedom))
     variance = sum(part for part, _ in parts)
     return t_interval(found.difference, variance, degrees_of_freedom(parts), level).low
 
 
-def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Lead:
+def lead_of(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    *,
+    weights: ArrayLike | None = None,
+) -> Lead:
     """What one system has over another that does not score more: the items that tell the two apart.
 
     Its interval is that of `compare`, for this pair alone.
@@ -385,14 +422,16 @@ def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = No
         second: Likewise.
         clusters: See `rank`.
         level: Of the interval of the difference.
+        weights: See `rank`.
 
     Raises:
         InputError: See `rank`.
     """
     runs, of_system = stacked_runs([first, second])
     one, other = (runs[own] for own in of_system)
-    found = compare(one, other, cluster_codes(clusters, runs.shape[1]), level=level, n_draws=0)
+    found = compare(one, other, cluster_codes(clusters, runs.shape[1]), weights=weights, level=level, n_draws=0)
     differences = one.mean(axis=0) - other.mean(axis=0)
+    differences = differences if weights is None else differences * np.asarray(weights, dtype=np.float64)
     order = np.argsort(-differences, kind="stable")
     left = differences.sum() - np.cumsum(differences[order])
     needed = int(np.argmax(left < -1e-9)) + 1 if found.difference > 0 and (left < -1e-9).any() else 0

@@ -37,7 +37,8 @@ def _systems(found: BoardResult) -> Table:
     columns = (
         Column("place", "place", "count"),
         Column("system", "system", "data", aside="as"),
-        Column("score", "score", "points", 2, low="low", high="high"),
+        Column("score", "weighted score" if found.weighted_by else "score", "points", 2, low="low", high="high"),
+        *((Column("unweighted", "unweighted", "points", 2),) if found.weighted_by else ()),
         Column("ranks", "ranks it may have", sort="rank_low"),
         Column("tier", "group", "count"),
         *((Column("n_runs", "runs", "count"),) if any(each.n_runs != 1 for each in found.systems) else ()),
@@ -126,6 +127,13 @@ def _first(found: BoardResult) -> list[str]:
             f"{', '.join(others[:_MOST_NAMES])}{more}."
         )
     lines = [said, *found.asked]
+    if found.weighted_by:
+        top = found.systems[0]
+        plain, best = max((each.unweighted, each.system) for each in found.systems if each.unweighted is not None)
+        lines.append(
+            f"Scores are weighted by {found.weighted_by}: {first} has {points(top.score, 2)} points, unweighted "
+            f"{points(top.unweighted, 2)}. Without weights {best} scores most: {points(plain, 2)}."
+        )
     top = found.systems[0]
     if not others and top.rank_high > 1:
         lines.append(

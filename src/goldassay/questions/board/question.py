@@ -15,6 +15,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.answered.degenerate import find_degenerate
 from goldassay.questions.board.measures import (
+    Items,
     ItemStatistics,
     Lead,
     Ranking,
@@ -35,7 +36,7 @@ from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.stats.bootstrap import score_interval
-from goldassay.stats.clusters import cluster_codes
+from goldassay.stats.clusters import cluster_codes, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,18 +133,21 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     Raises:
         InputError: There are too few items.
     """
-    ranking = rank(scores.scores, scores.clusters, also=scores.other_rule, seed=seed)
+    items = scores.of_items
+    ranking = rank(*items[:2], weights=items.weights, also=scores.other_rule, seed=seed)
     values = scores.values
     order = np.lexsort((np.arange(len(scores.systems)), -ranking.means)).tolist()
     same = _same(values, order)
     first = order[0]
     second = next((at for at in order if (values[at] != values[first]).any()), None)
-    lead = None if second is None else lead_of(scores.scores[first], scores.scores[second], scores.clusters)
+    lead = None
+    if second is not None:
+        lead = lead_of(scores.scores[first], scores.scores[second], scores.clusters, weights=items.weights)
     rivals = _rivals(scores, ranking, order)
     rows = []
     for at in order:
         runs = scores.scores[at]
-        mean, low, high = _score(runs, scores.clusters, seed)
+        mean, low, high = _score(runs, items, seed)
         rows.append(
             System(
                 place=int(ranking.places[at]),
@@ -156,6 +160,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
                 rank_high=int(ranking.high[at]),
                 tier=int(ranking.tiers[at]),
                 same_as="" if same[at] == at else scores.systems[same[at]],
+                unweighted=None if items.weights is None else float(runs.mean()),
             )
         )
     statistics = describe_items(values)
@@ -166,7 +171,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         lead=lead,
         first=scores.systems[first],
         second="" if second is None else scores.systems[second],
-        first_stays=first_in_halves(scores.scores, scores.clusters, seed=seed),
+        first_stays=first_in_halves(*items[:2], weights=items.weights, seed=seed),
         rivals=tuple(scores.systems[at] for at in rivals),
         items=statistics,
         solved_by=SolvedBy(
@@ -221,7 +226,7 @@ def find_board(found: Board, scores: BoardScores) -> Finding:
     """What a report on a board and an audit of it say: the result, and full tables of systems and items."""
     items = _items(found, scores)
     tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
-    return Finding("board", None, tables=tables, result=_result(found, items, scores.asked))
+    return Finding("board", None, tables=tables, result=_result(found, items, scores.asked, scores.traits.weighted_by))
 
 
 def _items(found: Board, scores: BoardScores) -> list[Item]:
@@ -237,7 +242,7 @@ def _items(found: Board, scores: BoardScores) -> list[Item]:
     ]
 
 
-def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardResult:
+def _result(found: Board, items: list[Item], asked: tuple[str, ...], weighted_by: str) -> BoardResult:
     """The board as a report has it: without what is known of items that no page shows."""
     ranking, lead = found.ranking, found.lead
     against = [
@@ -276,38 +281,42 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...]) -> BoardRes
         asked=asked,
         degenerate=found.degenerate,
         notes=found.notes,
+        weighted_by=weighted_by or None,
     )
 
 
 def _rivals(scores: BoardScores, ranking: Ranking, order: Sequence[int]) -> list[int]:
     """Systems that may be first in the place of the first: by all comparisons at once, and none where it surely is."""
     first = order[0]
-    ahead = ~rivals_of(first, scores.scores, scores.clusters, also=scores.other_rule)
+    items = scores.of_items
+    ahead = ~rivals_of(first, *items[:2], weights=items.weights, also=scores.other_rule)
     if ahead.all():
         return []
     at_once = [at for at in order[1:] if ranking.low[at] == 1]
     return at_once or [at for at in order[1:] if not ahead[at]]
 
 
-def _score(runs: NDArray[np.float64], clusters: NDArray[np.int64] | None, seed: int) -> tuple[float, float, float]:
+def _score(runs: NDArray[np.float64], items: Items, seed: int) -> tuple[float, float, float]:
     """Mean of a system with its interval over items, and over runs where it has several."""
     if len(runs) == 1:
-        found = score_one_run(runs[0], clusters)
+        found = score_one_run(runs[0], items.clusters, weights=items.weights)
         return found.mean, found.interval.low, found.interval.high
-    interval = score_interval(runs, cluster_codes(clusters, runs.shape[1]), seed=seed)
-    return float(runs.mean()), interval.low, interval.high
+    weighed = weigh(runs, items.weights)
+    interval = score_interval(weighed, cluster_codes(items.clusters, runs.shape[1]), seed=seed)
+    return float(weighed.mean()), interval.low, interval.high
 
 
 def _other_rule(scores: BoardScores, first: int) -> list[str]:
     """What is first by the other rule for cells without a score."""
     if scores.other_rule is None:
         return []
-    means = [float(each.mean()) for each in scores.other_rule[0]]
+    other = scores.other_rule
+    means = [float(weigh(each, other.weights).mean()) for each in other.scores]
     best = int(np.argmax(means))
     held = "A system is better only where it is so on the items in common, and with empty cells as wrong."
     if means[best] <= means[first] + 1e-12:
         return [held]
-    n_common = scores.other_rule[0][0].shape[1]
+    n_common = np.shape(other.scores[0])[-1]
     by = "With empty cells as wrong" if scores.rule == "leave-out" else f"On the {n_common:,} items in common"
     return [
         f"{by} {scores.systems[best]} scores most: {points(means[best], 2)}, and {scores.systems[first]} "
@@ -324,7 +333,7 @@ def _of_one_run(scores: BoardScores) -> list[str]:
         ]
     if not single:
         return []
-    spread = 100 * pooled_spread(scores.scores).variance ** 0.5
+    spread = 100 * pooled_spread(scores.scores, scores.traits.weights).variance ** 0.5
     more = f" and {len(single) - _MOST_NAMES} more" if len(single) > _MOST_NAMES else ""
     return [
         f"One run: {', '.join(single[:_MOST_NAMES])}{more}. It is taken to vary over runs as the other systems do, by "

@@ -21,7 +21,7 @@ from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
 from goldassay.questions.answered.degenerate import Given, given_by
-from goldassay.questions.board.scores import BoardScores, in_common
+from goldassay.questions.board.scores import BoardScores, ItemTraits, in_common, traits_of_items
 from goldassay.questions.discount.question import answered_by
 from goldassay.questions.discount.reading import Answered
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
@@ -37,6 +37,7 @@ from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, STATUSES
+from goldassay.runs.traits import dataset_of, shared_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
             )  # fmt: skip
         if cells is not None:
             described = _described(place)
-            return _of_cells(cells, name_of(place), described, missing, scale)
+            return _of_cells(cells, name_of(place), described, choice, scale)
         try:
             return _of_runs(table, choice, clusters, missing)
         except InputError as error:
@@ -92,10 +93,12 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
                 mend=_name_columns(place),
             ) from error
     elif not _holds_runs(alone):
-        cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
+        asked = choice.traits.names
+        frame = table_of(alone).frame
+        cells = read_cells(frame, choice.columns, by, scale, "the table", choice.dataset, traits=asked)
         if cells is not None:
             described = Input("board", "table in memory", (), ())
-            return _of_cells(cells, "board", described, missing, scale)
+            return _of_cells(cells, "board", described, choice, scale)
     return _of_runs(table, choice, clusters, missing)
 
 
@@ -132,7 +135,8 @@ def _in_place(
         read = read_table(place, choice.format)
     except InputError as error:
         return None, error
-    return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines), None
+    asked = choice.traits.names
+    return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines, asked), None
 
 
 def _described(place: Path) -> Input:
@@ -145,15 +149,17 @@ def _of_cells(
     cells: Cells,
     name: str,
     described: Input,
-    missing: Missing,
+    choice: RunChoice,
     scale: tuple[float, float] | None,
 ) -> BoardScores:
+    asked = choice.traits
+    traits = traits_of_items(cells, asked, dataset_of(choice.gold_of(choice.dataset or "")), described.name)
     described = replace(described, n_rows=int(cells.items.size))
     notes = cells.notes if scale is None else [*cells.notes, _describe_scale(scale)]
     answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
     board = in_common(
-        name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered,
-        cells.absent,
+        name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, choice.rule, answered,
+        cells.absent, traits,
     )  # fmt: skip
     return replace(board, cells=cells, given=tuple(_given(cells)))
 
@@ -214,9 +220,11 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> 
     notes += [_describe_scale(scale) for scale in scales]
     joined = _clusters(loaded, names, choice, clusters) if loaded else None
     models = [model for model, _ in loaded]
+    values, weights = shared_traits([runs for _, runs in loaded], items)
+    traits = ItemTraits(values, weights, choice.traits.weight)
     board = in_common(
         datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
-        [answered_by(runs) for _, runs in loaded], absent,
+        [answered_by(runs) for _, runs in loaded], absent, traits,
     )  # fmt: skip
     return replace(board, asked=tuple(asked_apart(runs.configuration for _, runs in loaded)), given=tuple(given))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldassay.core.figures import Measure, figure, result, role
+from goldassay.core.figures import Measure, figure, left_out, result, role
 from goldassay.core.results import Result
 from goldassay.questions.answered.result import Degenerate
 from goldassay.questions.board.measures import Reliability
@@ -23,6 +23,7 @@ class System(Result):
         rank_high: The worst.
         tier: Its group, from the top.
         same_as: A system before it with the same score on every item, or "".
+        unweighted: The score without the weights of items; None where all count alike.
     """
 
     place: int = figure(
@@ -40,6 +41,10 @@ class System(Result):
     rank_high: int
     tier: int
     same_as: str
+    unweighted: float | None = figure(
+        Measure("board.unweighted", "score of the system without weights of items", "points", "higher"),
+        n="n_items", default=None,
+    )  # fmt: skip
 
 
 @result
@@ -123,6 +128,7 @@ class BoardResult(Result):
         asked: Sentences on what systems were asked in different ways.
         degenerate: Systems whose scores are no measure of ability.
         notes: Of the input.
+        weighted_by: The column of weights of the items; None where all count alike.
     """
 
     systems: tuple[System, ...]
@@ -149,3 +155,4 @@ class BoardResult(Result):
     asked: tuple[str, ...]
     degenerate: tuple[Degenerate, ...]
     notes: tuple[str, ...]
+    weighted_by: str | None = left_out(default=None)

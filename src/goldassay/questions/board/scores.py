@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,10 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points
+from goldassay.questions.board.measures import Items
 from goldassay.runs.loading import LackingError, ways
+from goldassay.runs.runs import Runs
+from goldassay.runs.traits import with_traits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.document import Input
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.answered.degenerate import Given
     from goldassay.questions.discount.reading import Answered
     from goldassay.runs.kinds.board_tables import Cells
+    from goldassay.runs.run_parts import Traits
     from goldassay.runs.statuses import Missing
 
 _MOST_NAMES = 8
@@ -31,6 +36,40 @@ _FEW_IN_COMMON = 0.9
 # How rows of totals are called, and how far rounding may take them from the mean.
 _MEANS = ("mean", "average", "avg", "total", "overall", "all", "macro", "micro", "score", "accuracy")
 _ROUNDING = 0.0051
+
+
+@dataclass(frozen=True)
+class ItemTraits:
+    """Columns of N items that were asked for by name.
+
+    Attributes:
+        values: {name: (N,) texts}, "" where an item has none.
+        weights: How much each item counts, (N,); None where all count alike.
+        weighted_by: The column of these; "" without.
+    """
+
+    values: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
+    weighted_by: str = ""
+
+    def at(self, kept: NDArray[np.bool_]) -> ItemTraits:
+        """Those of some of the items."""
+        weights = None if self.weights is None else self.weights[kept]
+        return replace(self, values={name: own[kept] for name, own in self.values.items()}, weights=weights)
+
+
+def traits_of_items(cells: Cells, asked: Traits, dataset: Dataset | None, file: str) -> ItemTraits:
+    """The columns that were asked for, of a table's items, out of the table or of the data that were answered.
+
+    Raises:
+        InputError: A column is not there, or a weight is no number from 0 up.
+    """
+    if not asked.names:
+        return ItemTraits()
+    columns = {name: values.to_numpy() for name, values in cells.traits.items()}
+    items = Runs.from_arrays(scores=np.zeros(cells.items.size), example_ids=cells.items, model=file, groups=columns)
+    found = with_traits(items, asked, dataset)
+    return ItemTraits(found.traits, found.weights, found.weighted_by)
 
 
 @dataclass(frozen=True)
@@ -53,6 +92,7 @@ class BoardScores:
         cells: The table that it was read from; None of runs.
         asked: Sentences on what systems were asked in different ways.
         given: What each system gave, as far as it is at hand.
+        traits: Weights of the items and other columns that were asked for.
     """
 
     name: str
@@ -63,11 +103,17 @@ class BoardScores:
     inputs: tuple[Input, ...]
     notes: tuple[str, ...] = ()
     answered: tuple[Answered, ...] = ()
-    other_rule: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
+    other_rule: Items | None = None
     rule: Missing = "auto"
     cells: Cells | None = None
     asked: tuple[str, ...] = ()
     given: tuple[Given, ...] = ()
+    traits: ItemTraits = ItemTraits()
+
+    @property
+    def of_items(self) -> Items:
+        """What is measured."""
+        return Items(self.scores, self.clusters, self.traits.weights)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -86,6 +132,7 @@ def in_common(
     missing: Missing,
     answered: Sequence[Answered],
     absent: Sequence[NDArray[np.bool_]] = (),
+    traits: ItemTraits | None = None,
 ) -> BoardScores:
     """The systems on the items that all of them answered, or with cells without a score as wrong.
 
@@ -100,6 +147,7 @@ def in_common(
         missing: What is done with cells without a score.
         answered: As `BoardScores` has it.
         absent: Of each system the cells that it was not asked for, (R, N); () where there are none.
+        traits: Of the items.
 
     Raises:
         InputError: There are fewer than two systems, one of them twice, or no two items in common.
@@ -129,9 +177,13 @@ def in_common(
             mend=f"leave such systems out, or take empty cells as wrong with {option('missing', 'wrong')}",
         )
     shared = None if clusters is None else clusters[kept]
-    by_rule = {True: (tuple(in_common), shared), False: (tuple(as_wrong), clusters)}
+    traits = traits or ItemTraits()
+    by_rule = {
+        True: (tuple(in_common), shared, traits.at(kept)),
+        False: (tuple(as_wrong), clusters, traits),
+    }
     left_out = missing == "leave-out"
-    taken, joined = by_rule[left_out]
+    (taken, joined, own), (others, of_others, its) = by_rule[left_out], by_rule[not left_out]
     return BoardScores(
         name=name,
         systems=tuple(systems),
@@ -141,8 +193,9 @@ def in_common(
         inputs=tuple(inputs),
         notes=tuple(said),
         answered=tuple(answered),
-        other_rule=None if kept.all() or kept.sum() < 2 else by_rule[not left_out],
+        other_rule=None if kept.all() or kept.sum() < 2 else Items(others, of_others, its.weights),
         rule=missing,
+        traits=own,
     )
 
 

@@ -67,6 +67,8 @@ class ModelComparison(Result):
         equivalence: Whether the difference lies within a margin; None where none was given.
         rules: The difference by other rules for answers without a score; None where all have one.
         degenerate: Those of the two whose output cannot depend on what was asked.
+        weighted_by: The column of weights of the examples; "" where all count alike.
+        unweighted: Of a weighted comparison the scores of A and B without weights.
     """
 
     a: str
@@ -81,6 +83,8 @@ class ModelComparison(Result):
     equivalence: Equivalence | None = None
     rules: OtherRules | None = None
     degenerate: tuple[Degenerate, ...] = ()
+    weighted_by: str = ""
+    unweighted: tuple[float, float] | None = None
 
     @property
     def depends(self) -> bool:
@@ -91,7 +95,8 @@ class ModelComparison(Result):
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
         comparison, plan = plain.pop("comparison"), plain.pop("plan")
-        known = {name: found for name in ("equivalence", "rules", "degenerate") if (found := plain.pop(name))}
+        optional = ("equivalence", "rules", "degenerate", "weighted_by", "unweighted")
+        known = {name: found for name in optional if (found := plain.pop(name))}
         return to_plain({**comparison, **plan, **plain, **known})
 
 
@@ -122,12 +127,17 @@ class ModelComparisons(Result):
     @property
     def means(self) -> tuple[float, ...]:
         """The mean score of each model over its runs and examples."""
+        return tuple(float(runs.weighed.mean()) for runs in self.models)
+
+    @property
+    def unweighted(self) -> tuple[float, ...]:
+        """The same without weights of examples."""
         return tuple(float(runs.scores.mean()) for runs in self.models)
 
     @property
     def sds(self) -> tuple[float, ...]:
         """The standard deviation of each model's score over its runs (ddof 1); NaN for one run."""
-        return tuple(summarize_scores(runs.scores).sd if runs.n_runs > 1 else math.nan for runs in self.models)
+        return tuple(summarize_scores(runs.weighed).sd if runs.n_runs > 1 else math.nan for runs in self.models)
 
     @property
     def of_models(self) -> bool:
@@ -230,12 +240,14 @@ class AlignedSides:
     def rules(self, a: str, b: str, found: Comparison, **how: Any) -> OtherRules | None:
         """The difference of two of them by other rules for what is missing; `how` as it was measured."""
         sets, together = self.whole
+        weights = sets[0].weights
 
         def measure(
             one: Sequence[NDArray[np.float64]], other: Sequence[NDArray[np.float64]], rows: Sequence[NDArray[np.bool_]]
         ) -> Comparison:
-            own = None if together is None else together[rows[0]]
-            return compare(one[0][:, rows[0]], other[0][:, rows[0]], own, **how)
+            at = rows[0]
+            own, weighed = (None if each is None else each[at] for each in (together, weights))
+            return compare(one[0][:, at], other[0][:, at], own, weights=weighed, **how)
 
         one, other = (sets[self.names.index(name)] for name in (a, b))
         return other_rules([one], [other], found, measure, by_range=self.missing == "bounds")
@@ -252,7 +264,7 @@ class AlignedSides:
     ) -> ModelComparison:
         """What is told of two of them, given the measured difference and, for a margin, whether they are told apart."""
         of = dict(zip(self.names, self.sets, strict=True))
-        sds = [summarize_scores(of[name].scores).sd if of[name].n_runs > 1 else math.nan for name in (a, b)]
+        sds = [summarize_scores(of[name].weighed).sd if of[name].n_runs > 1 else math.nan for name in (a, b)]
         return ModelComparison(
             a=a,
             b=b,
@@ -266,6 +278,8 @@ class AlignedSides:
             equivalence=None if margin is None else within(comparison, margin, apart),
             rules=rules,
             degenerate=tuple(each for each in self.degenerate if each.system in (a, b)),
+            weighted_by=of[a].weighted_by,
+            unweighted=(float(of[a].scores.mean()), float(of[b].scores.mean())) if of[a].weighted_by else None,
         )
 
 
@@ -316,7 +330,7 @@ def align_sides(
     scales = dict.fromkeys(runs.grades for runs in sets if runs.grades is not None)
     notes += [
         describe_grades(
-            {name: float(runs.scores.mean()) for name, runs in zip(called, sets, strict=True) if runs.grades == scale},
+            {name: float(runs.weighed.mean()) for name, runs in zip(called, sets, strict=True) if runs.grades == scale},
             scale,
         )
         for scale in scales
@@ -398,7 +412,7 @@ def compare_sides(
     how: dict[str, Any] = {"matched": matched, "method": method, "seed": seed}
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
-        found = compare(sets[0].scores, sets[1].scores, together, **how)
+        found = compare(sets[0].scores, sets[1].scores, together, weights=sets[0].weights, **how)
         pairs: tuple[tuple[str, str], ...] = ((called[0], called[1]),)
         comparisons: tuple[Comparison, ...] = (found,)
         adjusted: tuple[float, ...] = (found.p_value,)
@@ -461,7 +475,8 @@ def leaves_out_zero(interval: Interval) -> bool:
 
 
 def _compare_all(sets: Sequence[Runs], names: Sequence[str], together: NDArray[Any] | None, **how: Any) -> Comparisons:
-    return compare_all({name: runs.scores for name, runs in zip(names, sets, strict=True)}, together, **how)
+    scores = {name: runs.scores for name, runs in zip(names, sets, strict=True)}
+    return compare_all(scores, together, weights=sets[0].weights, **how)
 
 
 def _names(models: Sequence[Runs], given: Sequence[str] | None) -> list[str]:

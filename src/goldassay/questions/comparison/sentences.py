@@ -44,7 +44,8 @@ def describe_flaws(found: Sequence[Degenerate]) -> str:
 def _conclude(pair: ModelComparison, corrected: bool) -> str:
     one, other, difference, low, high = _ahead(pair)
     by = f"by {points(difference, 2)} points {bounds(low, high, 2)}"
-    size = f"{by} on {pair.comparison.n_examples:,} examples of {pair.dataset}"
+    weighted = f", weighted by {pair.weighted_by}" if pair.weighted_by else ""
+    size = f"{by} on {pair.comparison.n_examples:,} examples of {pair.dataset}{weighted}"
     if pair.comparison.n_higher_a == pair.comparison.n_higher_b == 0:
         said = "" if pair.comparison.of_models else "The runs of "
         return (
@@ -52,7 +53,7 @@ def _conclude(pair: ModelComparison, corrected: bool) -> str:
             f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
         )
     if not pair.comparison.of_models:
-        return _conclude_runs(pair, one, other, by, size, corrected)
+        return _conclude_runs(pair, one, other, by + weighted, size, corrected)
     if not differ(pair):
         return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
     if not corrected:

@@ -16,6 +16,7 @@ from goldassay.questions.comparison.comparing import within
 from goldassay.questions.comparison.rules import OtherRules, other_rules
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.suites import compare_totals, largest_groups
+from goldassay.stats.clusters import weigh
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
@@ -102,6 +103,11 @@ class SuiteComparison(Result):
         return all(pair.macro.of_models for pair in self.pairs)
 
     @property
+    def weighted_by(self) -> str:
+        """The column of weights of the examples; "" where all count alike."""
+        return self.datasets[0].sets[0].weighted_by
+
+    @property
     def n_examples(self) -> int:
         """Of all datasets."""
         return sum(each.sets[0].n_examples for each in self.datasets)
@@ -109,8 +115,8 @@ class SuiteComparison(Result):
     @property
     def means(self) -> dict[str, tuple[float, float]]:
         """The mean over datasets and the mean over examples of each model."""
-        sizes = [each.sets[0].n_examples for each in self.datasets]
-        means = np.array([[runs.scores.mean() for runs in _in_order(each, self.names)] for each in self.datasets])
+        sizes = [each.sets[0].size for each in self.datasets]
+        means = np.array([[runs.weighed.mean() for runs in _in_order(each, self.names)] for each in self.datasets])
         macro, micro = means.mean(axis=0), np.average(means, axis=0, weights=sizes)
         return {name: (float(macro[at]), float(micro[at])) for at, name in enumerate(self.names)}
 
@@ -191,7 +197,7 @@ def compare_suite(
                 mend=f"choose the same ones with {option('model')}",
             )
     datasets, copies = _without_copies(datasets)
-    means = {name: np.mean([_of(each, name).scores.mean() for each in datasets]) for name in names}
+    means = {name: np.mean([_of(each, name).weighed.mean() for each in datasets]) for name in names}
     best_first = sorted(names, key=lambda name: -means[name])
     made = [
         _pair(a, b, datasets, matched=matched, method=method, seed=seed)
@@ -253,10 +259,13 @@ def _pair(
     if joint:
         datasets = [_reordered(each, {a: orders[0], b: orders[1]}, at) for at, each in enumerate(datasets)]
         sides = [(_of(each, a), _of(each, b)) for each in datasets]
-    scores = [(one.scores, other.scores) for one, other in sides]
+    scores = [(one.weighed, other.weighed) for one, other in sides]
     together = [each.together for each in datasets]
     how: dict[str, Any] = {"matched": matched, "method": method, "seed": seed}
-    found = [compare(*both, own, **how) for both, own in zip(scores, together, strict=True)]
+    found = [
+        compare(one.scores, other.scores, own, weights=one.weights, **how)
+        for (one, other), own in zip(sides, together, strict=True)
+    ]
     rules = [each.rules(a, b, own, **how) for each, own in zip(datasets, found, strict=True)]
 
     def total(weights: Sequence[float]) -> TotalComparison:
@@ -269,16 +278,21 @@ def _pair(
         *,
         by_size: bool,
     ) -> TotalComparison:
-        kept = [(x[:, at], y[:, at]) for x, y, at in zip(one, other, rows, strict=True)]
+        of = [each.whole[0][0].weights for each in datasets]
+        own_weights = [None if w is None else w[at] for w, at in zip(of, rows, strict=True)]
+        kept = [
+            (weigh(x[:, at], w), weigh(y[:, at], w)) for x, y, at, w in zip(one, other, rows, own_weights, strict=True)
+        ]
         own = [None if each.whole[1] is None else each.whole[1][at] for each, at in zip(datasets, rows, strict=True)]
-        weights = [at.sum() if by_size else 1 for at in rows]
+        sizes = [at.sum() if w is None else w.sum() for at, w in zip(rows, own_weights, strict=True)]
+        weights = sizes if by_size else [1] * len(rows)
         return compare_totals(kept, weights, own, joint=joint, **how)
 
     def rules_of(total: TotalComparison, *, by_size: bool) -> OtherRules | None:
         own = partial(measure, by_size=by_size)
         return other_rules(whole[0], whole[1], total, own, by_range=by_range, by_size=by_size)
 
-    macro, micro = total([1] * len(found)), total([each.n_examples for each in found])
+    macro, micro = total([1] * len(found)), total([one.size for one, _ in sides])
     whole = [[each.whole[0][each.names.index(name)] for each in datasets] for name in (a, b)]
     by_range = any(each.missing == "bounds" for each in datasets)
     return SuitePair(

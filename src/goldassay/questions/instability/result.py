@@ -60,6 +60,8 @@ class RunScores(OfRuns):
         max: The highest.
         reason: Why figures are missing, or None.
         grades: The scale of graded scores.
+        weighted_by: The column of weights of the examples; None where all count alike.
+        unweighted: Of a weighted score that without weights.
         best_exact: Exact match with the best threshold of each run for leaving questions unanswered.
         best_exact_thresholds: These thresholds.
         best_exact_threshold: That of a single run.
@@ -113,6 +115,11 @@ class RunScores(OfRuns):
     families_open: FamiliesOpen = ""
     grades: tuple[float, float] | None = left_out(default=None)
     unscored: str | None = left_out(default=None)
+    weighted_by: str | None = left_out(default=None)
+    unweighted: float | None = figure(
+        Measure("instability.unweighted", "mean score without the weights of examples", "points", "higher"),
+        n="n_examples", default=None,
+    )  # fmt: skip
     # Chosen on the questions that are scored: upper bounds of what a threshold gives, and no scores for a policy.
     best_exact: float | None = figure(
         Measure("instability.best_exact", "exact match at the best no-answer threshold", "points", "higher",

@@ -98,7 +98,7 @@ class RunMeans:
             train_set=runs.train_set,
             seeds=runs.seeds,
             checkpoints=runs.checkpoints,
-            values=runs.scores.mean(axis=-1),
+            values=runs.weighed.mean(axis=-1),
         )
 
     @property
@@ -137,7 +137,13 @@ def caveats_of(results: Sequence[RunScores]) -> tuple[str, ...]:
     contradicted = [describe_contradicted(row.model, row.dataset, row.contradicted, row.n_examples)
                     for row in results if row.contradicted]  # fmt: skip
     few = [said for row in results for said in few_runs_caveat(row.n_runs)]
-    return tuple(dict.fromkeys([*unscored, *misplaced, *contradicted, *few]))
+    weights = [
+        f"{row.model} on {row.dataset}: the score is weighted by {row.weighted_by}; unweighted it is "
+        f"{points(row.unweighted, 2)} points."
+        for row in results
+        if row.weighted_by
+    ]
+    return tuple(dict.fromkeys([*unscored, *weights, *misplaced, *contradicted, *few]))
 
 
 def describe_contradicted(model: str, dataset: str, contradicted: int, n_examples: int | None) -> str:
@@ -170,9 +176,9 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
             named by their row numbers, unless a harness wrote each with its right answer.
         clusters: Of one run: which examples count together, (N,); None where each counts by itself.
     """
-    scores = runs.scores
+    scores = runs.weighed
     means = scores.mean(axis=1)
-    families = run_families(scores, runs.predictions, runs.stated_seeds)
+    families = run_families(runs.scores, runs.predictions, runs.stated_seeds)
     row = RunScores(
         model=runs.model,
         dataset=runs.dataset,
@@ -191,10 +197,12 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         max=float(means.max()),
         reason="one run has no spread; give at least two",
         grades=runs.grades,
+        weighted_by=runs.weighted_by or None,
+        unweighted=float(runs.scores.mean()) if runs.weighted_by else None,
         **best_unanswered(runs),
     )
     if scores.shape[0] < 2:
-        return _of_one_run(row, scores[0], clusters)
+        return _of_one_run(row, runs, clusters)
     summary = summarize_scores(scores)
     # What is counted is trainings: ten checkpoints of two of them tell of a spread over seeds no more than two runs do.
     of_sd = score_sd_interval(summary.sd, max(families.n, 2))
@@ -229,11 +237,11 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     )
 
 
-def _of_one_run(row: RunScores, scores: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> RunScores:
-    """The row of one run (N,), with the interval of its mean where there are two examples at least."""
-    if scores.size < 2:
+def _of_one_run(row: RunScores, runs: Runs, clusters: NDArray[np.int64] | None) -> RunScores:
+    """The row of one run, with the interval of its mean where there are two examples at least."""
+    if runs.n_examples < 2:
         return row
-    found = score_one_run(scores, clusters)
+    found = score_one_run(runs.scores[0], clusters, weights=runs.weights)
     return replace(
         row,
         mean_low=found.interval.low,
@@ -322,11 +330,11 @@ def _measure_group(runs: Runs, column: str, names: NDArray[Any], seed: int, *, d
     with warnings.catch_warnings():
         # The reason stands beside the same runs' result above; here the column is empty.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        parts = decompose_by_group(runs.scores, names)
+        parts = decompose_by_group(runs.weighed, names)
     rows = parts.to_frame().sort("share_of_variance", descending=True, nulls_last=True).to_dicts()
     ends: dict[str, float] = {}
     for over in _OVER if deep else ():
-        found = resample_groups(runs.scores, names.astype(np.str_), over, n_draws=N_DRAWS, seed=seed)
+        found = resample_groups(runs.weighed, names.astype(np.str_), over, n_draws=N_DRAWS, seed=seed)
         for part, interval in (("within", found.within), ("between", found.between)):
             ends |= {f"{part}_{over}_low": interval.low, f"{part}_{over}_high": interval.high}
         bounds = {row.pop("group"): row for row in found.to_frame().to_dicts()}
@@ -356,7 +364,7 @@ def measure_intervals(runs: Runs, row: RunScores, seed: int) -> RunIntervals:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        over_runs, over_examples = (resample_scores(runs.scores, over, n_draws=N_DRAWS, seed=seed) for over in _OVER)
+        over_runs, over_examples = (resample_scores(runs.weighed, over, n_draws=N_DRAWS, seed=seed) for over in _OVER)
     figures = []
     for name in FIGURES:
         by_runs, by_examples = getattr(over_runs, name), getattr(over_examples, name)
@@ -440,9 +448,9 @@ def plan_runs(runs: Runs, sd: float | None) -> SeedPlan:
         sd: Of their mean scores.
     """
     size = runs.n_examples
-    plans = [plan_seeds(runs.scores, difference) for difference in DIFFERENCES]
+    plans = [plan_seeds(runs.weighed, difference) for difference in DIFFERENCES]
     others = [
-        plan_seeds(runs.scores, d, example_variance=least_example_variance(d, size), clusters=max(size, 2))
+        plan_seeds(runs.weighed, d, example_variance=least_example_variance(d, size), clusters=max(size, 2))
         for d in DIFFERENCES
     ]
     return SeedPlan(

@@ -353,7 +353,7 @@ def _load(
         label=label,
         prediction=prediction,
         score=pl.Series([scores.get(name) for name in ids], dtype=pl.Float64),
-        groups=_groups(ids, samples),
+        groups=_groups(ids, samples, request.kept),
         unscored="" if log.status == "success" else f"the evaluation ended with the status {log.status!r}",
         status=pl.Series(
             [
@@ -455,12 +455,17 @@ def _letters(
     return pl.Series(right, dtype=pl.String), pl.Series(chosen, dtype=pl.String)
 
 
-def _groups(ids: Sequence[str], samples: Mapping[str, dict[str, Any]]) -> dict[str, pl.Series]:
+def _groups(
+    ids: Sequence[str], samples: Mapping[str, dict[str, Any]], kept: Sequence[str] = ()
+) -> dict[str, pl.Series]:
     """Fields of the metadata that are names or whole numbers in each sample, and of which at least half repeat."""
     about = [metadata if isinstance(metadata := samples.get(name, {}).get("metadata"), dict) else {} for name in ids]
     groups = {}
     for field in about[0]:
         values = [metadata.get(field) for metadata in about]
-        if all(isinstance(value, (str, int)) for value in values) and 1 < len(set(values)) <= len(values) // 2:
+        repeats = all(isinstance(value, (str, int)) for value in values) and 1 < len(set(values)) <= len(values) // 2
+        if field in kept:
+            groups[field] = pl.Series(["" if value is None else str(value) for value in values], dtype=pl.String)
+        elif repeats:
             groups[field] = pl.Series([str(value) for value in values], dtype=pl.String)
     return groups

@@ -30,7 +30,7 @@ from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slic
 from goldassay.runs.tables import head_of, lines_of, parse_json, start_of, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -67,6 +67,7 @@ class _Sample(NamedTuple):
     choices: tuple[float, ...] | None
     metrics: dict[str, Any]
     status: Status = "scored"
+    kept: tuple[str, ...] = ()
 
 
 class _Run(NamedTuple):
@@ -147,6 +148,7 @@ def _samples(path: Path, request: Request) -> list[_Sample] | None:
                 choices=_choices(record["resps"]),
                 metrics={name: record.get(name) for name in record["metrics"]},
                 status=_status(record),
+                kept=tuple(map(_text_of(record["doc"]), request.kept)),
             )
         )
     return samples or None
@@ -268,7 +270,22 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path, results: tup
         label_names=names,
         status=pl.Series([sample.status for sample in samples], dtype=pl.String),
         reported=_reported(*results, metric, samples[0].filter),
+        groups={
+            name: pl.Series(values, dtype=pl.String)
+            for name, *values in zip(request.kept, *(sample.kept for sample in samples), strict=True)
+            if any(values)
+        },
     )
+
+
+def _text_of(doc: Any) -> Callable[[str], str]:
+    """Reads a field of a document; "" where it has none, or one that is no text or number."""
+
+    def read(name: str) -> str:
+        value = doc.get(name) if isinstance(doc, dict) else None
+        return str(value) if isinstance(value, (str, int, float)) else ""
+
+    return read
 
 
 def _reported(results: Mapping[str, Any], task: str, metric: str, filter_: str) -> float | None:

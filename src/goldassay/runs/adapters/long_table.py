@@ -38,8 +38,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import names_of
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.roles import naming
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
@@ -58,7 +59,7 @@ from goldassay.runs.statuses import spelled
 from goldassay.runs.tables import codes_in, features_array, logits_array, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 NAME = "long"
@@ -98,6 +99,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if read is None:
         return None
     table, given = name_fields(read, request.columns)
+    table = with_keys(table, request.kept)
+    kept = tuple(name for name in request.kept if name in table.columns)
     if is_beside_the_point(table.columns, request):
         return None
     table, given = with_settings(table, given)
@@ -125,7 +128,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             part.height,
             roles,
             path,
-            not_loaded if request.listed else partial(_columns, part, roles, path),
+            not_loaded if request.listed else partial(_columns, part, roles, path, kept),
             partial(_outputs, part, roles, path) if "output" in roles else None,
         )
         for part in parts
@@ -310,10 +313,11 @@ def _outputs(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Outputs |
     return Outputs(columns.example_ids, columns.outputs, columns.label, _texts(part, asked), columns.prediction)
 
 
-def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:
+def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequence[str] = ()) -> Columns:
     groups = {name[6:]: part[name] for name in part.columns if name.startswith("group_") and len(name) > 6}
     if "group" in roles:
         groups[roles["group"]] = part[roles["group"]]
+    groups |= {name: cell_texts(part[name]).fill_null("") for name in kept}
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
         label=_strings(part, roles["label"], path) if "label" in roles else None,

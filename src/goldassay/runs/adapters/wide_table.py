@@ -19,6 +19,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
+from goldassay.data.cells import cell_texts
 from goldassay.runs.adapters.long_table import (
     SYNONYMS,
     as_number,
@@ -70,7 +71,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         # A row is of one run, and does not say of which example: its columns are no runs.
         return None
     label = table[roles["label"]].cast(pl.String) if "label" in roles else None
-    others = [name for name in table.columns if name not in (roles.get("example_id"), roles.get("label"))]
+    aside = (roles.get("example_id"), roles.get("label"), *request.kept)
+    others = [name for name in table.columns if name not in aside]
     runs = _runs(table, others, label, path)
     if not runs:
         return None
@@ -78,6 +80,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     groups = {name[6:]: table[name].cast(pl.String) for name in others if name.startswith("group_")}
     if "group" in roles:
         groups[roles["group"]] = table[roles["group"]].cast(pl.String)
+    groups |= {name: cell_texts(table[name]).fill_null("") for name in request.kept if name in table.columns}
     return [
         _slice(
             run,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from goldassay.runs.kinds.cell_values import (
     right_answers,
     scores_as_shares,
 )
-from goldassay.runs.run_parts import Outputs
+from goldassay.runs.run_parts import ASIDE, Outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -41,7 +41,7 @@ ANSWERS = names_of("answer", "board")
 PREDICTIONS = names_of("prediction", "board")
 RUNS = names_of("run", "board")
 OUTPUTS, PROMPTS = names_of("output", "board"), names_of("prompt", "board")
-ROLES = ("system", "item", "score", "answer", "prediction", "run", "output", "ignore")
+ROLES = ("system", "item", "score", "answer", "prediction", "run", "output", "ignore", *ASIDE)
 ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
 # How columns are called that say something of items, and are no systems.
 _FLAGS = ("is_", "has_")
@@ -65,6 +65,7 @@ class Cells:
         of_answers: Whether scores were made of answers, so that a cell without one holds none that could be read.
         answers: Of each system its answers in its first run, (N,), null where there is none; () where there are none.
         outputs: Of each system what it wrote in its first run; () where the board has no texts.
+        traits: Columns of items that were asked for by name, (N,) texts, "" where an item has none.
     """
 
     systems: list[str]
@@ -77,6 +78,7 @@ class Cells:
     of_answers: bool = False
     answers: tuple[pl.Series, ...] = ()
     outputs: tuple[Outputs | None, ...] = ()
+    traits: Mapping[str, pl.Series] = field(default_factory=dict)
 
 
 def with_scores(
@@ -119,6 +121,7 @@ def read_cells(
     file: str,
     dataset: str | None = None,
     lines: NDArray[np.int64] | None = None,
+    traits: Sequence[str] = (),
 ) -> Cells | None:
     """The board in a table; None where it is no board.
 
@@ -134,15 +137,18 @@ def read_cells(
         file: For messages.
         dataset: Which dataset's rows to take, where a column names several.
         lines: On which line each row starts, for messages.
+        traits: Columns of items to take, as far as they are there; they are no systems.
 
     Raises:
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
     """
     whole = frame
-    frame, columns = name_fields(*with_scores(frame, columns, clusters))
-    frame = with_keys(frame, clusters)
+    columns = {role: name for role, name in columns.items() if role not in ASIDE}
+    frame, columns = name_fields(*with_scores(frame, columns, (*clusters, *traits)))
+    frame = with_keys(with_keys(frame, clusters), traits)
     roles = roles_of(columns)
-    ignored = set(roles.pop("ignore", "").split("+")) - {""}
+    asked = [name for name in traits if name in frame.columns]
+    ignored = set(roles.pop("ignore", "").split("+")) - {""} | set(asked) - set(clusters)
     for role, parts in [(role, column.split("+")) for role, column in roles.items() if column not in frame.columns]:
         if len(parts) > 1 and set(parts) <= set(frame.columns):
             frame = frame.with_columns(_joined(frame, parts).alias(roles[role]))
@@ -167,7 +173,25 @@ def read_cells(
         found = _wide(frame, roles, ignored, clusters, scale, file, lines)
     if found is None:
         return None
-    return replace(found, notes=[*notes, *found.notes], outputs=found.outputs or _texts_beside(whole, found))
+    return replace(
+        found,
+        notes=[*notes, *found.notes],
+        outputs=found.outputs or _texts_beside(whole, found),
+        traits={name: _of_items(frame, roles, ignored, found.items, name) for name in asked},
+    )
+
+
+def _of_items(
+    frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str], items: NDArray[np.str_], name: str
+) -> pl.Series:
+    """The value of a column for each item, of a long table that of its first row; "" where there is none."""
+    item = find_column(frame, roles, "item", ITEMS, ignored)
+    if item is None:
+        return cell_texts(frame[name]).fill_null("")
+    known = pl.DataFrame({"item": cell_texts(frame[item]).str.strip_chars(), "value": cell_texts(frame[name])})
+    first = known.drop_nulls().unique("item", keep="first", maintain_order=True)
+    ordered = pl.DataFrame({"item": pl.Series(items.tolist(), dtype=pl.String)})
+    return ordered.join(first, on="item", how="left", maintain_order="left")["value"].fill_null("")
 
 
 def _texts_beside(frame: pl.DataFrame, cells: Cells) -> tuple[Outputs | None, ...]:

@@ -24,6 +24,7 @@ from goldassay.runs.kinds.board_tables import (
 )
 from goldassay.runs.kinds.cell_values import as_numbers
 from goldassay.runs.kinds.solved_lists import holds_solved
+from goldassay.runs.run_parts import ASIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,8 +54,9 @@ class Boards:
             return Match(self, Strength.OWN_FORMAT, {}, found=()) if is_board else None
         every = max(1, table.frame.height // _LOOKED_AT)
         frame, columns = with_scores(table.frame.gather_every(every), columns)
-        ignored = set(columns.get("ignore", "").split("+")) - {""}
-        roles = {role: column for role, column in columns.items() if role != "ignore"}
+        aside = ("ignore", *ASIDE)
+        ignored = {name for role in aside for name in columns.get(role, "").split("+")} - {""}
+        roles = {role: column for role, column in columns.items() if role not in aside}
         frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
         is_of_runs = any(normalized(name).startswith("config") for name in frame.columns)
         if not frame.height or (is_of_runs and "system" not in roles):

@@ -11,6 +11,7 @@ from goldassay.data.unread import find_unread
 from goldassay.runs.adapters.long_table import SYNONYMS, find_roles, with_settings
 from goldassay.runs.adapters.wide_table import run_columns
 from goldassay.runs.finding import find_in_own_format
+from goldassay.runs.run_parts import ASIDE
 from goldassay.runs.tables import are_codes
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Predictions:
     name: ClassVar[str] = "runs"
     rows: ClassVar[str] = "runs"
     wants: ClassVar[str] = "example_id and prediction or score"
-    roles: ClassVar[tuple[str, ...]] = (*SYNONYMS, "group", "configuration")
+    roles: ClassVar[tuple[str, ...]] = (*SYNONYMS, "group", "configuration", *ASIDE)
     aliases: ClassVar[Mapping[str, str]] = {}
     rank: ClassVar[int] = 1
 
@@ -39,7 +40,8 @@ class Predictions:
         frame = table.frame
         if not frame.height:
             return None
-        frame, columns = with_settings(frame, dict(columns))
+        aside = [columns[role] for role in ASIDE if role in columns]
+        frame, columns = with_settings(frame, {role: name for role, name in columns.items() if role not in ASIDE})
         if frame.columns == ["text"] and frame.schema["text"] == pl.String and are_codes(frame["text"]):
             core = frozenset(frame.columns)
             return Match(
@@ -48,7 +50,7 @@ class Predictions:
         known = find_roles(frame.columns, dict(columns), table.path)
         answers = [known[role] for role in _ANSWERS if role in known]
         wide = run_columns(frame)
-        unread = find_unread(frame, {*known.values(), *wide}).columns
+        unread = find_unread(frame, {*known.values(), *wide, *aside}).columns
         # A score beside a text is what the text was given by people, unless something says whose it is.
         if unread and not known.keys() & {"model", "seed", "prediction", "logits"}:
             return None
@@ -63,7 +65,7 @@ class Predictions:
             strength=Strength.PARTLY if lacking else Strength.TABLE,
             roles=joined({**known, "configuration": asked}),
             core=frozenset(wide or answers),
-            covered=frozenset((*known.values(), *settings, *asked, *wide)),
+            covered=frozenset((*known.values(), *settings, *asked, *wide, *aside)),
             unread=unread,
             lacking=lacking,
             found=("table", ()),

@@ -19,7 +19,7 @@ from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
 from goldassay.questions.instability.measures.variance import parts_of_variance
 from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
-from goldassay.stats.clusters import variance_of_mean
+from goldassay.stats.clusters import effective_clusters, variance_of_mean, weigh
 from goldassay.stats.intervals import (
     Interval,
     PairedCounts,
@@ -195,6 +195,7 @@ def compare(
     scores_b: ArrayLike,
     clusters: ArrayLike | None = None,
     *,
+    weights: ArrayLike | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     level: float = 0.95,
@@ -226,6 +227,8 @@ def compare(
         scores_a: (R_A, N).
         scores_b: (R_B, N), on the same examples in the same order.
         clusters: (N,) names of what examples share, such as a premise.
+        weights: (N,) how much each example counts: means are weighted, and their noise is that of weighted means
+            (`weigh`); None where all count alike.
         matched: Whether run r of A and run r of B share a seed.
         method: "normal" theory as above, or "bootstrap": examples (or clusters) drawn with replacement, runs weighted
             as in `goldassay.stats.bootstrap.resample_runs`.
@@ -246,6 +249,9 @@ def compare(
     names, codes = ([], None) if clusters is None else group_codes(clusters, n_examples)
     if codes is not None and len(names) < 2:
         raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
+    given = a.mean(axis=0) - b.mean(axis=0)
+    counts = _counts(a, b) if codes is None and weights is None else None
+    a, b = weigh(a, weights), weigh(b, weights)
     d = a.mean(axis=0) - b.mean(axis=0)
     difference = float(a.mean() - b.mean())
     var_examples = variance_of_mean(d, codes)
@@ -257,11 +263,14 @@ def compare(
     of_examples = var_examples if one_run else example_variance
     # Equal scores of runs whose examples flip are a coincidence, and no proof that runs do not differ.
     var_total = of_examples if one_run else of_examples + (var_runs or overlap)
-    df = degrees_of_freedom([(of_examples, (len(names) or n_examples) - 1), *parts])
-    counts = _counts(a, b) if codes is None else None
+    units = len(names) or n_examples
+    if weights is not None:
+        units = effective_clusters(np.arange(n_examples) if codes is None else codes, weights)
+    df = degrees_of_freedom([(of_examples, max(units - 1.0, 1.0)), *parts])
     if counts is None:
-        units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
-        p_value, p_examples = t_p_value(difference, var_total, df), sign_flip_p(units, seed=seed, n_draws=n_draws)
+        scaled = given if weights is None else given * np.asarray(weights, dtype=np.float64)
+        flipped = scaled if codes is None else np.bincount(codes, weights=scaled).astype(np.float64)
+        p_value, p_examples = t_p_value(difference, var_total, df), sign_flip_p(flipped, seed=seed, n_draws=n_draws)
     else:
         p_value = p_examples = min(2 * t_tail(abs(counts.score(0.0)), counts.degrees_of_freedom), 1.0)
     better = _probability_better(a.mean(axis=1), b.mean(axis=1))
@@ -290,8 +299,8 @@ def compare(
         n_runs_a=n_a,
         n_runs_b=n_b,
         n_examples=n_examples,
-        n_higher_a=int((d > _EQUAL).sum()),
-        n_higher_b=int((d < -_EQUAL).sum()),
+        n_higher_a=int((given > _EQUAL).sum()),
+        n_higher_b=int((given < -_EQUAL).sum()),
         n_clusters=None if codes is None else len(names),
         matched=matched,
         method=method,

@@ -20,7 +20,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean, weigh
 from goldassay.stats.intervals import (
     Interval,
     few_runs_caveat,
@@ -248,7 +248,9 @@ class OneRunScore(Result):
     effective_size: float
 
 
-def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> OneRunScore:
+def score_one_run(
+    scores: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95, *, weights: ArrayLike | None = None
+) -> OneRunScore:
     """The mean of one run's scores, with an interval over (clusters of) examples.
 
     se² = G/(G-1) sum_g (sum_{i in g} (y_i - m))²/N², at least sum_i (y_i - m)²/(N (N-1)). The interval is Wilson's, of
@@ -260,6 +262,7 @@ def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: f
         scores: (N,), in [0, 1].
         clusters: (N,) cluster of each example, from 0; None where each counts by itself.
         level: Of the interval.
+        weights: (N,) how much each example counts, see `weigh`; None where all count alike.
 
     Raises:
         InputError: There are fewer than 2 examples or clusters, or scores are not finite or lie outside [0, 1].
@@ -272,6 +275,7 @@ def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: f
     n = values.size
     if values.min() < 0 or values.max() > 1:
         raise InputError("scores lie outside [0, 1]", mend="divide points by 100")
+    values = weigh(values, weights)
     codes = dense_codes(clusters, n)
     n_clusters = int(codes.max()) + 1
     if n_clusters < 2:
@@ -283,7 +287,7 @@ def score_one_run(scores: ArrayLike, clusters: ArrayLike | None = None, level: f
     # The mean of equal numbers is not always that number.
     varying = values if np.ptp(values) > 0 else np.zeros(n)
     variance = max(variance_of_mean(varying, codes), variance_of_mean(varying))
-    groups = effective_clusters(codes)
+    groups = effective_clusters(codes, weights)
     size = mean * (1 - mean) / variance if variance > 0 else groups
     few = normal_quantile(level) / t_quantile(max(groups - 1, 1.0), level)
     made = wilson_interval(mean * size * few**2, size * few**2, level)

@@ -27,6 +27,7 @@ from goldassay.questions.instability.measures.comparison import (
 )
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
 from goldassay.stats.bootstrap import percentile_interval
+from goldassay.stats.clusters import weigh
 from goldassay.stats.intervals import degrees_of_freedom, t_interval
 from goldassay.stats.significance import holm, t_p_value, t_tail
 
@@ -180,13 +181,19 @@ class Comparisons(Result):
 
 
 def compare_all(
-    scores: Mapping[str, ArrayLike], clusters: ArrayLike | None = None, *, alpha: float = 0.05, **settings: Any
+    scores: Mapping[str, ArrayLike],
+    clusters: ArrayLike | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    alpha: float = 0.05,
+    **settings: Any,
 ) -> Comparisons:
     """Compare each two of several models, with Holm's correction for the number of pairs.
 
     Args:
         scores: {name: (R, N)}, on the same examples in the same order.
         clusters: (N,) names of what examples share.
+        weights: (N,) how much each example counts; None where all count alike.
         alpha: Chance of telling apart any two models that do not differ.
         **settings: Of `compare`: matched, method, level, seed, n_draws.
 
@@ -200,14 +207,15 @@ def compare_all(
     if not 0 < alpha < 1:
         raise InputError(f"alpha is {alpha}", mend="it must lie between 0 and 1")
     arrays = {name: as_scores(values) for name, values in scores.items()}
-    models = sorted(arrays, key=lambda name: -arrays[name].mean())
+    means = {name: float(weigh(values, weights).mean()) for name, values in arrays.items()}
+    models = sorted(arrays, key=lambda name: -means[name])
     pairs = tuple(combinations(models, 2))
-    found = tuple(compare(arrays[one], arrays[other], clusters, **settings) for one, other in pairs)
+    found = tuple(compare(arrays[one], arrays[other], clusters, weights=weights, **settings) for one, other in pairs)
     adjusted = holm([comparison.p_value for comparison in found])
     apart = {frozenset(pair) for pair, p in zip(pairs, adjusted, strict=True) if p <= alpha}
     return Comparisons(
         models=tuple(models),
-        means=tuple(float(arrays[name].mean()) for name in models),
+        means=tuple(means[name] for name in models),
         pairs=pairs,
         comparisons=found,
         adjusted_p=tuple(float(p) for p in np.asarray(adjusted)),

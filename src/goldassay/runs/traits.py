@@ -1,0 +1,143 @@
+"""Columns of examples that a caller asks for by name: weights, dates, difficulties."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.entry_point import option, right_labels
+from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
+from goldassay.core.numbers import points
+from goldassay.data.cells import cell_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.dataset import Dataset
+    from goldassay.runs.run_parts import Traits
+    from goldassay.runs.runs import Runs
+
+_MOST_NAMES = 12
+
+
+def with_traits(runs: Runs, asked: Traits, dataset: Dataset | None) -> Runs:
+    """The runs with the columns that were asked for, out of their own file or the dataset.
+
+    Args:
+        runs: As they were read, these columns among their groups.
+        asked: What to take.
+        dataset: What was predicted, if it is at hand.
+
+    Raises:
+        InputError: A column is not there, or a weight is no number from 0 up.
+    """
+    if not asked.names:
+        return runs
+    found = {name: values for name in asked.names if (values := _values(runs, name, dataset)) is not None}
+    for name in filter(None, (asked.weight, *asked.needed)):
+        if name not in found:
+            others = [] if dataset is None else [each for each in dataset.examples.columns if each != "example_id"]
+            there = list(dict.fromkeys((*runs.groups, *others)))
+            raise InputError(
+                f"neither the runs of {runs.model} nor the data that they answer have a column {name!r}",
+                mend=f"there are {listing(there, _MOST_NAMES)}" if there else f"give the data with {right_labels()}",
+            )
+    return replace(
+        runs,
+        groups={name: values for name, values in runs.groups.items() if name not in found},
+        traits={name: found[name] for name in (*asked.needed, *asked.known) if name in found},
+        weights=weights_of(pl.Series(found[asked.weight].tolist()), asked.weight) if asked.weight else None,
+        weighted_by=asked.weight,
+    )
+
+
+def dataset_of(given: Dataset | str | os.PathLike[str] | None) -> Dataset | None:
+    """The dataset in memory, or at a path; None where none was given, or the path holds labels alone."""
+    from goldassay.data.reading import read_dataset
+
+    if not isinstance(given, (str, os.PathLike)):
+        return given
+    try:
+        return read_dataset(given)
+    except InputError:
+        # Whatever ails it as a dataset, it has just served to score the runs by.
+        return None
+
+
+def weights_of(column: pl.Series, name: str) -> NDArray[np.float64]:
+    """A column of weights as numbers.
+
+    Raises:
+        InputError: One is no number from 0 up, or all are 0.
+    """
+    numbers = cell_texts(column).str.strip_chars().cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
+    if bad.any():
+        shown = cell_texts(column.filter(bad.fill_null(value=True)))[0]
+        raise InputError(
+            f"{int(bad.sum())} of {len(column)} weights are no numbers from 0 up, the first is {shown!r}", column=name,
+            mend=f"mend the column, or leave {option('columns', f'weight={name}')} out",
+        )  # fmt: skip
+    if not numbers.sum():
+        raise InputError("all weights are 0", column=name, mend="give some example a weight above 0")
+    return numbers.to_numpy().astype(np.float64)
+
+
+def weighted(by: str, unweighted: float | None) -> str:
+    """What stands behind a weighted score; "" where it is not weighted."""
+    return f" weighted by {by} ({points(unweighted, 2)} unweighted)" if by else ""
+
+
+def _values(runs: Runs, name: str, dataset: Dataset | None) -> NDArray[np.str_] | None:
+    """The texts of a column for each example, "" where one has none; None where it is nowhere."""
+    if name in runs.groups:
+        return runs.groups[name].astype(np.str_)
+    keyed = None if dataset is None else dataset.with_keys([name])
+    if keyed is None or name not in keyed.examples.columns or name == "example_id":
+        return None
+    ids = pl.DataFrame({"id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)})
+    own = pl.DataFrame({"id": keyed.examples["example_id"].cast(pl.String), "value": cell_texts(keyed.examples[name])})
+    joined = ids.join(own.unique("id", keep="first"), on="id", how="left", maintain_order="left")
+    return joined["value"].fill_null("").to_numpy().astype(np.str_)
+
+
+def shared_traits(
+    sets: Sequence[Runs], ids: Sequence[str]
+) -> tuple[dict[str, NDArray[np.str_]], NDArray[np.float64] | None]:
+    """The columns and weights of examples that some set has, (N,) in the order of `ids`.
+
+    Raises:
+        InputError: Two sets give one example two weights.
+    """
+    place = {name: at for at, name in enumerate(ids)}
+    rows = [np.array([place.get(name, -1) for name in runs.example_ids.tolist()]) for runs in sets]
+    traits: dict[str, NDArray[np.str_]] = {}
+    for name in dict.fromkeys(name for runs in sets for name in runs.traits):
+        values = np.full(len(ids), "", dtype=object)
+        for runs, at in zip(reversed(sets), reversed(rows), strict=True):
+            if name in runs.traits:
+                values[at[at >= 0]] = runs.traits[name][at >= 0]
+        traits[name] = values.astype(np.str_)
+    if all(runs.weights is None for runs in sets):
+        return traits, None
+    weights = np.full(len(ids), np.nan)
+    for runs, at in zip(sets, rows, strict=True):
+        if runs.weights is None:
+            continue
+        own = np.full(len(ids), np.nan)
+        own[at[at >= 0]] = runs.weights[at >= 0]
+        differ = int((np.abs(own - weights) > 0).sum())
+        if differ:
+            raise InputError(
+                f"{differ} examples of {runs.dataset} have another weight for {runs.model} than for the models before",
+                mend=f"give all models the same weights, or leave {option('columns', 'weight=NAME')} out",
+            )
+        weights = np.where(np.isnan(own), weights, own)
+    return traits, weights
