@@ -30,11 +30,12 @@ AUDITED = (
     "shift_reliability",
 )  # fmt: skip
 OF_RUNS = ("instability_runs", "instability_decomposition")
-# What the pages on published items show.
+# What the pages on published items, and on the made-up board of tests/docs/given.py, show.
 SHOWN_OF_ITEMS = {
     "choices": ("leakage_rules",),
     "preferences": ("leakage_rules",),
     "judges": ("judgments_position",),
+    "board": ("board_ranks",),
 }
 # Pictures of the study on the crossing, by what they are called on its page.
 CROSSING = {
