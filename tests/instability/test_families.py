@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from goldassay.core.settings import InstabilityLimits
-from goldassay.instability import run_families
+from goldassay.instability import compare, run_families
+from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.instability.verdict import judge_instability, spread_of
 from goldassay.runs.reading import read_runs
@@ -76,6 +77,19 @@ def test_two_seeds_at_five_late_checkpoints_are_never_sound() -> None:
     assert far.open == "near"
     row = measure_spread(runs_of(trainings(2, 5, 0, noise=0.2)))
     assert row.sd_high == pytest.approx(min(sd_interval(row.sd, 2).high, 0.5**0.5))
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_checkpoints_count_as_one_run_in_a_comparison(stated: bool) -> None:
+    seeds = [f"seed{at // 5}-step{at}" for at in range(10)] if stated else None
+    for seed in range(3):
+        sides = [runs_of(trainings(2, 5, 2 * seed + at), seeds) for at in range(2)]
+        found = compare_runs(*sides, names=("a", "b")).comparison
+        expected = compare(*(each.scores.reshape(2, 5, -1).mean(axis=1) for each in sides))
+        assert (found.n_runs_a, found.n_runs_b) == (2, 2)
+        assert found.interval.low == pytest.approx(expected.interval.low)
+        alone = compare(*(each.scores for each in sides)).interval
+        assert found.interval.high - found.interval.low > 1.2 * (alone.high - alone.low)
 
 
 def test_copies_and_runs_without_errors() -> None:

@@ -40,7 +40,9 @@ def models(*levels: float, n_runs: int = 4, n: int = 120) -> list[Runs]:
     rng = np.random.default_rng(8)
     ease = rng.random(n)
     return [
-        Runs.from_arrays(scores=(rng.random((n_runs, n)) + ease) / 2 < level, model=f"m{i}", dataset="d")
+        Runs.from_arrays(
+            scores=(rng.random((n_runs, n)) + ease) / 2 < level, model=f"m{i}", dataset="d", seeds=range(n_runs)
+        )
         for i, level in enumerate(levels)
     ]
 
@@ -172,7 +174,7 @@ def ahead_in_every_pair(n_runs: int) -> list[Runs]:
     """A is right on 26 of 40 examples in all runs, B on 24 others: every run of A is ahead, on these examples."""
     right = np.arange(40)[np.newaxis] + np.zeros((n_runs, 1))
     return [
-        Runs.from_arrays(scores=(scores).astype(float), model=name, dataset="d")
+        Runs.from_arrays(scores=scores.astype(float), model=name, dataset="d", seeds=range(n_runs))
         for name, scores in (("a", right < 26), ("b", right >= 16))
     ]
 

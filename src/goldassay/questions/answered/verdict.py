@@ -49,12 +49,14 @@ def judge(
     if share >= 1:
         evidence = f"{worst.model} on {worst.dataset}: none of {count(worst.n_items)} answers has a score"
     elif lacks and worst.scored_only is not None:
-        evidence += f", which moves the score by up to {points(worst.effect, 2)} points"
-        notes.insert(
-            0,
-            f"It scores {points(worst.wrong, 2)} with these as wrong and {points(worst.scored_only, 2)} without them; "
-            f"the score moves most {worst.effect_by}.",
-        )
+        wrong, only = points(worst.wrong, 2), points(worst.scored_only, 2)
+        rules = f"It scores {wrong} with these as wrong and {only} without them"
+        if points(worst.effect, 2) != points(0.0, 2):
+            evidence += f", which moves the score by up to {points(worst.effect, 2)} points"
+            rules += f"; the score moves most {worst.effect_by}"
+        else:
+            evidence += ", and the log counts these as wrong" if worst.reported is not None else ", with little effect"
+        notes.insert(0, f"{rules}.")
     elif not lacks:
         evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score"
     if both is not None:

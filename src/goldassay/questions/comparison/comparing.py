@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from goldassay.core.errors import InputError
 from goldassay.core.naming import matches
 from goldassay.core.numbers import points
@@ -23,7 +25,7 @@ from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.comparison.rules import OtherRules, describe_rules, other_rules
 from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.instability.measures.comparison import Comparison, compare
-from goldassay.questions.instability.measures.scores import run_families, summarize_scores
+from goldassay.questions.instability.measures.scores import run_families, summarize_scores, training_of_runs
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within, largest_groups
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart
@@ -33,7 +35,6 @@ from goldassay.runs.missing import describe_unscored
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
@@ -312,7 +313,11 @@ def align_sides(
     degenerate = find_degenerate(given, models[0].dataset)
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
     notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
-    notes += [said for name, runs in zip(called, sets, strict=True) if (said := _describe_families(name, runs))]
+    families = [training_of_runs(runs.scores, runs.predictions, runs.stated_seeds) for runs in sets]
+    notes += _describe_families(called, sets, families)
+    every = whole if whole is not sets else None
+    sets = [_by_training(runs, own) for runs, own in zip(sets, families, strict=True)]
+    whole = sets if every is None else [_by_training(runs, own) for runs, own in zip(every, families, strict=True)]
     if matched:
         sets, whole = by_seed(sets, called), by_seed(whole, called)
     by = clusters or (NONE if texts is None else AUTO)
@@ -352,15 +357,44 @@ def _first_outputs(runs: Runs, sources: Sequence[Slice]) -> Outputs | None:
     return own[0].outputs() if len(own) == 1 and own[0].outputs is not None else None
 
 
-def _describe_families(name: str, runs: Runs) -> str:
-    """What to do where runs come from fewer trainings: no mean over the runs of one stands for a run of another."""
-    n = run_families(runs.scores, runs.predictions, runs.stated_seeds).n
-    if n == runs.n_runs:
-        return ""
-    return (
-        f"The {runs.n_runs} runs of {name} come from {n} training{'s' if n > 1 else ''} by their seeds or outputs, and "
-        "each counts as one run, so the interval is too narrow: give one run of each training."
-    )
+def _by_training(runs: Runs, of_run: NDArray[np.int64]) -> Runs:
+    """One run for each training, with the mean score of its runs, and no score where one of these has none."""
+    codes, first = np.unique(of_run, return_index=True)
+    if codes.size == runs.n_runs:
+        return runs
+    means = np.array([runs.scores[of_run == code].mean(axis=0) for code in codes])
+    found = dataclasses.replace(runs.of_runs(first), scores=means)
+    if runs.status_codes is None:
+        return found
+    # Codes of answers without a score are the larger ones.
+    lacking = np.array([runs.status_codes[of_run == code].max(axis=0) for code in codes])
+    return dataclasses.replace(found, status_codes=lacking)
+
+
+def _describe_families(names: Sequence[str], sets: Sequence[Runs], found: Sequence[NDArray[np.int64]]) -> list[str]:
+    """How many trainings runs come from, where these are fewer, or what to state where that is not known."""
+    said, unstated = [], []
+    for name, runs, of_run in zip(names, sets, found, strict=True):
+        families = run_families(runs.scores, runs.predictions, runs.stated_seeds)
+        n = np.unique(of_run).size
+        if n < runs.n_runs:
+            said.append(
+                f"The {runs.n_runs} runs of {name} come from {n} training{'s' if n > 1 else ''} by their seeds or "
+                "outputs: runs of one training count as one run, with their mean score."
+            )
+        elif families.n < runs.n_runs:
+            said.append(
+                f"Of the {runs.n_runs} runs of {name} only {families.n} differ, and each counts as one run, so the "
+                "interval may be too narrow: check that all are trainings of their own."
+            )
+        elif families.open:
+            unstated.append(name)
+    if unstated:
+        said.append(
+            f"Each run of {', '.join(unstated)} counts as a training of its own. No seeds are stated: state them if "
+            "some are checkpoints of one training."
+        )
+    return said
 
 
 def compare_sides(

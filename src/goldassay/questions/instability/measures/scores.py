@@ -145,15 +145,23 @@ def distinct_runs(scores: ArrayLike) -> int:
     Args:
         scores: In [0, 1], (R, N).
     """
-    values = as_scores(scores)
-    n_examples = values.shape[1]
+    copied = _copied_from(as_scores(scores))
+    return int((copied == np.arange(copied.size)).sum())
+
+
+def _copied_from(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The first run that each is a copy of, itself where it is none, (R,)."""
+    n_runs, n_examples = values.shape
     lost = n_examples - values.sum(axis=1)
     room = ALIKE * np.minimum(lost, n_examples - lost)
-    kept = np.zeros(len(values), np.bool_)
-    for begin in range(0, len(values), _AT_ONCE):
+    found = np.arange(n_runs)
+    kept = np.zeros(n_runs, np.bool_)
+    for begin in range(0, n_runs, _AT_ONCE):
         for run, apart in enumerate(_apart(values, slice(begin, begin + _AT_ONCE)), start=begin):
-            kept[run] = not (kept & (apart <= (room + room[run]) / 2)).any()
-    return int(kept.sum())
+            alike = kept & (apart <= (room + room[run]) / 2)
+            kept[run] = not alike.any()
+            found[run] = run if kept[run] else int(alike.argmax())
+    return found
 
 
 FamiliesOpen = Literal["", "few wrong", "near", "unstated"]
@@ -193,27 +201,60 @@ def run_families(scores: ArrayLike, outputs: ArrayLike | None = None, seeds: Seq
     Source: Sørensen 1948 for complete linkage.
     """
     values = as_scores(scores)
+    of_run, apart = _trainings(values, outputs, seeds)
+    n = np.unique(_with_copies(of_run, values)).size
+    if apart is None:
+        return Families(n)
+    if (values < 1).sum(axis=1).min() < LEAST_WRONG:
+        return Families(n, "few wrong")
+    pairs = np.triu_indices(len(values), 1)
+    if (apart[of_run[pairs[0]] != of_run[pairs[1]]] < _OF_ONE_TRAINING).any():
+        return Families(n, "near")
+    return Families(n, "unstated" if 2 * n > len(values) else "")
+
+
+def training_of_runs(
+    scores: ArrayLike, outputs: ArrayLike | None = None, seeds: Sequence[int] = ()
+) -> NDArray[np.int64]:
+    """The training that each run comes from, as codes from 0, (R,); arguments as for `run_families`.
+
+    By stated seeds alone where these are given, copies or not.
+    """
+    values = as_scores(scores)
+    of_run, _ = _trainings(values, outputs, seeds)
+    of_run = of_run if seeds else _with_copies(of_run, values)
+    return np.asarray(np.unique(of_run, return_inverse=True)[1], np.int64)
+
+
+def _trainings(
+    values: NDArray[np.float64], outputs: ArrayLike | None, seeds: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Codes of trainings, (R,), and how far apart all pairs of runs lie; None where seeds decide."""
     if seeds or len(values) < 2:
-        return Families(min(len(set(seeds)) or 1, distinct_runs(values)))
+        stated = list(seeds) or [0] * len(values)
+        return np.array([stated.index(seed) for seed in stated], np.int64), None
     from scipy.cluster.hierarchy import fcluster, linkage
 
     wrong = values < 1
     answers = values if outputs is None else np.asarray(outputs)
-    apart: list[float] = []
+    found: list[float] = []
     for at, own in enumerate(answers[:-1]):
         differ = (answers[at + 1 :] != own).sum(axis=1)
-        apart += (differ / np.maximum((wrong[at + 1 :] | wrong[at]).sum(axis=1), 1)).tolist()
+        found += (differ / np.maximum((wrong[at + 1 :] | wrong[at]).sum(axis=1), 1)).tolist()
+    apart = np.array(found)
     cut = min(_OF_ONE_TRAINING, _OF_THE_QUARTILE * float(np.quantile(apart, 0.75)))
-    of_run = fcluster(linkage(np.array(apart), "complete"), cut, "distance")
-    # Copies with an answer or two changed lie all equally far apart.
-    n = min(int(of_run.max()), distinct_runs(values))
-    if wrong.sum(axis=1).min() < LEAST_WRONG:
-        return Families(n, "few wrong")
-    pairs = np.triu_indices(len(values), 1)
-    unlike = of_run[pairs[0]] != of_run[pairs[1]]
-    if (np.array(apart)[unlike] < _OF_ONE_TRAINING).any():
-        return Families(n, "near")
-    return Families(n, "unstated" if 2 * n > len(values) else "")
+    return np.asarray(fcluster(linkage(apart, "complete"), cut, "distance"), np.int64), apart
+
+
+def _with_copies(of_run: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Trainings joined where a run of one is a copy of a run of the other.
+
+    With few answers changed all copies lie equally far apart, and no stated seed makes a copy a training of its own.
+    """
+    joined = of_run.copy()
+    for run, first in enumerate(_copied_from(values).tolist()):
+        joined[joined == joined[run]] = joined[first]
+    return joined
 
 
 def _apart(values: NDArray[np.float64], part: slice) -> NDArray[np.int64]:
