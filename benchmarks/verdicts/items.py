@@ -71,7 +71,7 @@ SETS = {
     "MMLU prehistory": f"{_MMLU}:test/prehistory_test.csv",
 }
 
-NO_CORPUS = CorpusChoice.of(None, "text")
+NO_CORPUS = CorpusChoice(())
 
 
 def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:

@@ -60,7 +60,7 @@ SETS = {
 }  # fmt: skip
 _LIMITS = {"accuracy skill": Limits(0.03, UNSOUND)}
 
-NO_CORPUS = CorpusChoice.of(None, "text")
+NO_CORPUS = CorpusChoice(())
 
 
 def made_pairs(n: int, flaw: str, skill: float, seed: int) -> ChoiceItems:
