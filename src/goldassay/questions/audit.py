@@ -19,7 +19,7 @@ from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
-from goldassay.questions.item_checks import ITEM_CHECKS
+from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
 from goldassay.questions.judgments.loading import load_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
@@ -99,7 +99,8 @@ def study_audit(
         if kind in (CHOICES, PREFERENCES):
             _refuse(kind, {**besides, "corpus": None})
             posed = pose_items(evidence.source, evidence.opened.match, test, reading)
-            return replace(report_on(ItemEvidence(posed, corpus, settings, steps), out), places=_places(train, test))
+            items = ItemEvidence(posed, corpus, settings, steps, measure_leakage)
+            return replace(report_on(items, out), places=_places(train, test))
         _refuse(kind, besides)
         if kind == JUDGMENTS:
             judged = load_judgments(evidence.source, test, reading)

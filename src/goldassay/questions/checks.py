@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from goldassay.core.extensions import extensions
 from goldassay.core.figures import declare_verdict
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from goldassay.core.finding import Finding
     from goldassay.core.sections import Page
-    from goldassay.questions.evidence import Evidence
 
 # The questions of an audit, in the order in which reports show them; then those that their own command asks, and an
 # audit where its input allows it: it does not say of these that they were not asked.
@@ -32,8 +31,11 @@ FURTHER = ("answered", "comparison", "sensitivity", "board", "judgments", "suspe
 DESCRIBING = "facts"
 
 
-class Check(Protocol):
-    """One question: what it is called, and how it is answered.
+E = TypeVar("E", contravariant=True)
+
+
+class Check(Protocol[E]):
+    """One question: what it is called, and how it is answered from evidence of a kind.
 
     Attributes:
         question: Its key in reports, settings and the public interface.
@@ -48,11 +50,11 @@ class Check(Protocol):
     asks: str
     needs: tuple[str, ...]
 
-    def run(self, evidence: Evidence) -> Finding:
+    def run(self, evidence: E) -> Finding:
         """Answer the question from the evidence; what the evidence does not allow is `not measurable`."""
 
 
-def registered_checks() -> tuple[Check, ...]:
+def registered_checks() -> tuple[Check[Any], ...]:
     """Every question of an audit: those of this package, then those that others add."""
     asked = (*AUDITED, *FURTHER)
     modules = question_modules("question", asked) | question_modules("check", asked)
@@ -61,13 +63,13 @@ def registered_checks() -> tuple[Check, ...]:
 
 
 @cache
-def added_checks() -> tuple[Check, ...]:
+def added_checks() -> tuple[Check[Any], ...]:
     """The questions that other distributions add; policies may limit their verdicts.
 
     Raises:
         GoldassayError: One cannot be loaded.
     """
-    found: dict[str, Check] = extensions("goldassay.questions", "question", (DESCRIBING, *AUDITED, *FURTHER))
+    found: dict[str, Check[Any]] = extensions("goldassay.questions", "question", (DESCRIBING, *AUDITED, *FURTHER))
     for question in found:
         declare_verdict(question)
     return tuple(found.values())

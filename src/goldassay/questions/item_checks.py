@@ -14,6 +14,8 @@ from goldassay.data.row_keys import ITEM_COLUMNS
 from goldassay.questions.example_clusters import NONE
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
+from goldassay.questions.leakage.partial_input import LeakageChoice
+from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.result import RULE, MeasuredLeakage
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
@@ -22,10 +24,16 @@ from goldassay.questions.rows import MOST_ROWS
 from goldassay.questions.suspect.result import SuspectResult
 
 if TYPE_CHECKING:
+    from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import ItemEvidence
 
 # Of items with choices only what needs no model is looked for.
 _WHY_NO_SUSPECTS = "Items with choices are checked for defects, and no answers of models are held against them."
+
+
+def measure_leakage(evidence: Evidence) -> Finding:
+    """What `leakage measure` finds in items."""
+    return LEAKAGE.measure(evidence, LeakageChoice(cluster=False, map=False))
 
 
 def _effects(evidence: ItemEvidence, named: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from goldassay.core.finding import RowToRead
 from goldassay.data.kinds.item_kinds import CHOICES
-from goldassay.questions.leakage.question import examples_read
+from goldassay.questions.rows import examples_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -19,9 +19,7 @@ from goldassay.questions.data_notes import data_notes, describe_clusters, unread
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.item_rows import defects, items_to_read
 from goldassay.questions.leakage.choices import choice_evidence
-from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.probes import n_trainings
-from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.needs import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.rows import MOST_ROWS, first_rows
@@ -31,7 +29,7 @@ from goldassay.readers.choice_subjects import untrained_picks
 from goldassay.runs.loading import LackingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -60,11 +58,20 @@ class ItemEvidence(Evidence):
         corpus: What may have been trained on.
         settings: All of an audit.
         steps: Progress.
+        measure_leakage: The question of leakage, as it is asked of items.
     """
 
-    def __init__(self, posed: Posed, corpus: CorpusChoice, settings: Settings, steps: Steps) -> None:
+    def __init__(
+        self,
+        posed: Posed,
+        corpus: CorpusChoice,
+        settings: Settings,
+        steps: Steps,
+        measure_leakage: Callable[[Evidence], Finding],
+    ) -> None:
         super().__init__(settings=settings, steps=steps, make_readers=self._read, corpus=corpus)
         self.posed = posed
+        self._measure_leakage = measure_leakage
         self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
 
     def _read(self, _: Evidence) -> PartialInputRuns:
@@ -80,7 +87,7 @@ class ItemEvidence(Evidence):
     @cached_property
     def leakage(self) -> Finding:
         """What `leakage measure` finds: patterns are held against the rules in it."""
-        return LEAKAGE.measure(self, LeakageChoice(cluster=False, map=False))
+        return self._measure_leakage(self)
 
     def has(self, need: str) -> bool:
         """As `Evidence.has`: training items are searched for the others, and so is a corpus."""

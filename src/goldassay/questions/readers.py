@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
-from goldassay.questions.leakage.given import beside_runs
-from goldassay.questions.leakage.partial_input import PartialInputRuns, gold_probabilities
+from goldassay.questions.leakage.partial_input import PartialInputRuns, beside_runs, gold_probabilities
 from goldassay.questions.leakage.probes import n_trainings, probe_evidence
 from goldassay.questions.networks import network_trainer
 from goldassay.readers.conditions import EMPTY, conditions_of

@@ -69,7 +69,7 @@ def describe_environment(*, trained: bool = False) -> Environment:
 def compose_report(
     framed: Framed,
     tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
-    added: Sequence[tuple[Check, Finding]] = (),
+    added: Sequence[tuple[Check[Any], Finding]] = (),
     first: Table | None = None,
     findings: Sequence[Finding] = (),
 ) -> Report:

@@ -110,3 +110,19 @@ def table_of_rows(rows: Sequence[RowToRead]) -> Table:
     columns = (Column("text", "example", "prose"), Column("label", "label", "data"), Column("why", "why"))
     shown = tuple({"text": row.text, "label": row.label, "why": row.why} for row in rows)
     return Table("first_rows", "Rows to look at first", columns, shown, file="examples")
+
+
+def examples_read(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
+    """(position, bits, part) of the rows that every reader of a part gets right, most bits first, each row once."""
+    found = [
+        (bits, position, part.replace("_only", ""))
+        for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
+        # Of the right label's probability alone nobody knows what was named.
+        if part.endswith("_only") and f"right_{part}" in examples.columns
+        for position, (bits, right) in enumerate(examples.select(f"pvi_{part}", f"right_{part}").iter_rows())
+        if bits is not None and bits > 0 and right == 1
+    ]
+    best: dict[int, tuple[float, str]] = {}
+    for bits, position, part in sorted(found, key=lambda each: (-each[0], each[1])):
+        best.setdefault(position, (bits, part))
+    return [(position, bits, part) for position, (bits, part) in best.items()]

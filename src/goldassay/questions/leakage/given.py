@@ -17,6 +17,7 @@ from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.partial_input import (
     GIVEN,
     PartialInputRuns,
+    beside_runs,
     gold_probabilities,
     named_path,
 )
@@ -26,7 +27,6 @@ from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.missing import on_same_items
 from goldassay.runs.runs import Runs
-from goldassay.runs.sidecar import read_embeddings, read_relevances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,45 +138,6 @@ def _check_roles(given: GivenEvidence, test: Dataset) -> None:
             raise InputError(
                 f"{what}: the test set has no {role}", file=test.source, mend=did_you_mean(role, test.text_columns)
             )
-
-
-def beside_runs(evidence: PartialInputRuns, paths: Sequence[str]) -> PartialInputRuns:
-    """Add the embeddings and relevances that lie beside the runs, of the same model and dataset.
-
-    The embeddings are those of single sentences in the model of the whole; where there are none, those of the models
-    that were trained on one sentence, which says so.
-    """
-    vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
-    what = ""
-    wanted = {(runs.model, runs.dataset, runs.train_set): None for runs in evidence.conditions.values()}
-    asked = [dict(zip(("model", "dataset", "train_set"), each, strict=True)) for each in wanted]
-    for source in (PAIRED, TEXT, ""):
-        of = {"condition": source} if source else {}
-        for path in map(Path, paths):
-            for each in (found for one in asked for found in _if_any(read_embeddings, path, **one, **of)):
-                for role, values in each.vectors.items():
-                    if role != PAIRED:
-                        rows = aligned(values, each.example_ids, evidence.example_ids, "embeddings", str(path))
-                        vectors.setdefault(role, []).append(rows)
-        if vectors:
-            what = f"the layer before the classifier of {evidence.model}, {source or 'trained on one sentence alone'}"
-            break
-    relevances: dict[str, dict[int, Any]] = {}
-    for path in map(Path, paths):
-        for found in (each for one in asked for each in _if_any(read_relevances, path, **one)):
-            relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
-    return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
-
-
-def _if_any(read: Any, path: Path, **asked: str) -> list[Any]:
-    """What lies beside the runs that are asked for; nothing where nothing does. Damaged files are refused."""
-    try:
-        found: list[Any] = read(path, **asked)
-    except InputError as error:
-        if error.problem.startswith(("there is no ", "there are no ")):
-            return []
-        raise
-    return found
 
 
 def _as_named(found: list[Slice], choice: RunChoice, conditions: Mapping[str, str]) -> dict[str, Runs]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
@@ -25,6 +27,8 @@ from goldassay.readers.naive_bayes import (
 )
 from goldassay.readers.planting import planted_texts
 from goldassay.readers.probes import train_probes
+from goldassay.runs.array_files import aligned
+from goldassay.runs.sidecar import read_embeddings, read_relevances
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.effects import ReaderPredictions
 
@@ -467,4 +471,43 @@ def leaning_word_readings(split: DataSplit, conditions: Sequence[str]) -> list[R
             found.append(
                 ReaderPredictions(part_name(role), f"words that lean by {least:g} standard errors", named, lifted)
             )
+    return found
+
+
+def beside_runs(evidence: PartialInputRuns, paths: Sequence[str]) -> PartialInputRuns:
+    """Add the embeddings and relevances that lie beside the runs, of the same model and dataset.
+
+    The embeddings are those of single sentences in the model of the whole; where there are none, those of the models
+    that were trained on one sentence, which says so.
+    """
+    vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
+    what = ""
+    wanted = {(runs.model, runs.dataset, runs.train_set): None for runs in evidence.conditions.values()}
+    asked = [dict(zip(("model", "dataset", "train_set"), each, strict=True)) for each in wanted]
+    for source in (PAIRED, TEXT, ""):
+        of = {"condition": source} if source else {}
+        for path in map(Path, paths):
+            for each in (found for one in asked for found in _if_any(read_embeddings, path, **one, **of)):
+                for role, values in each.vectors.items():
+                    if role != PAIRED:
+                        rows = aligned(values, each.example_ids, evidence.example_ids, "embeddings", str(path))
+                        vectors.setdefault(role, []).append(rows)
+        if vectors:
+            what = f"the layer before the classifier of {evidence.model}, {source or 'trained on one sentence alone'}"
+            break
+    relevances: dict[str, dict[int, Any]] = {}
+    for path in map(Path, paths):
+        for found in (each for one in asked for each in _if_any(read_relevances, path, **one)):
+            relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
+    return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
+
+
+def _if_any(read: Any, path: Path, **asked: str) -> list[Any]:
+    """What lies beside the runs that are asked for; nothing where nothing does. Damaged files are refused."""
+    try:
+        found: list[Any] = read(path, **asked)
+    except InputError as error:
+        if error.problem.startswith(("there is no ", "there are no ")):
+            return []
+        raise
     return found

@@ -43,7 +43,7 @@ from goldassay.questions.leakage.probes import (
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.readers import network_conditions, train_evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read
+from goldassay.questions.rows import MOST_ROWS, beside_data, examples_read, rows_to_read
 from goldassay.readers.conditions import EMPTY, is_part
 
 if TYPE_CHECKING:
@@ -254,22 +254,6 @@ class _Leakage:
 
 
 CHECK = _Leakage()
-
-
-def examples_read(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
-    """(position, bits, part) of the rows that every reader of a part gets right, most bits first, each row once."""
-    found = [
-        (bits, position, part.replace("_only", ""))
-        for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
-        # Of the right label's probability alone nobody knows what was named.
-        if part.endswith("_only") and f"right_{part}" in examples.columns
-        for position, (bits, right) in enumerate(examples.select(f"pvi_{part}", f"right_{part}").iter_rows())
-        if bits is not None and bits > 0 and right == 1
-    ]
-    best: dict[int, tuple[float, str]] = {}
-    for bits, position, part in sorted(found, key=lambda each: (-each[0], each[1])):
-        best.setdefault(position, (bits, part))
-    return [(position, bits, part) for position, (bits, part) in best.items()]
 
 
 def _rows(readers: PartialInputRuns, examples: pl.DataFrame) -> pl.DataFrame:
