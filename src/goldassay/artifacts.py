@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         giveaway,
     )
     from goldassay.questions.artifacts.measures.mining import fold_redundant, mine_patterns
-    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.questions.artifacts.measures.pattern_table import PatternFile, PatternTable
     from goldassay.questions.artifacts.measures.presence import downsample, pattern_features, sizes_by_threshold
-    from goldassay.questions.artifacts.measures.streaming import PatternFile, mine_stream
+    from goldassay.questions.artifacts.measures.streaming import mine_stream
 
 _HOME = {
     "ClassifierDifficulty": "goldassay.questions.artifacts.measures.difficulty",

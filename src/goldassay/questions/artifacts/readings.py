@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.questions.artifacts.measures.presence import CoverageCount
-    from goldassay.questions.artifacts.shortlist import PredictivePatterns
+    from goldassay.questions.artifacts.measures.presence import CoverageCount, PredictivePatterns
     from goldassay.questions.artifacts.training import Searched, Training
     from goldassay.stats.detection import KindLimit, Planting, Shape
     from goldassay.stats.effects import Effects

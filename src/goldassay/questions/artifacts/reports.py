@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
-    from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.questions.artifacts.measures.pattern_table import PatternFile, PatternTable
     from goldassay.report.report import Report
 
 

@@ -24,7 +24,7 @@ from goldassay.questions.artifacts.measures.difficulty import (
     giveaway_by_counts,
     giveaway_of,
 )
-from goldassay.questions.artifacts.measures.presence import CoverageCount
+from goldassay.questions.artifacts.measures.presence import CoverageCount, PredictivePatterns
 from goldassay.questions.artifacts.readings import (
     BY_SHARE,
     PatternReadings,
@@ -47,7 +47,6 @@ from goldassay.questions.artifacts.result import (
 )
 from goldassay.questions.artifacts.shortlist import (
     STANDING,
-    PredictivePatterns,
     Shortlist,
     find_phrases,
     of_table,

@@ -14,7 +14,7 @@ from goldassay.questions.artifacts.measures.mining import fold_redundant, parts_
 from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 from goldassay.questions.artifacts.measures.presence import (
     ExampleSample,
-    LiftedPatterns,
+    PredictivePatterns,
     RowSignatures,
     lifted_patterns,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.questions.artifacts.measures.pattern_table import PatternFile
     from goldassay.questions.artifacts.training import Training
 
 POINTS_IN_SCATTER = 3000
@@ -35,37 +35,6 @@ FOLDED_AT_MOST = 100_000
 # Of findings: those that were folded under no other. Those that were not judged have no `n_folded`.
 STANDING = pl.col("n_folded").is_not_null() & pl.col("folded_under").is_null()
 _POINT = ("pattern", "support", "probability", "label")
-
-
-@dataclass(frozen=True)
-class PredictivePatterns:
-    """The mined patterns that a label can be guessed by, and how many there are.
-
-    Attributes:
-        selected: The significant ones whose share exceeds the threshold.
-        lifted: Those that tell some label beyond chance, by lift.
-        n_significant: How many are significant.
-        n_mined: How many were mined.
-        q: Largest q of a significant one.
-        threshold: The share that the selected exceed.
-    """
-
-    selected: PatternTable
-    lifted: LiftedPatterns
-    n_significant: int
-    n_mined: int
-    q: float
-    threshold: float
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What was mined with."""
-        return self.selected.settings
-
-    @property
-    def label_names(self) -> tuple[str, ...]:
-        """K names."""
-        return self.selected.label_names
 
 
 @dataclass(frozen=True)

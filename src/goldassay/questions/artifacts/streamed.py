@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.clusters import Confirmation
-    from goldassay.questions.artifacts.measures.streaming import PatternFile
+    from goldassay.questions.artifacts.measures.pattern_table import PatternFile
     from goldassay.questions.artifacts.result import ValueRow
     from goldassay.questions.artifacts.search import Described
     from goldassay.report.report import Report

@@ -12,9 +12,9 @@ from goldassay.questions.comparison.result import ComparisonResult, ModelScore, 
 from goldassay.questions.comparison.sentences import describe_comparison, differ, judge_comparison, over
 from goldassay.questions.comparison.sides import differing_rows
 from goldassay.questions.discount.question import discount_runs, discount_tables
-from goldassay.questions.instability.measuring import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.instability.spread import measure_spread, with_reading
+from goldassay.questions.instability.tables import score_table
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
 from goldassay.questions.run_inputs import describe_inputs

@@ -13,9 +13,9 @@ from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, 
 from goldassay.questions.comparison.sides import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import describe_suite, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
-from goldassay.questions.instability.measuring import score_table
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import measure_spread, with_reading
+from goldassay.questions.instability.tables import score_table
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
 from goldassay.questions.run_inputs import describe_inputs

@@ -46,6 +46,14 @@ from goldassay.questions.instability.spread import (
     plan_runs,
     with_reading,
 )
+from goldassay.questions.instability.tables import (
+    fields_of,
+    frame_of_rows,
+    names_of,
+    pairs_of_datasets,
+    score_table,
+    trajectory_table,
+)
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
 from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_inputs import group_names
@@ -58,7 +66,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.core.results import Result
     from goldassay.core.settings import InstabilityLimits
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
@@ -345,12 +352,6 @@ def measure_trajectories(sets: Sequence[RunMeans]) -> tuple[Trajectory, ...]:
     return tuple(found)
 
 
-def trajectory_table(found: Sequence[Trajectory]) -> pl.DataFrame:
-    """One row a model, dataset, condition and checkpoint."""
-    rows = [{**_names(each), **vars(point), "t": str(point.t)} for each in found for point in each.points]
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
 def measure_correlations(sets: Sequence[RunMeans]) -> tuple[DatasetCorrelations, ...]:
     """Rank correlation of a model's scores on its datasets, as many of them as share runs and checkpoints.
 
@@ -409,50 +410,22 @@ def _tables(found: InstabilityResult, done: Sequence[_Measured]) -> dict[str, pl
     groupings = [grouping for each in done for grouping in each.groups]
     tables = {
         "instability": score_table(found.results),
-        "intervals": _frame([{**_names(each), **vars(row)} for each in found.intervals for row in each.figures]),
-        "seeds_needed": _frame(plans),
-        "instability_groups": _frame(
-            [{**_names(each), "column": each.column, **_given(row)} for each in groupings for row in each.rows]
+        "intervals": frame_of_rows(
+            [{**names_of(each), **vars(row)} for each in found.intervals for row in each.figures]
         ),
-        "normalized_deviations": _frame([vars(row) for row in found.deviations.rows] if found.deviations else []),
-        "model_selection": _frame(list(map(_given, found.selections))),
+        "seeds_needed": frame_of_rows(plans),
+        "instability_groups": frame_of_rows(
+            [{**names_of(each), "column": each.column, **fields_of(row)} for each in groupings for row in each.rows]
+        ),
+        "normalized_deviations": frame_of_rows(
+            [vars(row) for row in found.deviations.rows] if found.deviations else []
+        ),
+        "model_selection": frame_of_rows(list(map(fields_of, found.selections))),
         "trajectories": trajectory_table(found.trajectories),
-        "dataset_correlations": _frame([row for each in found.correlations for row in _pairs_of_datasets(each)]),
+        "dataset_correlations": frame_of_rows([row for each in found.correlations for row in pairs_of_datasets(each)]),
     }
     examples = [each for measured in done for each in measured.examples]
     if examples:
         tables["examples"] = pl.concat([table for _, table, _ in examples], how="diagonal_relaxed")
         tables["covarying_pairs"] = pl.concat([pairs for *_, pairs in examples], how="diagonal_relaxed")
     return {name: table for name, table in tables.items() if table.height}
-
-
-def score_table(results: Sequence[RunScores]) -> pl.DataFrame:
-    """One row a set of runs, with a column for each field that any of them has."""
-    return _frame(list(map(_given, results)))
-
-
-def _given(record: Result) -> dict[str, Any]:
-    """The fields of a record as they are, but for those that its plain form leaves out."""
-    return {name: getattr(record, name) for name in record.to_dict()}
-
-
-def _names(record: OfRuns) -> dict[str, str]:
-    return {"model": record.model, "dataset": record.dataset, "condition": record.condition}
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    # Of tuples without items polars makes columns of objects.
-    plain = [{key: list(value) if isinstance(value, tuple) else value for key, value in row.items()} for row in rows]
-    return pl.DataFrame(plain, infer_schema_length=None)
-
-
-def _pairs_of_datasets(each: DatasetCorrelations) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": each.model, "condition": each.condition, "over": each.over,
-            "a": each.names[i], "b": each.names[j],
-            "correlation": each.values[i][j], "low": each.low[i][j], "high": each.high[i][j],
-            "n_runs_used": each.n_runs_used[i][j],
-        }
-        for i in range(len(each.names)) for j in range(i + 1, len(each.names))
-    ]  # fmt: skip

@@ -21,17 +21,11 @@ from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
-from goldassay.questions.instability.measuring import (
-    InstabilityChoice,
-    add_curves,
-    measure,
-    measure_steps,
-    score_table,
-    trajectory_table,
-)
+from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of, check_reference
+from goldassay.questions.instability.tables import score_table, trajectory_table
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read

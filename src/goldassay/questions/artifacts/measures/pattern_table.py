@@ -24,6 +24,7 @@ from goldassay.questions.artifacts.measures.matching import PatternTokens, Patte
 from goldassay.questions.artifacts.measures.statistics import (
     COLUMNS,
     DESIGN_EFFECTS,
+    PART,
     Q_OF_LABELS,
     MinedPatterns,
     QValues,
@@ -39,6 +40,7 @@ from goldassay.questions.artifacts.measures.statistics import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -428,3 +430,31 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return html.escape(visible(value))
+
+
+@dataclass(frozen=True)
+class PatternFile:
+    """A file of patterns that may be too many for memory; the same file that `PatternTable.write` writes.
+
+    Attributes:
+        path: Where it is.
+        label_names: Labels in the order of `counts`.
+        settings: What the patterns were mined with.
+    """
+
+    path: Path
+    label_names: tuple[str, ...]
+    settings: dict[str, Any]
+
+    def __len__(self) -> int:
+        return int(self.settings["n_mined"])
+
+    def read(self) -> PatternTable:
+        """The whole table in memory."""
+        return PatternTable.read(self.path)
+
+    def parts(self) -> Iterator[PatternTable]:
+        """The table in parts of at most some hundred thousand rows, in order; at least one, which may be empty."""
+        rows = pl.scan_parquet(self.path)
+        for begin in range(0, max(len(self), 1), PART):
+            yield PatternTable(self.label_names, self.settings, rows.slice(begin, PART).collect())

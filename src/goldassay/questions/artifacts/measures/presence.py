@@ -71,6 +71,37 @@ class LiftedPatterns:
         return found, lifts
 
 
+@dataclass(frozen=True)
+class PredictivePatterns:
+    """The mined patterns that a label can be guessed by, and how many there are.
+
+    Attributes:
+        selected: The significant ones whose share exceeds the threshold.
+        lifted: Those that tell some label beyond chance, by lift.
+        n_significant: How many are significant.
+        n_mined: How many were mined.
+        q: Largest q of a significant one.
+        threshold: The share that the selected exceed.
+    """
+
+    selected: PatternTable
+    lifted: LiftedPatterns
+    n_significant: int
+    n_mined: int
+    q: float
+    threshold: float
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was mined with."""
+        return self.selected.settings
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """K names."""
+        return self.selected.label_names
+
+
 def lifted_patterns(parts: Iterable[PatternTable], q: float) -> LiftedPatterns:
     """Of each pattern the label with the largest lift among those that it goes with beyond chance.
 

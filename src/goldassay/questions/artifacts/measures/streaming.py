@@ -7,12 +7,10 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
@@ -31,7 +29,7 @@ from goldassay.questions.artifacts.measures.clusters import (
 from goldassay.questions.artifacts.measures.counting import Counter
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.mining import check_bounds, nothing_found
-from goldassay.questions.artifacts.measures.pattern_table import PatternTable, description
+from goldassay.questions.artifacts.measures.pattern_table import PatternFile, description
 from goldassay.questions.artifacts.measures.spool import MemoryBound, MinedRows, Spool, write_array, write_shards
 from goldassay.questions.artifacts.measures.statistics import PART, MinedPatterns, QValues, Words, p_of, rows_of
 
@@ -39,37 +37,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.data.tokenization import Tokenizer
-
-
-@dataclass(frozen=True)
-class PatternFile:
-    """A file of patterns that may be too many for memory; the same file that `PatternTable.write` writes.
-
-    Attributes:
-        path: Where it is.
-        label_names: Labels in the order of `counts`.
-        settings: What the patterns were mined with.
-    """
-
-    path: Path
-    label_names: tuple[str, ...]
-    settings: dict[str, Any]
-
-    def __len__(self) -> int:
-        return int(self.settings["n_mined"])
-
-    def read(self) -> PatternTable:
-        """The whole table in memory."""
-        return PatternTable.read(self.path)
-
-    def parts(self) -> Iterator[PatternTable]:
-        """The table in parts of at most some hundred thousand rows, in order; at least one, which may be empty."""
-        rows = pl.scan_parquet(self.path)
-        for begin in range(0, max(len(self), 1), PART):
-            yield PatternTable(self.label_names, self.settings, rows.slice(begin, PART).collect())
 
 
 def write_in_parts(parts: Iterator[pl.DataFrame], path: Path, metadata: dict[str, str]) -> None:
