@@ -6,6 +6,7 @@ import importlib.metadata
 import logging
 import os
 import re
+import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,18 @@ def _as_written(_app: Sphinx, _what: str, _name: str, _of: object, _options: obj
         lines[i] = re.sub(r"^(:\w+ [^:]+: )([A-Z]\.)", r"\1\\\2", escaped)
 
 
+def _write_commands(_app: Sphinx) -> None:
+    """A page per command, made of the command itself; git ignores them."""
+    here = Path(__file__).parent
+    folder = here / "commands"
+    folder.mkdir(exist_ok=True)
+    for name, page in runpy.run_path(str(here.parent / "scripts" / "list_options.py"))["command_pages"]().items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text("utf-8") != page:
+            path.write_text(page, "utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx. The escaping comes after napoleon, which writes types out of the code, and no such markup."""
+    app.connect("builder-inited", _write_commands)
     app.connect("autodoc-process-docstring", _as_written, priority=900)

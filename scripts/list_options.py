@@ -1,6 +1,8 @@
 """Write docs/options.md: every option of every command, with its meaning, its key in the settings and who has it.
 
-python scripts/list_options.py
+    python scripts/list_options.py
+
+The site also has a page per command, which docs/conf.py makes of `command_pages` whenever it is built.
 """
 
 from __future__ import annotations
@@ -70,6 +72,31 @@ def page() -> str:
         has = ", ".join(sorted(path for path, _ in given))
         rows.append(f"| {spelled} | {value} | {meaning(first)} | {setting} | {has} |")
     return HEAD + "\n".join(rows) + "\n"
+
+
+def command_pages() -> dict[str, str]:
+    """{name: page} of each command, in Markdown: its help, what it takes and its options by group."""
+    return {path.replace(" ", "-"): _command_page(path, command) for path, command in walk(get_command(app))}
+
+
+def _command_page(path: str, command: Any) -> str:
+    lines = [f"# goldassay {path}", "", *(line and _plain(line) for line in command.help.splitlines())]
+    groups: dict[str, list[str]] = {}
+    for each in command.params:
+        if each.param_type_name == "option":
+            spelled = ", ".join(f"`{name}`" for name in sorted({*each.opts, *each.secondary_opts}, key=len))
+            head, value = each.rich_help_panel, f"`{kind(each)}`" if kind(each) else ""
+        else:
+            head, spelled, value = "Arguments", f"`{each.metavar}`", ""
+        groups.setdefault(head, []).append(f"| {spelled} | {value} | {_plain(each.help or '')} |")
+    for head, rows in groups.items():
+        lines += ["", f"## {head}", "", "| name | value | meaning |", "|---|---|---|", *rows]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A text without anything that Markdown would take for markup."""
+    return re.sub(r"([\\`*_<>\[\]{}|$~#])", r"\\\1", " ".join(text.split()))
 
 
 if __name__ == "__main__":

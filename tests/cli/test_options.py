@@ -106,6 +106,14 @@ def test_the_page_lists_them_all() -> None:
     assert LISTED.PAGE.read_text(encoding="utf-8") == LISTED.page(), "run python scripts/list_options.py"
 
 
+def test_the_site_has_a_page_per_command() -> None:
+    pages = LISTED.command_pages()
+    assert set(pages) == {path.replace(" ", "-") for path in COMMANDS}
+    for path, each in COMMANDS.items():
+        spelled = {name for option in each.params if option.param_type_name == "option" for name in option.opts}
+        assert spelled <= set(re.findall(r"`(--?[a-z][a-z-]*)`", pages[path.replace(" ", "-")]))
+
+
 def test_every_option_has_a_group() -> None:
     panels = {option.rich_help_panel for given in OPTIONS.values() for _, option in given}
     assert panels == set(GROUPS)
