@@ -279,6 +279,19 @@ def test_unresolved_says_between_which_bounds() -> None:
         assert describe_judged(judge_effects(found), found, "")[0] == says("Cues", shown, "15.0")
 
 
+def test_unresolved_names_the_kinds_that_are_bounded_where_others_are_not() -> None:
+    def said(*limits: KindLimit, doubts: tuple[Doubt, ...] = ()) -> str:
+        found = replace(effects(effect(-0.02, 0.05)), limits=limits)
+        judged = judge_effects(found, doubts)
+        assert (judged.word, judged.at_most) == ("unresolved", 1.0)
+        return describe_judged(judged, found, "")[0].replace("\N{NO-BREAK SPACE}", " ")
+
+    word, form = kind("one word", 0.19), kind("form", 1.0)
+    assert said(word, form, kind("many words", 1.0, counts=False)) == says("one word", "0.0", "19.0", "form are not")
+    assert "too few" in said(form)
+    assert said(word, form, doubts=(Doubt("Texts are not at hand.", ""),)) == says("Cues", "0.0", "100.0")
+
+
 def test_one_run_is_never_worth_more_than_two() -> None:
     alone = part("hypothesis_only", n_runs=1)
     assert single_run_doubts([part("hypothesis_only", n_runs=2)]) == []

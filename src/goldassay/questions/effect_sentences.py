@@ -70,14 +70,30 @@ def describe_judged(
     left_out = [f"{each[0].upper()}{each[1:]}" for each in (() if effects is None else effects.skipped)]
     notes = tuple(each for each in (said, *reasons, *left_out) if each)
     if judged.word == "unresolved":
-        between = f"{percent(max(0.0, judged.low))} to {percent(judged.at_most)}"
-        return f"Cues give away {of} of {between} of the {rows}.", notes
+        return _describe_open(judged, effects, of, rows), notes
     if judged.word != "sound":
         return said, ()
     if effects is not None and any(each.counts for each in judged.limits):
         headline, unseen = _describe_limits(judged, effects.effects[0], of, rows)
         return headline, (*unseen, *notes)
     return f"The readers tried gain at most {percent(judged.at_most)}.", notes
+
+
+def _describe_open(judged: Judged, effects: Effects | None, of: str, rows: str) -> str:
+    """Between which shares an unresolved flaw lies; where some kinds are bounded and others not, of which kinds."""
+    low = percent(max(0.0, judged.low))
+    counted = [each for each in judged.limits if each.counts]
+    doubted = any(each.at_most >= 1 for each in judged.doubts)
+    if judged.at_most < 1 or doubted or effects is None or not counted:
+        return f"Cues give away {of} of {low} to {percent(judged.at_most)} of the {rows}."
+    bounded = [each for each in counted if each.limit < 1]
+    if not bounded:
+        return f"The {effects.n_examples:,} {rows} are too few to exclude a flaw of any size."
+    kinds, others = (
+        " or ".join(each.kind for each in counted if (each in bounded) is known) for known in (True, False)
+    )
+    most = percent(max(each.limit for each in bounded))
+    return f"Cues of {kinds} give away {of} of {low} to {most} of the {rows}; {others} are not bounded at this size."
 
 
 def _describe_limits(judged: Judged, effect: Effect, of: str, rows: str) -> tuple[str, list[str]]:

@@ -1,0 +1,150 @@
+"""How often whole audits are right about made sets: without a flaw, and with one of each kind that they claim to see.
+
+    python -m benchmarks.verdicts.limits --to FILE [--of texts|items] [--rows 300 1000 2000 5000] [--draws 10]
+    python -m benchmarks.verdicts.limits --from FILE                  prints the table of what FILE holds
+
+Texts are premise and hypothesis of eight words drawn by Zipf's law, in one file, with three balanced labels; items are
+those of `items`. A draw is audited as it is. Then each kind of cue whose limit of detection was printed below the limit
+for unsound is planted in twice that share of the rows, as `goldassay.readers.planting` writes cues, and audited again:
+a flaw as large as that is never sound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import goldassay
+from benchmarks.verdicts.cells import Cell, at_most, print_table
+from benchmarks.verdicts.commands import UNSOUND, _sentences
+from benchmarks.verdicts.items import QUESTIONS, made_items
+from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
+from goldassay.stats.detection import KINDS, plant_rows
+from goldassay.stats.detection import Cell as Planted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.report.report import Report
+    from goldassay.stats.detection import CueKind
+
+N_LABELS = 3
+# Far from every seed of what an audit plants.
+OWN_SEED = 7_000_000
+
+
+def texts(n: int, seed: int, kind: CueKind | None, share: float) -> pl.DataFrame:
+    """Pairs without a flaw, or with a cue of a kind in a share of the hypotheses of each label."""
+    rng = np.random.default_rng([seed, 5])
+    label = rng.integers(0, N_LABELS, n)
+    hypotheses = pl.Series(_sentences(rng, n))
+    if kind is not None:
+        planting = plant_rows(label, N_LABELS, np.zeros(n), [kind], [share], [Planted(0, 0)], OWN_SEED + seed)
+        hypotheses = planted_texts(hypotheses, planting, OWN_SEED + seed)
+    return pl.DataFrame(
+        {"premise": _sentences(rng, n), "hypothesis": hypotheses, "label": [f"l{code}" for code in label]}
+    )
+
+
+def items(n: int, seed: int, kind: CueKind | None, share: float) -> pl.DataFrame:
+    """Items without a flaw, or with a cue of a kind in the right choice of a share of them."""
+    made = made_items(n, "none", 0.0, seed)
+    if kind is None:
+        return made
+    codes = np.zeros(n, np.int64)
+    planting = plant_rows(codes, N_OPTION_GROUPS, codes, [kind], [share], [Planted(0, 0)], OWN_SEED + seed)
+    sizes = made["choices"].list.len().to_numpy()
+    item_of, flat = np.repeat(np.arange(n), sizes), made["choices"].explode()
+    right = np.arange(item_of.size) == (np.cumsum(sizes) - sizes + made["answer"].to_numpy())[item_of]
+    own = option_planting(planting, item_of, right, OWN_SEED + seed)
+    told = pl.DataFrame({"item": item_of, "choices": planted_texts(flat, own, OWN_SEED + seed)})
+    return made.with_columns(choices=told.group_by("item", maintain_order=True).agg("choices")["choices"])
+
+
+def said_of(report: Report) -> dict[str, Any]:
+    """Word, S and the limits of kinds by question."""
+    plain = report.to_dict()
+    return {
+        question: {
+            "word": report.verdicts[question]["verdict"],
+            "at_most": report.verdicts[question]["at_most"],
+            "limits": {each["kind"]: each["limit"] for each in plain[question]["effects"]["limits"]},
+        }
+        for question in QUESTIONS
+    }
+
+
+def drawn(of: str, n: int, seed: int) -> Iterator[dict[str, Any]]:
+    """A draw as it is, then with a flaw of each kind that a question claims to see."""
+    make = {"texts": texts, "items": items}[of]
+    clean = said_of(goldassay.audit(make(n, seed, None, 0.0), seed=seed, quiet=True))
+    yield {"of": of, "n": n, "seed": seed, "kind": "", **clean}
+    for question in QUESTIONS:
+        for kind in KINDS:
+            if clean[question]["limits"].get(kind.name, 1.0) < UNSOUND[question]:
+                flawed = make(n, seed, kind, 2 * UNSOUND[question])
+                said = said_of(goldassay.audit(flawed, seed=seed, quiet=True))
+                yield {"of": of, "n": n, "seed": seed, "kind": kind.name, "asked": question, **said}
+
+
+def cells_of(rows: list[dict[str, Any]]) -> list[Cell]:
+    """Shares of *caution or worse* and *sound* without a flaw, and of *sound* at twice the limit."""
+    words: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        for question in QUESTIONS:
+            if row["kind"] == "":
+                words[f"{row['of']}, {row['n']:,}", question, ""][row[question]["word"]] += 1
+            elif row["asked"] == question:
+                words[row["of"], question, row["kind"]][row[question]["word"]] += 1
+    cells = []
+    for (world, question, kind), counted in words.items():
+        n = counted.total()
+        if kind:
+            name = f"{world}, {question}, {kind} at twice the limit"
+            cells.append(Cell(name, "sound", counted["sound"], n, at_most(0.025)))
+            cells.append(Cell(name, "caution or worse", counted["caution"] + counted["unsound"], n))
+        else:
+            name = f"{world}, {question}, no flaw"
+            cells.append(Cell(name, "caution or worse", counted["caution"] + counted["unsound"], n, at_most(0.025)))
+            cells.append(Cell(name, "sound", counted["sound"], n))
+    return cells
+
+
+def main() -> None:
+    """Draw, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--of", nargs="+", choices=("texts", "items"), default=("texts", "items"))
+    parser.add_argument("--rows", nargs="+", type=int, default=(300, 1000, 2000, 5000))
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
+    parser.add_argument("--to", type=Path, help="file of JSON lines that is added to")
+    parser.add_argument("--from", dest="source", type=Path, help="print the table from such a file")
+    given = parser.parse_args()
+    if given.source is not None:
+        print_table(cells_of([json.loads(line) for line in given.source.read_text().splitlines()]))
+        return
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(given.first, given.first + given.draws):
+            for n in given.rows:
+                for of in given.of:
+                    for row in drawn(of, n, seed):
+                        rows.append(row)
+                        line = json.dumps(row)
+                        print(line, flush=True)
+                        if given.to is not None:
+                            with given.to.open("a") as file:
+                                file.write(line + "\n")
+    print_table(cells_of(rows))
+
+
+if __name__ == "__main__":
+    main()
