@@ -44,6 +44,7 @@ def test_ids_name_their_question() -> None:
         "overlap",
         "suspect",
         "discount",
+        "cutoff",
     }
     assert {measure.question for measure in declared()} == questions
 

@@ -47,7 +47,7 @@ COMMANDS = {
     "suite": "compare {base}/more",
     "sensitivity": "sensitivity {base}/asked.csv",
     "answered": "answered {base}/spoken.csv",
-    "board": "board {base}/asked.csv --pool-configurations --columns weight=points",
+    "board": "board {base}/asked.csv --pool-configurations --columns weight=points --cutoff day=2024-06",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
     "--runs {base}/predictions.csv",
     "discount": "board {base}/asked.csv --pool-configurations --discount {base}/audit",
@@ -106,6 +106,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             {
                 "id": ids, "label": labels, "prediction": labels.shuffle(seed + 9 * (model == "two")), "seed": seed % 2,
                 "config_prompt": "abc"[seed // 2], "model": model, "points": pl.int_range(len(ids), eager=True) % 3 + 1,
+                "day": [f"2024-{at % 12 + 1:02}" for at in range(len(ids))], "difficulty": ["easy", "hard"] * 100,
             }
         )
         for model in ("one", "two") for seed in range(6)

@@ -40,10 +40,13 @@ _MOST_SYSTEMS, _MOST_SCORES = 12, 60
 
 def show_summary(report: Report, output: Output) -> None:
     """Write a report and print its verdicts."""
+    from goldassay.questions.cutoff.page import cutoff_lines
+    from goldassay.questions.cutoff.result import CutoffResult
     from goldassay.questions.discount.page import discount_lines
     from goldassay.questions.discount.result import DiscountResult
 
-    output.show_report(report, [report.summary(), *discount_lines(report.answer(DiscountResult))])
+    further = [*discount_lines(report.answer(DiscountResult)), *cutoff_lines(report.answer(CutoffResult))]
+    output.show_report(report, [report.summary(), *further])
 
 
 def show_leakage(report: Report, output: Output) -> None:
@@ -134,13 +137,17 @@ def show_sensitivity(report: Report, output: Output) -> None:
 def show_board(report: Report, output: Output) -> None:
     """Write a board, and print its first places."""
     from goldassay.questions.board.result import BoardResult
+    from goldassay.questions.cutoff.page import cutoff_lines, with_cutoff
+    from goldassay.questions.cutoff.result import CutoffResult
     from goldassay.questions.discount.page import discount_lines, with_discount
     from goldassay.questions.discount.result import DiscountResult
 
     ranked, discounted = report.answer(BoardResult), report.answer(DiscountResult)
     assert ranked is not None
-    lines = [*settings_lines(output.settings), *_board(ranked), *discount_lines(discounted)]
-    output.show_report(report, lines, as_text(with_discount(report.result.to_dict(), discounted)))
+    parted = report.answer(CutoffResult)
+    lines = [*settings_lines(output.settings), *_board(ranked), *discount_lines(discounted), *cutoff_lines(parted)]
+    plain = with_cutoff(with_discount(report.result.to_dict(), discounted), parted)
+    output.show_report(report, lines, as_text(plain))
 
 
 def show_overlap(report: Report, output: Output) -> None:
@@ -211,12 +218,16 @@ def show_diff(found: ReportDiff, output: Output) -> None:
 
 def show_comparison(report: Report, output: Output) -> None:
     """Write a comparison, and print the differences."""
+    from goldassay.questions.cutoff.page import cutoff_lines, with_cutoff
+    from goldassay.questions.cutoff.result import CutoffResult
     from goldassay.questions.discount.page import discount_lines, with_discount
     from goldassay.questions.discount.result import DiscountResult
 
     found, discounted = report.result, report.answer(DiscountResult)
-    lines = [*settings_lines(output.settings), *comparison_lines(found), *discount_lines(discounted)]
-    output.show_report(report, lines, as_text(with_discount(_result_of(found), discounted)))
+    parted = report.answer(CutoffResult)
+    further = [*discount_lines(discounted), *cutoff_lines(parted)]
+    lines = [*settings_lines(output.settings), *comparison_lines(found), *further]
+    output.show_report(report, lines, as_text(with_cutoff(with_discount(_result_of(found), discounted), parted)))
 
 
 def score_lines(found: ScoredRuns) -> list[str]:

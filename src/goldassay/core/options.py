@@ -732,6 +732,15 @@ DiscountPart = Annotated[
     Option("Which part of the input to discount, such as premise.  [default: the part whose readers tell most]",
            METHOD, "PART"),
 ]  # fmt: skip
+Cutoff = Annotated[
+    str | None,
+    Option(
+        "Hold examples up to a date against newer ones: their scores, and the difference within equal difficulty where "
+        "there is a column of that. 2024-06 and 2024 count to their end; DATE alone is of the role date.",
+        METHOD,
+        "COLUMN=DATE",
+    ),
+]
 Reference = Annotated[
     str | None, Option("The dataset whose spread those of the others are held against.", METHOD, "DATASET")
 ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The questions of an audit, in the order in which reports show them; then those that their own command asks, and an
 # audit where its input allows it: it does not say of these that they were not asked.
 AUDITED = ("artifacts", "leakage", "instability", "shift", "overlap")
-FURTHER = ("answered", "comparison", "sensitivity", "board", "judgments", "suspect", "discount")
+FURTHER = ("answered", "comparison", "sensitivity", "board", "judgments", "suspect", "discount", "cutoff")
 # What is no question: it describes the data, and has figures, sections and charts like one.
 DESCRIBING = "facts"
 

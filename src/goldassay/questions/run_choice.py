@@ -29,6 +29,7 @@ from goldassay.core.options import (
     TrainSet,
 )
 from goldassay.core.options import Dataset as DatasetName
+from goldassay.questions.cutoff.dates import DIFFICULTIES, Cutoff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +93,7 @@ class RunChoice:
         grades: The scale that scores are on, "LOW:HIGH".
         pool_configurations: Whether runs of different configurations are taken for repeats of one.
         gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
+        cutoff: The date by which examples are parted, too.
     """
 
     format: str = "auto"
@@ -109,10 +111,11 @@ class RunChoice:
     grades: str | None = None
     pool_configurations: bool = False
     gold: Mapping[str, str | Dataset] = field(default_factory=dict)
+    cutoff: Cutoff | None = None
 
     @classmethod
-    def of(cls, **reading: Unpack[RunReading]) -> RunChoice:
-        """The choice that keywords make.
+    def of(cls, cutoff: str | None = None, **reading: Unpack[RunReading]) -> RunChoice:
+        """The choice that keywords make, and the date by which examples are parted.
 
         Raises:
             InputError: The columns are not role=NAME, or right labels in memory cannot be used.
@@ -124,7 +127,8 @@ class RunChoice:
         gold = _right_labels(chosen.pop("test", None))
         roles = with_own(None, own, ("test", *filter(None, gold)))
         gold = {name: _as_named(each, name, roles) if roles else each for name, each in gold.items()}
-        return cls(columns=parse_columns(columns) if isinstance(columns, str) else columns or {}, gold=gold, **chosen)
+        named = parse_columns(columns) if isinstance(columns, str) else columns or {}
+        return cls(columns=named, gold=gold, cutoff=Cutoff.parse(cutoff), **chosen)
 
     def gold_of(self, dataset: str) -> str | Dataset | None:
         """The right labels for a dataset, if any were given."""
@@ -135,7 +139,10 @@ class RunChoice:
         """The columns of examples that are asked for."""
         from goldassay.runs.run_parts import Traits
 
-        return Traits.of(self.columns)
+        asked = Traits.of(self.columns)
+        if self.cutoff is None:
+            return asked
+        return replace(asked, needed=(self.cutoff.column_of(self.columns),), known=DIFFICULTIES)
 
     @property
     def rule(self) -> Missing:
@@ -149,7 +156,9 @@ class RunChoice:
 
     def describe(self) -> dict[str, Any]:
         """What was asked for, for the report's settings; of files the names alone, as elsewhere in it."""
-        said = {key: value for key, value in asdict(replace(self, gold={})).items() if value}
+        said = {key: value for key, value in asdict(replace(self, gold={}, cutoff=None)).items() if value}
+        if self.cutoff is not None:
+            said["cutoff"] = f"{self.cutoff.column_of(self.columns)}={self.cutoff.date}"
         if self.gold:
             said["gold"] = {
                 name or "all": Path(gold).name if isinstance(gold, str) else gold.name

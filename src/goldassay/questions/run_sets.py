@@ -393,6 +393,7 @@ def _read(
     # A dataset is read once more only for columns that the runs' own files lack.
     wanted = choice.traits
     lacks = any(name not in runs.groups for name in (wanted.weight, *wanted.needed) if name)
+    lacks |= bool(wanted.known) and not any(name in runs.groups for name in wanted.known)
     return with_traits(runs, wanted, dataset_of(gold if gold is not None else fallback) if lacks else None)
 
 

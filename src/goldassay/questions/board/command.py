@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.options import Clusters, Discount, DiscountPart, Quiet, Seed, SettingsOrFile, place
+from goldassay.core.options import Clusters, Cutoff, Discount, DiscountPart, Quiet, Seed, SettingsOrFile, place
 from goldassay.questions.run_choice import RunChoice, RunReading
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def rank_systems(
     clusters: Clusters = None,
     discount: Discount = None,
     discount_part: DiscountPart = None,
+    cutoff: Cutoff = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
@@ -50,6 +51,6 @@ def rank_systems(
     from goldassay.questions.board.question import study_board
 
     settings = chosen(settings, seed, clusters=clusters)
-    choice = RunChoice.of(**reading)
+    choice = RunChoice.of(cutoff, **reading)
     report, found = study_board(table, choice, settings, quiet=quiet, discount=discount, discount_part=discount_part)
     return replace(report, result=found)

@@ -30,6 +30,7 @@ from goldassay.questions.board.measures import (
 )
 from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
+from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_systems, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.instability.measures.scores import score_one_run
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.board.scores import BoardScores
+    from goldassay.questions.cutoff.result import CutoffResult
     from goldassay.questions.discount.result import DiscountResult
     from goldassay.report.report import Report
 
@@ -124,7 +126,12 @@ def study_board(
             discounted = discount_systems(
                 told, scores.systems, scores.scores, scores.items.tolist(), rows_answered(scores, choice), settings.seed
             )
-    return report_board(found, scores, choice, settings, steps, discounted), found
+    dated = Dated(
+        scores.name, dict(zip(scores.systems, scores.scores, strict=True)), scores.traits.values, scores.clusters,
+        scores.traits.weights,
+    )  # fmt: skip
+    parted = measure_cutoff([dated], choice)
+    return report_board(found, scores, choice, settings, steps, discounted, parted), found
 
 
 def measure_board(scores: BoardScores, seed: int = 0) -> Board:
@@ -197,16 +204,18 @@ def report_board(
     settings: Settings,
     steps: Steps,
     discounted: DiscountResult | None = None,
+    parted: CutoffResult | None = None,
 ) -> Report:
-    """Write up what was found, and what scores are without a shortcut, where that was asked."""
+    """Write up what was found, and scores without a shortcut, before and after a date, where these were asked."""
     finding = find_board(found, scores)
     result = finding.result
+    further = {name: each for name, each in (("discount", discounted), ("cutoff", parted)) if each is not None}
     findings = {
-        "questions": ["board", *(() if discounted is None else ("discount",))],
+        "questions": ["board", *further],
         "dataset": About(name=scores.name, n_test=found.ranking.n_items, n_systems=len(scores.systems)),
         "inputs": list(scores.inputs),
         "board": result,
-        **({} if discounted is None else {"discount": discounted}),
+        **further,
         "settings": {
             "seed": settings.seed,
             "clusters": settings.data.clusters,
@@ -217,8 +226,8 @@ def report_board(
     document = frame_findings(f"Board of {scores.name}", findings, steps, settings)
     return compose_report(
         document,
-        dict(finding.tables) | discount_tables(discounted),
-        findings=[Finding("board", None, result=result), Finding("discount", None, result=discounted)],
+        dict(finding.tables) | discount_tables(discounted) | cutoff_tables(parted),
+        findings=[Finding(name, None, result=each) for name, each in {"board": result, **further}.items()],
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from goldassay.core.commands import command
 from goldassay.core.options import (
     ChosenModels,
+    Cutoff,
     Dataset,
     Discount,
     DiscountPart,
@@ -52,6 +53,7 @@ def compare_models(
     test: Tests = None,
     discount: Discount = None,
     discount_part: DiscountPart = None,
+    cutoff: Cutoff = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
@@ -85,7 +87,7 @@ def compare_models(
 
     report, found = study_comparison(
         runs,
-        RunChoice.of(**reading, dataset=dataset, test=test),
+        RunChoice.of(cutoff, **reading, dataset=dataset, test=test),
         models=(model,) if isinstance(model, str) else tuple(model or ()),
         named=(model_a, model_b),
         clusters=clusters,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from goldassay.core.finding import Finding
 from goldassay.core.results import frame_of_records
+from goldassay.questions.comparison.alignment import cluster_names
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow
 from goldassay.questions.comparison.sentences import describe_comparison, differ, judge_comparison, over
 from goldassay.questions.comparison.sides import differing_rows
+from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
+from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.instability.tables import score_table
@@ -21,14 +24,15 @@ from goldassay.questions.run_inputs import describe_inputs
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from goldassay.core.results import Result
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
-    from goldassay.questions.discount.result import DiscountResult
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.report.report import Report
@@ -46,13 +50,13 @@ class ComparisonFindings:
     rows: pl.DataFrame
     result: ComparisonResult
     spread: InstabilityResult
-    discounted: DiscountResult | None = None
+    further: Mapping[str, Result] = field(default_factory=dict)
 
     def all_findings(self) -> list[Finding]:
         """What is behind the sections of a report on the comparison alone."""
         own = Finding("comparison", None, rows=self.rows, result=self.result)
         spread = Finding("instability", None, result=self.spread)
-        return [own, spread, Finding("discount", None, result=self.discounted)]
+        return [own, spread, *(Finding(name, None, result=each) for name, each in self.further.items())]
 
 
 def report_comparison(
@@ -133,6 +137,8 @@ def find_comparison(
         with steps.step("discounting"):
             named = list(zip(compared.names, compared.models, strict=True))
             discounted = discount_runs(told, named, settings.seed)
+    parted = measure_cutoff([_dated(compared, clusters, texts)], choice)
+    further = {name: each for name, each in (("discount", discounted), ("cutoff", parted)) if each is not None}
     alone = len(compared.pairs) == 1
     pairs = tuple(
         flat_pair(pair, p, differ(pair) if alone else p <= compared.alpha)
@@ -155,12 +161,12 @@ def find_comparison(
         scores=tuple(map(_score, results)),
     )
     findings = {
-        "questions": ["comparison", *(() if discounted is None else ("discount",))],
+        "questions": ["comparison", *further],
         "verdicts": {"comparison": judge_comparison(compared)},
         "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
         "instability": spread,
         "comparison": result,
-        **({} if discounted is None else {"discount": discounted}),
+        **further,
         "settings": {
             "seed": settings.seed,
             "clusters": clusters,
@@ -177,10 +183,18 @@ def find_comparison(
         "models": score_table(results),
         "comparisons": frame_of_records(pairs),
         **discount_tables(discounted),
+        **cutoff_tables(parted),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
     title = f"{title} on {compared.models[0].dataset}"
-    return ComparisonFindings(title, findings, tables, rows, result, spread, discounted), compared
+    return ComparisonFindings(title, findings, tables, rows, result, spread, further), compared
+
+
+def _dated(compared: ModelComparisons, clusters: str | None, texts: Dataset | None) -> Dated:
+    """The models with the dates of their examples, and the clusters of the comparison."""
+    named = dict(zip(compared.names, compared.models, strict=True))
+    by = clusters or (NONE if texts is None else AUTO)
+    return Dated.of(named, cluster_names(compared.models, by, texts))
 
 
 def _score(row: RunScores) -> ModelScore:

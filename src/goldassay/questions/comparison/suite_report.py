@@ -13,6 +13,7 @@ from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, 
 from goldassay.questions.comparison.sides import MOST_ROWS, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import describe_suite, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
+from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.instability.tables import score_table
@@ -125,12 +126,16 @@ def find_suite(
         alpha=compared.alpha,
         scores=(),
     )
+    dated = [Dated.of(dict(zip(each.names, each.sets, strict=True)), each.together) for each in datasets]
+    parted = measure_cutoff(dated, choice)
+    further = {} if parted is None else {"cutoff": parted}
     findings = {
-        "questions": ["comparison"],
+        "questions": ["comparison", *further],
         "verdicts": {"comparison": judge_suite(compared)},
         "inputs": describe_inputs(evidence.run_paths, found, choice),
         "instability": spread,
         "comparison": result,
+        **further,
         "settings": {
             "seed": settings.seed,
             "clusters": clusters,
@@ -145,6 +150,7 @@ def find_suite(
         "models": score_table(results),
         "comparisons": frame_of_records(pairs),
         "totals": frame_of_records(totals),
+        **cutoff_tables(parted),
     }
     most = max(1, MOST_ROWS // max(1, len(pairs)))
     rows = pl.concat(
@@ -155,7 +161,7 @@ def find_suite(
         ]
     )
     title = f"{title} on {len(datasets)} datasets"
-    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result, spread), compared
+    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result, spread, further), compared
 
 
 def _total(pair: SuitePair, alpha: float) -> TotalRow:

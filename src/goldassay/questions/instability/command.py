@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
 from goldassay.core.errors import Interrupted
-from goldassay.core.options import Discount, DiscountPart, Groups, Quiet, Reference, Seed, SettingsOrFile, place
+from goldassay.core.options import Cutoff, Discount, DiscountPart, Groups, Quiet, Reference, Seed, SettingsOrFile, place
 from goldassay.questions.run_choice import RunReading
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def measure_instability(
     groups: Groups = None,
     discount: Discount = None,
     discount_part: DiscountPart = None,
+    cutoff: Cutoff = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = True,
@@ -61,6 +62,7 @@ def measure_instability(
         quiet=quiet,
         discount=discount,
         discount_part=discount_part,
+        cutoff=cutoff,
         **reading,
     )
     # Curves without predictions are read in one go.

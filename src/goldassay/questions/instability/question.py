@@ -17,9 +17,11 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.core.verdicts import not_measurable
 from goldassay.questions.answers_on_test import curves_of_runs
+from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
@@ -66,6 +68,7 @@ def study_instability(
     quiet: bool = True,
     discount: str | None = None,
     discount_part: str | None = None,
+    cutoff: str | None = None,
     **reading: Unpack[RunReading],
 ) -> Report:
     """Measure instability, as `measure_instability` does.
@@ -79,6 +82,7 @@ def study_instability(
         quiet: Likewise.
         discount: Likewise.
         discount_part: Likewise.
+        cutoff: Likewise.
         reading: Likewise.
 
     Raises:
@@ -88,7 +92,7 @@ def study_instability(
     settings = with_seed(settings or Settings(), seed)
     told = reported_bits(discount, discount_part)
     with run_paths(runs, named=False) as paths:
-        return _measure(paths, RunChoice.of(**reading), asked, settings, quiet, told)
+        return _measure(paths, RunChoice.of(cutoff, **reading), asked, settings, quiet, told)
 
 
 def _measure(
@@ -125,12 +129,18 @@ def _measure(
             whole = [(each.model, each.load()) for each in sets if each.is_comparable]
             discounted = discount_runs(told, whole, settings.seed)
             tables |= discount_tables(discounted)
+    parted = None
+    if choice.cutoff is not None:
+        with placed(paths), evidence.steps.step("parting examples by date"):
+            parted = measure_cutoff([_dated(evidence, each) for each in sets], choice)
+            tables |= cutoff_tables(parted)
+    further = {name: each for name, each in (("discount", discounted), ("cutoff", parted)) if each is not None}
     findings = {
-        "questions": ["instability", *(() if discounted is None else ("discount",))],
+        "questions": ["instability", *further],
         "verdicts": {"instability": verdict.to_dict()},
         "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
         "instability": found,
-        **({} if discounted is None else {"discount": discounted}),
+        **further,
         "settings": {
             "seed": settings.seed,
             "reference": reference,
@@ -141,7 +151,15 @@ def _measure(
     }
     document = frame_findings(_title(sets), findings, evidence.steps, settings)
     finding = Finding("instability", verdict, rows=rows, result=found)
-    return compose_report(document, tables, findings=[finding, Finding("discount", None, result=discounted)])
+    others = [Finding(name, None, result=each) for name, each in further.items()]
+    return compose_report(document, tables, findings=[finding, *others])
+
+
+def _dated(evidence: Evidence, each: RunSet) -> Dated:
+    """A set of runs with the dates of its examples."""
+    runs = each.load().final()
+    by = evidence.settings.data.clusters
+    return Dated.of({each.model: runs}, clusters_of(evidence.texts_of(each), runs.example_ids, by))
 
 
 def measure_sets(

@@ -1,0 +1,1 @@
+"""Do scores drop on examples that are newer than a date?"""

@@ -1,0 +1,101 @@
+"""The page of scores before and after a date, and what is said of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.numbers import bounds, count, points
+from goldassay.core.sections import Around, Page, Part, Section, explanation
+from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.questions.cutoff.result import CutoffResult, CutoffRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_SHOWN = 12
+
+
+def sections(found: CutoffResult, _: Around) -> tuple[Section, ...]:
+    """The section "Before and after a date"."""
+    section = Section(
+        key="cutoff",
+        title=PAGE.title,
+        lead=PAGE.heading(found)[1],
+        sentences=tuple(sentences(found)),
+        parts=(Part(table=_table(found)),),
+        how=explanation("goldassay.questions.cutoff", "how"),
+    )
+    return (section,)
+
+
+def _table(found: CutoffResult) -> Table:
+    several = len({row.dataset for row in found.rows}) > 1
+    columns = [
+        *([Column("dataset", "dataset", "data")] if several else []),
+        Column("model", "model", "data"),
+        Column("before", f"up to {found.date}", "points", 2),
+        Column("after", "after it", "points", 2),
+        with_bounds("drop", "drop", "difference", 2),
+        *([with_bounds("within", "drop within equal difficulty", "difference", 2)] if found.difficulty else []),
+        Column("n_before", "examples before", "count"),
+        Column("n_after", "examples after", "count"),
+    ]
+    return table_of("cutoff", "Scores before and after the date, in points", columns, found.rows, file="cutoff")
+
+
+def sentences(found: CutoffResult) -> list[str]:
+    """Which scores drop, the largest drop first."""
+    rows = sorted(found.rows, key=lambda row: -_shown(row)[0])
+    said = [_sentence(row, found, len({each.dataset for each in rows}) > 1) for row in rows[:_MOST_SHOWN]]
+    undated = max(row.n_undated for row in rows)
+    if undated:
+        said.append(f"{count(undated)} examples have no date, and are left out of this.")
+    one_sided = max(row.n_one_sided for row in rows)
+    if one_sided:
+        said.append(
+            f"{count(one_sided)} examples are of a difficulty that one side lacks: the drop within leaves them out."
+        )
+    if not found.difficulty:
+        said.append("There is no column of difficulties: later examples may be harder by themselves.")
+    return said
+
+
+def _shown(row: CutoffRow) -> tuple[float, float, float]:
+    """The drop within equal difficulty where it is known, else the whole one, with its ends."""
+    if row.within is None or row.within_low is None or row.within_high is None:
+        return row.drop, row.drop_low, row.drop_high
+    return row.within, row.within_low, row.within_high
+
+
+def _sentence(row: CutoffRow, found: CutoffResult, several: bool) -> str:
+    value, low, high = _shown(row)
+    who = f"{row.model} on {row.dataset}" if several else row.model
+    of = f" within equal {found.difficulty}" if row.within is not None else ""
+    sure = "" if low > 0 or high < 0 else ", which is not significant"
+    moved = "drops" if value >= 0 else "rises"
+    ends = bounds(low, high, 2) if value >= 0 else bounds(-high, -low, 2)
+    return (
+        f"{who} {moved} from {points(row.before, 1)} to {points(row.after, 1)} points after {found.date},{of} by "
+        f"{points(abs(value), 2)} {ends}{sure}."
+    )
+
+
+def with_cutoff(result: Mapping[str, Any], found: CutoffResult | None) -> dict[str, Any]:
+    """A plain result with that on the date under "cutoff", where one was given."""
+    return dict(result) if found is None else {**result, "cutoff": PAGE.plain(found)}
+
+
+def cutoff_lines(found: CutoffResult | None) -> list[str]:
+    """What is said of scores before and after a date in a terminal; nothing where none was given."""
+    if found is None:
+        return []
+    return [f"before and after {found.date} ({found.column}):", *(f"- {said}" for said in sentences(found))]
+
+
+PAGE = Page(
+    CutoffResult,
+    title="Before and after a date",
+    lead="Do models score less on examples that are newer than a date?",
+    sections=sections,
+    sentences=sentences,
+)
