@@ -861,7 +861,9 @@ ANSWERS = [
                 for prompt in ("p", "q")
             ]
         },
-        says="list of objects",
+        "runs",
+        4 * N,
+        {"example_id": "id", "score": "correct", "configuration": "prompt"},
     ),
     Form(
         "promptfoo",

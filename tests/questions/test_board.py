@@ -96,6 +96,21 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+@pytest.mark.parametrize("name", ["nested.jsonl", "nested.json", "flat.jsonl"])
+def test_results_in_lists_and_prompts_are_runs_of_systems(tmp_path: Path, name: str) -> None:
+    path, right = tmp_path / name, {("a", "p"): 12, ("a", "q"): 9, ("b", "p"): 6, ("b", "q"): 3}
+    lists = [
+        {"model": model, "prompt": prompt, "example": [{"id": at, "correct": at < n} for at in range(12)]}
+        for (model, prompt), n in right.items()
+    ]
+    if name.startswith("flat"):
+        lists = [{**each, **item} for each in lists for item in each.pop("example")]
+    lines = "".join(json.dumps(each) + "\n" for each in lists)
+    path.write_text(json.dumps(lists) if name.endswith(".json") else lines)
+    scores = {row["system"]: row["score"] for row in board_of(goldassay.rank_systems(str(path)))["systems"]}
+    assert scores == {f"{model} [prompt={prompt}]": n / 12 for (model, prompt), n in right.items()}
+
+
 def test_a_log_of_several_models_is_a_board_of_runs_and_no_table(tmp_path: Path) -> None:
     results = [
         {"provider": {"id": name}, "testIdx": at, "promptIdx": 0, "vars": {"q": at}, "success": bool(right), "score": 1}
@@ -538,6 +553,7 @@ def solved(resolved: Any, **more: Any) -> str:
         ({"a.json": solved(["i1"]), "b.json": solved([]), "c.json": solved(12)}, "'resolved' is '12', and no list"),
         ({"a.json": solved(["i1"], unresolved=["i1", "i2"]), "b.json": solved([])}, "'i1' stands among the solved"),
         ({"a.json": solved(["i1"])}, "there is one system, 'a'"),
+        ({"a.json": solved(["\ud800"]), "b.json": solved([])}, "'resolved' holds half of a surrogate pair"),
     ],
 )
 def test_broken_members_of_lists_are_not_passed_over(tmp_path: Path, files: dict[str, str], said: str) -> None:

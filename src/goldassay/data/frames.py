@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+# So many rows tell whether a column holds lists of objects.
+_LOOKED_AT = 20
 
 
 def table_of(data: Any) -> Table:
@@ -64,6 +70,43 @@ def frame_of_records(
     if path is not None:
         check_columns(path, len(names))
     return pl.DataFrame([series_of(str(name), [record.get(name) for record in records], path, lines) for name in names])
+
+
+def unnested(frame: pl.DataFrame) -> tuple[pl.DataFrame, str] | None:
+    """A row for each object in the lists of a column, with the other columns around it, and the column's name.
+
+    None where no column holds lists of objects, where several do, or where an object has a field of the name of
+    another column.
+    """
+    lists = {name: found for name in frame.columns if (found := _lists_of_objects(frame[name])) is not None}
+    if len(lists) != 1:
+        return None
+    name, items = next(iter(lists.items()))
+    around = frame.drop(name).to_dicts()
+    records = [{**row, **item} for row, own in zip(around, items, strict=True) for item in own]
+    fields = {field for own in items for item in own for field in item}
+    return None if fields & set(frame.columns) - {name} else (frame_of_records(records), name)
+
+
+def _lists_of_objects(values: pl.Series) -> list[list[dict[str, Any]]] | None:
+    if values.dtype == pl.String and not values.str.starts_with("[").all():
+        return None
+    if values.dtype not in (pl.String, pl.List):
+        return None
+    try:
+        cells = [json.loads(each) for each in values] if values.dtype == pl.String else values.to_list()
+    except ValueError:
+        return None
+    of_objects = all(isinstance(own, list) and all(isinstance(item, dict) for item in own) for own in cells)
+    return cells if of_objects and any(cells) else None
+
+
+def rows_of_lists(table: Table) -> Table:
+    """The table with a row for each object that `unnested` finds; itself where that finds none."""
+    if unnested(table.frame.head(_LOOKED_AT)) is None or (within := unnested(table.frame)) is None:
+        return table
+    said = f"Each object of the lists in {within[1]!r} is a row."
+    return replace(table, frame=within[0], decisions=(*table.decisions, said), lines=None, roles={})
 
 
 def rows_by_key(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:

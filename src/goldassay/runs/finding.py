@@ -15,6 +15,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reading
+from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming
 from goldassay.runs.adapters import TABLES, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
@@ -114,7 +115,8 @@ def _name_columns(place: Path) -> str:
     table = read_table(place) if place.is_file() else None
     if table is None:
         return "give a table with a row for each example: its id, what was predicted, and what is right"
-    return naming(table, "example_id", "prediction")
+    named = naming(table, "example_id", "prediction")
+    return named if option("columns") in named else f"{named}; {look_at(str(place))}"
 
 
 def find_in_own_format(path: Path) -> list[Slice]:

@@ -15,7 +15,8 @@ from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
-from goldassay.data.frames import table_of
+from goldassay.data.column_names import names_of, normalized
+from goldassay.data.frames import rows_of_lists, table_of
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
@@ -29,6 +30,7 @@ from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
+from goldassay.runs.adapters.long_table import with_settings
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.finding import find_in_own_format
 from goldassay.runs.gold import read_gold
@@ -135,6 +137,12 @@ def _in_place(
         read = read_table(place, choice.format)
     except InputError as error:
         return None, error
+    # A row of a system may hold the results of all items.
+    if not choice.columns and {normalized(name) for name in read.frame.columns}.isdisjoint(names_of("item", "board")):
+        read = rows_of_lists(read)
+    if not choice.columns and with_settings(read.frame, {})[0].columns != read.frame.columns:
+        # A system that was asked in several ways has a run in each.
+        return None, None
     asked = choice.traits.names
     return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines, asked), None
 

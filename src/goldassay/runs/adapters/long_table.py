@@ -41,6 +41,8 @@ from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import names_of
 from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.frames import unnested
+from goldassay.data.reading import read_table as read_rows
 from goldassay.data.roles import naming
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
@@ -56,7 +58,7 @@ from goldassay.runs.run_parts import (
     not_loaded,
 )
 from goldassay.runs.statuses import spelled
-from goldassay.runs.tables import codes_in, features_array, logits_array, read_table
+from goldassay.runs.tables import codes_in, features_array, head_of, logits_array, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,6 +98,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     read = read_table(path)
     if read is None and request.outright:
         read = codes_in(path)
+    if not request.columns and (read is None or not find_roles(read.columns, {}, path).keys() & _ANSWERS):
+        read = _within_lists(path, read, request)
     if read is None:
         return None
     table, given = name_fields(read, request.columns)
@@ -133,6 +137,22 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         )
         for part in parts
     ]
+
+
+def _within_lists(path: Path, read: pl.DataFrame | None, request: Request) -> pl.DataFrame | None:
+    """A row for each object of lists that hold answers, with the fields around; else what was read."""
+    if request.outright and head_of(path).lstrip()[:1] in (b"{", b"["):
+        rows = read_rows(path).frame
+    elif read is not None:
+        rows = read
+    else:
+        return None
+    within = unnested(rows)
+    for each in (rows, within[0]) if within else (rows,):
+        roles = find_roles(each.columns, {}, path).keys()
+        if roles & _ANSWERS and "example_id" in roles:
+            return each
+    return read
 
 
 def with_settings(table: pl.DataFrame, given: dict[str, str]) -> tuple[pl.DataFrame, dict[str, str]]:

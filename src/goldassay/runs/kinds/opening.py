@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
+from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.recognition import recognize
@@ -52,7 +53,8 @@ def open_any(
         path = Path(place)
         if _is_log(path):
             return Source(Table(pl.DataFrame(), "", path=path), name or name_of(path), place, path)
-    return open_source(data, argument, format, columns=columns)
+    source = open_source(data, argument, format, columns=columns)
+    return source if columns else _rows_of_lists(source)
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,14 @@ def open_input(
     source = Source(table, opened[0].source.name, ", ".join(paths))
     found = recognize_source(source, columns)
     return Opened(source, found, found.best(), paths)
+
+
+def _rows_of_lists(source: Source) -> Source:
+    """The source with a row for each object of its lists, where its rows are of no kind and these are of one."""
+    found = source if source.dataset is not None else replace(source, table=rows_of_lists(source.table))
+    if found.table is source.table or any(recognize_source(source, None).matches.values()):
+        return source
+    return found if any(recognize_source(found, None).matches.values()) else source
 
 
 def _twice(opened: Sequence[Opened], one: Opened) -> bool:

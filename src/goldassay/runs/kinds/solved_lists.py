@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import InputError
+from goldassay.core.escaping import has_half_pair
 from goldassay.core.numbers import count
 from goldassay.runs.kinds.board_tables import Cells
 
@@ -166,5 +167,8 @@ def _ids(found: dict[str, Any], keys: tuple[str, ...], file: Path) -> dict[str, 
                     file=file,
                     mend="give names of items",
                 )
+            if has_half_pair(each):
+                problem = f"the list {key!r} holds half of a surrogate pair, which is no character"
+                raise InputError(problem, file=file, mend="write the file again as UTF-8")
             names[each] = None
     return names
