@@ -60,7 +60,7 @@ lint: .venv/.tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Runs the notebooks, and fails at the first warning.
+# Runs the notebooks unless the same ones were run with the same package, and fails at the first warning.
 docs: .venv/.documented
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
 	@echo build/docs/index.html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import logging
 import os
@@ -13,20 +14,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+ROOT = Path(__file__).parents[1]
+
+
+def _digest(folder: Path) -> str:
+    """Changes with any file of Python in the folder."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
 project = "goldassay"
 author = "The goldassay developers"
 project_copyright = "The goldassay developers, Apache-2.0"
 release = importlib.metadata.version("goldassay")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-# README.md is what index.md begins with.
+# README.md lists the pages for those who read the folder itself.
 exclude_patterns = ["README.md", "_static", "_kernel"]
 
 myst_heading_anchors = 4
-# Whatever a notebook keeps, what the site shows is made when it is built.
-nb_execution_mode = "force"
+# Whatever a notebook holds, the site shows what its code gives, kept for the same cells and the same package.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(ROOT / "build" / "notebooks" / _digest(ROOT / "src"))
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_merge_streams = True
 # The environment's own Python, which does not warn of every port that it opens.
 logging.getLogger("traitlets").setLevel(logging.WARNING)
@@ -66,10 +79,9 @@ def _as_written(_app: Sphinx, _what: str, _name: str, _of: object, _options: obj
 
 def _write_commands(_app: Sphinx) -> None:
     """A page per command, made of the command itself; git ignores them."""
-    here = Path(__file__).parent
-    folder = here / "commands"
+    folder = ROOT / "docs" / "commands"
     folder.mkdir(exist_ok=True)
-    for name, page in runpy.run_path(str(here.parent / "scripts" / "list_options.py"))["command_pages"]().items():
+    for name, page in runpy.run_path(str(ROOT / "scripts" / "list_options.py"))["command_pages"]().items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text("utf-8") != page:
             path.write_text(page, "utf-8")
