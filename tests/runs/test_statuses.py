@@ -3,7 +3,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+import zipfile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,10 +27,8 @@ from goldassay.runs.run_parts import Columns
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES, codes_of, spelled
 from goldassay.runs.store import write_runs
+from tests.conftest import DATA
 from tests.stated import in_order, states
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def samples(scores: list[float], unread: set[int] = frozenset(), empty: set[int] = frozenset()) -> str:  # type: ignore[assignment]
@@ -249,3 +249,33 @@ def test_examples_that_a_run_lacks_are_refused_with_what_each_way_gives(tmp_path
     found = goldassay.compare_models(*paths, missing="wrong").result
     assert [runs.n_examples for runs in found.models] == [10, 10]
     assert (found.models[1].status == "missing").sum() == 2
+
+
+@pytest.mark.parametrize("name", ["answer", "correct_answer", "ground_truth", "Reference"])
+def test_right_answers_are_known_by_other_names(tmp_path: Path, name: str) -> None:
+    rows = [{"question_id": str(at), name: "ABCD"[at % 4], "pred": None if at < 3 else "A"} for at in range(12)]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    runs = read_runs(tmp_path / "a.json")
+    assert (runs.scores.mean(), scored_only(runs)) == pytest.approx((2 / 12, 2 / 9))
+    # What a model answered in its own words is no right answer, nor is one needed beside scores.
+    for row in rows:
+        row[name] = f"I say {row['pred']}"
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="no gold labels"):
+        read_runs(tmp_path / "a.json")
+    rows = [{**row, "score": 1} for row in rows]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    assert read_runs(tmp_path / "a.json").gold is None
+
+
+def test_published_outputs_are_scored_unaided(tmp_path: Path) -> None:
+    """MMLU-Pro's: 18.34 % with null as wrong, and 22.13 % of what could be read."""
+    archive = DATA / "answers" / "mmlu-pro-outputs-Llama-2-7b-hf.zip"
+    if not archive.is_file():
+        pytest.skip("the published outputs are not here")
+    with zipfile.ZipFile(archive) as packed:
+        (name,) = packed.namelist()
+        file = Path(packed.extract(name, tmp_path))
+    runs = read_runs(file)
+    assert (100 * runs.scores.mean(), 100 * scored_only(runs)) == pytest.approx((18.34, 22.13), abs=0.005)
+    assert (runs.status == "unparsed").sum() == 2061

@@ -252,6 +252,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "answers correct_option answer_right_ending answerrightending"
                 ),
                 "board": "answer gold label answer_key target true ground_truth",
+                "runs": "answer gold_answer correct_answer answer_key ground_truth reference",
             },
         ),
         "question": Role(

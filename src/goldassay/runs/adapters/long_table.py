@@ -9,7 +9,8 @@ Columns are found by name, the first of these that is there (case does not matte
                  list in a cell has a score for each sample of the example
     logits       logits, logit
     features     features, embedding, embeddings: what a model made of an example before its classifier, as a list
-    label        label, gold_label, gold, target, y_true
+    label        label, gold_label, gold, target, y_true; beside predictions without scores also answer, gold_answer,
+                 correct_answer, answer_key, ground_truth, reference, where some prediction is among its values
     seed         seed, random_seed, run_id, run, replica
     trial        trial, attempt, sample_idx, sample_index, trial_id; and epoch beside sample_id. Without it rows of one
                  example are its trials, where there are several of most examples; these have no order, and are dealt
@@ -76,6 +77,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _PROMPTS = names_of("prompt", "runs")
+_RIGHT = names_of("answer", "runs")
 # Columns that number runs, and state no seed.
 _RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
@@ -111,6 +113,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     roles = find_roles(table.columns, given, path)
     if not roles.keys() & _ANSWERS:
         return None
+    roles = with_right_answers(roles, table)
     roles = _with_part(_with_epochs(roles), table.columns, lambda name: table[name].n_unique() == 1)
     if "example_id" not in roles:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
@@ -285,6 +288,22 @@ def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> di
             found = next((lower[s] for s in synonyms if s in lower and lower[s] not in taken), None)
             if found is not None:
                 roles[role] = found
+    return roles
+
+
+def with_right_answers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, str]:
+    """The roles, with a column of right answers as the label where predictions have nothing else to score them by.
+
+    A column called `answer` may as well be what a model answered in its own words: right answers are such that some
+    prediction is one of them.
+    """
+    if "prediction" not in roles or roles.keys() & {"label", "score", "logits"}:
+        return roles
+    met = cell_texts(table[roles["prediction"]]).drop_nulls().unique()
+    for name in sorted(set(table.columns) - set(roles.values()), key=table.columns.index):
+        known = name.lower() in _RIGHT and not table[name].null_count()
+        if known and met.is_in(cell_texts(table[name]).unique().implode()).any():
+            return {**roles, "label": name}
     return roles
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from goldassay.data.kinds.kind import Match, Strength, joined
 from goldassay.data.unread import find_unread
-from goldassay.runs.adapters.long_table import SYNONYMS, find_roles, with_settings
+from goldassay.runs.adapters.long_table import SYNONYMS, find_roles, with_right_answers, with_settings
 from goldassay.runs.adapters.wide_table import run_columns
 from goldassay.runs.finding import find_in_own_format
 from goldassay.runs.run_parts import ASIDE
@@ -47,7 +47,7 @@ class Predictions:
             return Match(
                 self, Strength.TABLE, {"prediction": "text"}, core, core, lacking=("label",), found=("table", ())
             )
-        known = find_roles(frame.columns, dict(columns), table.path)
+        known = with_right_answers(find_roles(frame.columns, dict(columns), table.path), frame)
         answers = [known[role] for role in _ANSWERS if role in known]
         wide = run_columns(frame)
         unread = find_unread(frame, {*known.values(), *wide, *aside}).columns
