@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import goldassay as package
+from goldassay.questions.run_scores import score_runs
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs
 from tests.cli.run_files import goldassay, refused
@@ -46,6 +47,15 @@ def test_models_are_named_that_cover_different_examples(goldassay: Command, tmp_
     assert states(done.out, "60 examples, 50 in common", "large lacks 10")
     assert "50.00 (50 of 60)" in done.out
     assert "large on facts, paired: 1 run x 50 examples" in goldassay("runs", "show", "runs").out
+
+
+def test_intervals_of_two_examples_stay_within_what_a_score_can_be(tmp_path: Path) -> None:
+    for runs in (1, 3):
+        write_runs(Runs.from_arrays(scores=np.tile([1.0, 0.0], (runs, 1)), model="small"), tmp_path / str(runs))
+        (found,) = score_runs(tmp_path / str(runs)).sets
+        assert found.examples_low is not None
+        assert found.examples_high is not None
+        assert 0 <= found.examples_low < 0.5 < found.examples_high <= 1
 
 
 def test_grades_are_named(goldassay: Command, tmp_path: Path) -> None:

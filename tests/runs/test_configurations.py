@@ -16,10 +16,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from statsmodels.stats.power import TTestPower
 
+import goldassay
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters import stored
-from goldassay.runs.configurations import canonical, differing, digest, flat
+from goldassay.runs.configurations import canonical, differing, digest, flat, is_greedy
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.long_export import write_long
 from goldassay.runs.reading import list_runs, read_runs
@@ -394,3 +396,43 @@ def test_every_export_keeps_the_digest(told: dict[str, Any]) -> None:
             (listed,) = list_runs(place / name)["configuration"].to_list()
             assert listed == digest(configuration), name
             assert read_runs(place / name).configuration == configuration
+
+
+@pytest.mark.parametrize(
+    ("configuration", "greedy"),
+    [
+        ({"generate.temperature": 0}, True),
+        ({"gen_kwargs.temperature": 0.0, "gen_kwargs.do_sample": False}, True),
+        ({"task.output_type": "multiple_choice"}, True),
+        ({"do_sample": False}, True),
+        ({"temperature": 0.7}, False),
+        ({"do_sample": True, "temperature": 0}, False),
+        ({"prompt": "cot"}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_greedy_runs_are_told_by_their_settings(configuration: dict[str, Any], greedy: bool) -> None:
+    assert is_greedy(configuration) is greedy
+
+
+def test_of_greedy_runs_more_examples_are_advised_and_no_more_runs(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    scores = {name: rng.integers(0, 2, 400) for name in ("a", "b", "c")}
+    for heat in (0, 0.7):
+        for name, own in scores.items():
+            table = pl.DataFrame({"example_id": [f"q{at}" for at in range(400)], "score": own, "model": name,
+                                  "group_kind": ["x", "y"] * 200, "config_temperature": heat})  # fmt: skip
+            table.write_csv(tmp_path / f"{name}.csv")
+        for names in ("ab", "abc"):
+            found = goldassay.compare_models(*(tmp_path / f"{name}.csv" for name in names))
+            told = " ".join(found.document["comparison"]["sentences"])
+            needed = found.document["comparison"]["pairs"][0]["examples_needed"]
+            assert f"{needed:,} examples" in told
+            assert ("5 runs" in told) is (heat > 0)
+            # Two groups are too few clusters to be advised.
+            assert "--clusters" not in " ".join(found.document["comparison"]["notes"])
+    d = scores["a"].astype(float) - scores["b"]
+    found = goldassay.compare_models(tmp_path / "a.csv", tmp_path / "b.csv").document["comparison"]["pairs"][0]
+    power = TTestPower().power(abs(d.mean()) / d.std(ddof=1), found["examples_needed"], 0.05)
+    assert power == pytest.approx(0.8, abs=0.005)

@@ -168,6 +168,15 @@ def digest(configuration: Configuration) -> str:
     return hashlib.sha256(canonical(configuration).encode()).hexdigest()[:_DIGITS] if configuration else ""
 
 
+def is_greedy(configuration: Configuration) -> bool:
+    """Whether the settings say that another run gives the same answers: nothing is drawn at random."""
+    told = {name.lower().rpartition(".")[2]: value for name, value in configuration.items()}
+    if told.get("do_sample") is True or told.get("temperature", 0) not in (0, "0", "0.0"):
+        return False
+    likelihoods = str(told.get("output_type", "")).startswith(("loglikelihood", "multiple_choice"))
+    return "temperature" in told or told.get("do_sample") is False or likelihoods
+
+
 def differing(configurations: Iterable[Configuration]) -> list[str]:
     """Names in which configurations differ; one that some lack differs, too."""
     every = list(configurations)

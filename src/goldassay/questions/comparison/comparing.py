@@ -28,7 +28,7 @@ from goldassay.questions.instability.measures.comparison import Comparison, comp
 from goldassay.questions.instability.measures.scores import run_families, summarize_scores, training_of_runs
 from goldassay.questions.instability.measures.suites import compare_all, equivalent_within, largest_groups
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
-from goldassay.runs.configurations import asked_apart
+from goldassay.runs.configurations import asked_apart, is_greedy
 from goldassay.runs.grades import describe_grades
 from goldassay.runs.missing import describe_unscored
 
@@ -68,6 +68,7 @@ class ModelComparison(Result):
         equivalence: Whether the difference lies within a margin; None where none was given.
         rules: The difference by other rules for answers without a score; None where all have one.
         degenerate: Those of the two whose output cannot depend on what was asked.
+        greedy: Whether the settings of both say that more runs would repeat those at hand.
         weighted_by: The column of weights of the examples; "" where all count alike.
         unweighted: Of a weighted comparison the scores of A and B without weights.
     """
@@ -84,6 +85,7 @@ class ModelComparison(Result):
     equivalence: Equivalence | None = None
     rules: OtherRules | None = None
     degenerate: tuple[Degenerate, ...] = ()
+    greedy: bool = False
     weighted_by: str = ""
     unweighted: tuple[float, float] | None = None
 
@@ -96,7 +98,7 @@ class ModelComparison(Result):
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
         comparison, plan = plain.pop("comparison"), plain.pop("plan")
-        optional = ("equivalence", "rules", "degenerate", "weighted_by", "unweighted")
+        optional = ("equivalence", "rules", "degenerate", "greedy", "weighted_by", "unweighted")
         known = {name: found for name in optional if (found := plain.pop(name))}
         return to_plain({**comparison, **plan, **plain, **known})
 
@@ -279,6 +281,7 @@ class AlignedSides:
             equivalence=None if margin is None else within(comparison, margin, apart),
             rules=rules,
             degenerate=tuple(each for each in self.degenerate if each.system in (a, b)),
+            greedy=all(is_greedy(of[name].configuration) for name in (a, b)),
             weighted_by=of[a].weighted_by,
             unweighted=(float(of[a].scores.mean()), float(of[b].scores.mean())) if of[a].weighted_by else None,
         )

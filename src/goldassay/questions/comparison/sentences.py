@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.stats.intervals import Interval
 
+# Of runs that draw nothing at random.
+GREEDY = "Both models answer greedily: more runs would repeat these, and only more examples narrow the interval."
 MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
 
 
@@ -237,7 +239,7 @@ def settle(pair: ModelComparison) -> str:
     """How many runs or examples would settle which model is better."""
     result, plan = pair.comparison, pair.plan
     if not result.of_models and (differ(pair) or plan.examples_needed is None):
-        return MORE_RUNS
+        return GREEDY if pair.greedy else MORE_RUNS
     if result.difference == 0:
         shown = points(plan.detectable_difference, 2)
         return f"The scores are equal: more runs or examples can show only a true difference below {shown} points."
@@ -245,7 +247,8 @@ def settle(pair: ModelComparison) -> str:
     found = "is found four times out of five with"
     examples = "examples" if result.n_clusters is None else f"examples in as many more {pair.clusters} clusters"
     if not result.of_models:
-        return f"{difference} between such runs {found} {count(plan.examples_needed)} {examples}. {MORE_RUNS}"
+        more = GREEDY if pair.greedy else MORE_RUNS
+        return f"{difference} between such runs {found} {count(plan.examples_needed)} {examples}. {more}"
     ways = []
     if plan.seeds_needed is not None:
         low, high = plan.seeds_needed_low, plan.seeds_needed_high
@@ -270,11 +273,9 @@ def settle(pair: ModelComparison) -> str:
 
 def settle_top(found: ModelComparisons) -> str:
     """How many runs or examples would settle which of several models is best; "" where that is settled."""
-    if not found.of_models:
-        return MORE_RUNS
     best = set(found.groups[0])
     if len(best) == 1:
-        return ""
+        return "" if found.of_models else GREEDY if all(pair.greedy for pair in found.pairs) else MORE_RUNS
     pair = next(each for each in found.pairs if {each.a, each.b} <= best)
     return f"Of {pair.a} and {pair.b}: {settle(pair)}"
 
