@@ -365,7 +365,8 @@ class TestVerdicts:
     def test_short_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
         rows = [*questions(380), *({"question": f"what is {at}", "answer": f"{at}"} for at in range(21))]
         found, report = measured(rows, written(tmp_path / "c.jsonl", other_texts()))
-        assert (found["n_searched"], word(report)) == (380, "unresolved")
+        assert (found["n_searched"], word(report)) == (401, "unresolved")
+        assert states(stated_by(report.verdicts["overlap"]), "21 of 401 items", "fewer than 8 words", "equal")
 
     def test_what_is_not_read_cannot_be_called_sound(self, tmp_path: Path) -> None:
         path = written(tmp_path / "c.jsonl", other_texts())
@@ -661,7 +662,7 @@ class TestKindsOfSets:
         wrong = [f"{row['question']} {row['choices'][(row['answer'] + 1) % 4]}" for row in rows[40:50]]
         found, _ = measured(rows, written(tmp_path / "c.jsonl", [*lettered, *right, *wrong]))
         kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
-        assert kinds == {"question and answer": 40, "question only": 10, "none": 10}
+        assert kinds == {"question and answer": 20, "choices without the key": 20, "question only": 10, "none": 10}
 
     @pytest.mark.parametrize(
         ("asked", "right", "names"),
@@ -791,6 +792,132 @@ def test_the_bars_are_the_classes(tmp_path: Path) -> None:
     assert bars["nothing"] + bars["up to 20 %"] == round(found["clean"] * N)
     assert sum(list(bars.values())[2:5]) == round(found["partial"] * N) > 0
     assert bars["80 to 100 %"] == round(found["dirty"] * N) >= 30
+
+
+def choices(n: int = 200) -> list[dict[str, Any]]:
+    rng = random.Random(11)
+    return [
+        {"question": sentence(rng, 16), "choices": [sentence(rng, 1) for _ in range(4)], "answer": rng.randrange(4)}
+        for _ in range(n)
+    ]
+
+
+def listed(row: dict[str, Any]) -> str:
+    return f"{row['question']}\n" + "\n".join(f"{'ABCD'[at]}. {text}" for at, text in enumerate(row["choices"]))
+
+
+class TestControl:
+    """What is found of right answers counts beyond what is found of others in the same place."""
+
+    @pytest.mark.parametrize("n_wrong", [0, 1, 3])
+    def test_wrong_choices_behind_the_question(self, n_wrong: int, tmp_path: Path) -> None:
+        rows = choices()
+        texts = [
+            f"{row['question']} Answer: {row['choices'][(row['answer'] + step) % 4]}"
+            for row in rows for step in range(n_wrong + 1)
+        ]  # fmt: skip
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        control = report.tables["overlap_items"]["control"].mean()
+        assert (found["n_found"], found["control"]) == (200, pytest.approx(control))
+        assert found["control"] == pytest.approx(n_wrong / 3, abs=0.05)
+        assert word(report) == ("unsound" if n_wrong == 0 else "caution")
+        figures = {row["id"]: row["value"] for row in report.to_dict()["figures"]}
+        assert figures["overlap.control"] == found["control"]
+        assert figures["overlap.excess"] == found["excess"] == pytest.approx(float(n_wrong < 3), abs=0.01)
+        assert f"{found['control']:.1%}".rstrip("%") in stated_by(report.verdicts["overlap"])
+
+    @pytest.mark.parametrize("key", ["Answer: {label}", "{label}", "The correct answer is ({label})", "Key: {text}"])
+    def test_lists_of_choices_count_where_a_key_names_the_right_one(self, key: str, tmp_path: Path) -> None:
+        rows = choices()
+        for step, expected in ((0, (200, 0.0, "unsound")), (1, (0, 1 / 3, "unresolved"))):
+            texts = []
+            for row in rows:
+                at = (row["answer"] + step) % 4
+                texts.append(f"{listed(row)}\n" + key.format(label="ABCD"[at], text=row["choices"][at]))
+            found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+            n_found, control, verdict = expected
+            assert found["n_found"] == pytest.approx(n_found, abs=4)
+            assert found["control"] == pytest.approx(control, abs=0.02)
+            assert word(report) in (verdict, "caution") if step else word(report) == verdict
+
+    @pytest.mark.parametrize(("n", "verdict"), [(0, "sound"), (8, "caution"), (200, "caution")])
+    def test_lists_of_choices_without_a_key_are_a_caution(self, n: int, verdict: str, tmp_path: Path) -> None:
+        rows = choices()
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *map(listed, rows[:n])]))
+        assert (found["n_found"], found["listed"], word(report)) == (0, n / 200, verdict)
+
+    def test_answers_of_other_items_behind_the_question(self, tmp_path: Path) -> None:
+        """A page that has each question with a list of all answers identifies none."""
+        rng = random.Random(12)
+        words = [f"{a}{b}" for a in "bcdfg" for b in ("un", "in", "on", "an", "en", "ul", "il", "ol")]
+        rows = [{"question": sentence(rng, 20), "answer": answer} for answer in words]
+        texts = [f"{row['question']} {' '.join(words)}" for row in rows]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], found["control"], word(report)) == (40, 1.0, "caution")
+        assert found["excess"] == 0.0
+
+    def test_wrong_choices_in_a_blank(self, tmp_path: Path) -> None:
+        rng = random.Random(8)
+        rows = [
+            {"question": f"{sentence(rng, 15)} _ {sentence(rng, 15)}.", "choices": [sentence(rng, 1), sentence(rng, 2)],
+             "answer": at % 2}
+            for at in range(60)
+        ]  # fmt: skip
+        texts = [row["question"].replace("_", text) for row in rows for text in row["choices"]]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], found["control"], word(report)) == (60, 1.0, "caution")
+
+
+class TestPieces:
+    """An answer of several steps, with other words between them."""
+
+    @staticmethod
+    def rows(n: int = 60) -> list[dict[str, Any]]:
+        rng = random.Random(13)
+        return [
+            {"question": f"{sentence(rng, 16)}?",
+             "answer": "\n".join([*(f"{sentence(rng, 4)} is {at} + {step}." for step in range(4)), f"#### {at + 9}"])}
+            for at in range(n)
+        ]  # fmt: skip
+
+    def test_are_found_in_their_order_behind_the_question(self, tmp_path: Path) -> None:
+        rows, rng = self.rows(), random.Random(14)
+
+        def told(row: dict[str, str], steps: Sequence[str]) -> str:
+            return f"{row['question']}\n" + "\n".join(f"{sentence(rng, 7)}? ** {step}" for step in steps)
+
+        for steps_of, n_found in (
+            (lambda steps: steps, 60),
+            (lambda steps: steps[:-1], 60),
+            (lambda steps: steps[::-1], 0),
+            (lambda steps: steps[-1:], 0),
+            (lambda steps: [*steps[3:], *steps[:3]], 0),
+        ):
+            texts = [told(row, steps_of(row["answer"].split("\n"))) for row in rows]
+            found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+            assert found["n_found"] == n_found
+            assert (word(report) == "unsound") == bool(n_found)
+        texts = [told({"question": ""}, row["answer"].split("\n")) + f" {row['question']}" for row in rows]
+        assert measured(rows, written(tmp_path / "c.jsonl", texts))[0]["n_found"] == 0
+
+
+class TestShortItems:
+    """Items of fewer than 8 words are found where a document has their words and no others."""
+
+    @pytest.mark.parametrize("letters", ["ascii", "han"])
+    def test_are_found_by_equality(self, letters: str, tmp_path: Path) -> None:
+        rng = random.Random(15)
+        han = [chr(point) for point in range(0x4E00, 0x5000)]
+        rows = [
+            {"question": sentence(rng, at % 5 + 1) if letters == "ascii" else "".join(rng.choices(han, k=at % 5 + 1)),
+             "answer": f"{at}"}
+            for at in range(100)
+        ]  # fmt: skip
+        same = [f"{row['question'].upper()}?!\n({row['answer']})" for row in rows[:50]]
+        more = [f"{row['question']} {row['answer']} {row['answer']}" for row in rows[50:]]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *same, *more]))
+        assert (found["n_found"], found["n_searched"], word(report)) == (50, 100, "unsound")
+        assert "in themselves" not in stated_by(report.verdicts["overlap"])
 
 
 class TestRuns:

@@ -186,3 +186,28 @@ def test_items_with_choices(tmp_path: Path) -> None:
     assert report.verdicts["overlap"]["verdict"] == "unsound"
     assert report.to_dict()["overlap"]["n_found"] == 30
     assert (report.tables["examples"]["overlap_kind"] == "question and answer").sum() == 30
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(0, "sound"), (30, "caution")])
+def test_rows_with_their_words_in_another_order_are_a_caution(n: int, verdict: str, tmp_path: Path) -> None:
+    rng = random.Random(9)
+    test = pairs(300, 1)
+
+    def shuffled(text: str) -> str:
+        words = text.split()
+        rng.shuffle(words)
+        return " ".join(words)
+
+    moved = [
+        {**row, "premise": shuffled(row["premise"]), "hypothesis": shuffled(row["hypothesis"])} for row in test[:n]
+    ]
+    swapped = [{**row, "premise": row["hypothesis"], "hypothesis": row["premise"]} for row in test[40:42]]
+    train = lines(tmp_path / "train.jsonl", [*pairs(300, 0), *moved, *swapped])
+    report = goldassay.audit(train, lines(tmp_path / "test.jsonl", test), settings=QUICK)
+    found = report.to_dict()["overlap"]
+    kinds = {row["kind"]: row["n"] for row in found["kinds"]}
+    assert (kinds["words in another order"], kinds["texts swapped"], found["n_found"]) == (n, 2, 0)
+    assert report.verdicts["overlap"]["verdict"] == verdict
+    figures = {row["id"]: row for row in report.to_dict()["figures"]}
+    assert figures["overlap.reordered"]["value"] == pytest.approx(n / 300)
+    assert figures["overlap.reordered_within"]["value"] == 0.0

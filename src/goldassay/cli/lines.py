@@ -579,5 +579,5 @@ def _overlap(found: OverlapResult, verdict: Mapping[str, Any]) -> Iterator[str]:
     for each in found.kinds:
         if each.n:
             yield f"{each.n:>8,}  {each.kind}"
-    for said in (*found.sentences, *found.notes):
+    for said in (*verdict.get("notes", ()), *found.sentences, *found.notes):
         yield f"- {said}"

@@ -17,6 +17,7 @@ from goldassay.kernels.ngram_search import (
     NOTHING,
     RING,
     end_text,
+    equals_sought,
     next_text,
     seek_span,
     start_text,
@@ -341,6 +342,8 @@ def seek_lines(
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
         end_text(ring, state, status, ends[i] - begin, longest, rows[i])
+        if status == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
+            status = CANDIDATE
         if status == NOTHING and state[HAS_OTHER]:
             spare[:], before[:] = ring, state
             start_text(ring, state)
@@ -348,6 +351,8 @@ def seek_lines(
                 data, spans, n, n_with.size, True, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
+            if status == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
+                status = CANDIDATE
             ring[:], state[:] = spare, before
         found[i] = status
         begin = ends[i] + 1

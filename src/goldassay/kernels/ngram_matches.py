@@ -261,6 +261,37 @@ def stands_within(document: Any, sequence: Any, after: Any, most: int) -> bool:
 
 
 @compiled
+def covered_in_order(document: Any, words: Any, offsets: Any, begin: int, end: int) -> int:
+    """Most words of pieces that stand in a part of a document in their order, whatever is between them.
+
+    Args:
+        document: Numbers of words.
+        words: Of all pieces, one after the other.
+        offsets: Where each piece begins in them, one more at the end, (P + 1,).
+        begin: The first word of the document that is looked at.
+        end: Behind the last.
+    """
+    # Of each place the most words in pieces that end there or before it.
+    best = np.zeros(end - begin + 1, np.int64)
+    for piece in range(offsets.size - 1):
+        first, size = offsets[piece], offsets[piece + 1] - offsets[piece]
+        if size == 0:
+            continue
+        reached = best.copy()
+        for at in range(begin, end - size + 1):
+            j = 0
+            while j < size and document[at + j] == words[first + j]:
+                j += 1
+            if j == size:
+                place = at - begin + size
+                reached[place] = max(reached[place], best[at - begin] + size)
+        for place in range(1, best.size):
+            reached[place] = max(reached[place], reached[place - 1])
+        best = reached
+    return best[best.size - 1]
+
+
+@compiled
 def densest(is_match: Any, size: int) -> int:
     """The first of the matches from which on a window of a size has most of them; -1 where there are none."""
     best = -1

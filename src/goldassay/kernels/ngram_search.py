@@ -17,6 +17,8 @@ from goldassay.kernels.words import ALONE, DEPENDS, DROPPED, END, SEVERAL
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
 # Prefixes that are kept: n-grams are shorter.
 RING = 64
+# Words of a text that is compared as a whole.
+MOST_EQUAL = 7
 # Of the polynomial over the hashes of words.
 BASE = FIRST
 _NONE, _U3, _U6, _U63 = (np.uint64(value) for value in (0, 3, 6, 63))
@@ -294,6 +296,19 @@ def end_text(ring: Any, state: Any, status: Any, size: Any, longest: Any, row: A
     row[1] = np.int64(state[_ACROSS] != 0 or status == CANDIDATE or (state[_UNSURE] != 0 and first < longest - 1))
 
 
+@compiled_within
+def equals_sought(ring: Any, state: Any, keep: Any, slots: Any, slot_shift: Any) -> bool:
+    """Whether all words of the text at hand are a sequence that is sought, and too short for an n-gram."""
+    first = np.int64(state[_FIRST])
+    size = np.int64(state[_COUNT]) - first
+    if size < 1 or size > MOST_EQUAL:
+        return False
+    power = ONE
+    for _ in range(size):
+        power *= BASE
+    return _is_sought((state[_PREFIX] - ring[first & (RING - 1)] * power) & keep, slots, slot_shift)
+
+
 @compiled
 def seek_texts(
     data: Any, begins: Any, ends: Any, letters: Any, points: Any,
@@ -314,6 +329,8 @@ def seek_texts(
             lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
         )  # fmt: skip
         end_text(ring, state, found[i], ends[i] - begins[i], longest, rows[i])
+        if found[i] == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
+            found[i] = CANDIDATE
         if found[i] == NOTHING and state[HAS_OTHER]:
             spare[:], before[:] = ring, state
             start_text(ring, state)
@@ -321,4 +338,6 @@ def seek_texts(
                 data, begins[i], ends[i], False, True, letters, points,
                 lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
             )  # fmt: skip
+            if found[i] == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
+                found[i] = CANDIDATE
             ring[:], state[:] = spare, before

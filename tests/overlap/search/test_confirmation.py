@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.kernels.ngram_matches import densest, run_edges, stands_within
+from goldassay.kernels.ngram_matches import covered_in_order, densest, run_edges, stands_within
 from goldassay.kernels.words import words_of
 from goldassay.questions.overlap.search.confirmation import Confirmation
 from tests.overlap.search.corpora import sentence, sought
@@ -156,7 +156,7 @@ def test_short_texts_are_sought_whole_or_not_at_all() -> None:
     rng = random.Random(4)
     short, shorter = sentence(rng, 9), sentence(rng, 7)
     known = sought([short, shorter])
-    assert known.is_sought.tolist() == [True, False]
+    assert (known.is_sought.tolist(), known.has_ngrams.tolist()) == ([True, True], [True, False])
     found = Confirmation(known).confirm(f"zz {short} zz {shorter}")
     assert found is not None
     assert [(match.item, match.coverage) for match in found.matches] == [(0, 1.0)]
@@ -189,3 +189,25 @@ def test_own_words_stand_in_no_ngram_of_many_clusters(texts: list[list[str]], n_
         }
         wanted = 1 - len(covered) / len(own) if len(own) >= 4 else 1.0
         assert made.own_share()[at] == pytest.approx(wanted)
+
+
+def most_in_order(document: list[int], pieces: list[list[int]]) -> int:
+    """By trying each place of each piece."""
+    if not pieces:
+        return 0
+    first, rest = pieces[0], pieces[1:]
+    best = most_in_order(document, rest)
+    for at in range(len(document) - len(first) + 1):
+        if first and document[at : at + len(first)] == first:
+            best = max(best, len(first) + most_in_order(document[at + len(first) :], rest))
+    return best
+
+
+@given(
+    st.lists(st.integers(0, 2), max_size=12), st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=4)
+)
+def test_pieces_in_order_are_those_of_all_ways_to_choose_them(document: list[int], pieces: list[list[int]]) -> None:
+    words = np.array([word for piece in pieces for word in piece], np.int32)
+    offsets = np.cumsum([0, *map(len, pieces)])
+    found = covered_in_order(np.array(document, np.int32), words, offsets, 0, len(document))
+    assert found == most_in_order(document, pieces)

@@ -58,6 +58,7 @@ def same(one: ScanResult, other: ScanResult, without: Sequence[str] = ()) -> boo
         one.matches.drop(drop).equals(other.matches.drop(drop))
         and np.array_equal(one.n_found, other.n_found)
         and np.array_equal(one.n_holding, other.n_holding)
+        and one.rivals == other.rivals
         and np.array_equal(one.union, other.union)
         and one.n_documents == other.n_documents
     )

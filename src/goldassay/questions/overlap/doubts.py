@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goldassay.core.entry_point import option
 from goldassay.core.numbers import count, percent
-from goldassay.questions.overlap.measures import KINDS, TRAINING
+from goldassay.questions.overlap.measures import KINDS, MOVED, TRAINING
 from goldassay.questions.overlap.search.confirmation import WHOLE, Confirmation
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, USUAL_FIELDS
 from goldassay.questions.overlap.search.shard import notices
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.overlap.items import TestItems
+    from goldassay.questions.overlap.measures import Excess
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
-    from goldassay.questions.overlap.search.sought import NearTable, Sought
+    from goldassay.questions.overlap.search.sought import NearTable, Sought, SoughtText
     from goldassay.stats.intervals import Interval
 
 _QUESTION_ONLY, _NEAR_COPY = map(KINDS.index, ("question only", "near copy"))
@@ -68,6 +71,28 @@ def describe_found(
     if only:
         found.append(f"Of {count(only)} more the question stands there without its answer.")
     return found
+
+
+def describe_control(excess: Excess, items: TestItems) -> list[str]:
+    """How often other answers stand behind the questions, and what is found beyond that."""
+    if math.isnan(excess.control):
+        return []
+    others = "wrong choices" if any(item.rivals for item in items.items) else "the answers of other items"
+    said = [f"Control: behind the questions that were found, {others} stand in {percent(excess.control)}."]
+    if excess.control and excess.interval is not None:
+        between = f"{percent(excess.interval.low)} to {percent(excess.interval.high)}"
+        said.append(f"Beyond the control {percent(excess.value)} of the items are found ({between}).")
+    return said
+
+
+def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> list[str]:
+    """How many items have their words in another order, in the training part and within the test set."""
+    n, n_swapped = (int((shown == KINDS.index(kind)).sum()) for kind in MOVED)
+    if beyond is None or not n + n_swapped:
+        return []
+    said = [f"{count(n)} items have their words in a training row in another order."] if n else []
+    said += [f"Within the test set itself {percent(beyond.control)} do."] if n else []
+    return said + ([f"{count(n_swapped)} pairs stand there with their texts swapped."] if n_swapped else [])
 
 
 def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
@@ -125,11 +150,12 @@ def find_doubts(
     short = int((~(is_searched if alone else sought.has_ngrams)).sum())
     if short > _MOST_UNSEARCHED * is_searched.size:
         has = "has" if short == 1 else "have"
-        why = f"{has} no words" if alone else f"{has} fewer than 8 words"
+        said = (
+            f"{has} no words." if alone else f"{has} fewer than 8 words: only documents that are equal to them count."
+        )
         found.append(
             Doubt(
-                f"{count(short)} of {count(is_searched.size)} items {why} and cannot be searched"
-                + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
+                f"{count(short)} of {count(is_searched.size)} items {said}",
                 "Ask the question of a test set with longer items.",
             )
         )
@@ -216,8 +242,11 @@ def _missed(sought: Sought) -> int:
     Both looks are tried: the one at bytes, which passes over all that has no n-gram, and the exact one.
     """
     confirmation = Confirmation(sought)
-    wholes = [text for text in sought.texts if text.is_whole]
-    tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
+    by_item: dict[int, SoughtText] = {}
+    for text in chain(sought.texts, *sought.equals.values()):
+        if text.is_whole:
+            by_item.setdefault(text.item, text)
+    tried = list(by_item.values())[:: max(1, len(by_item) // _MOST_CONTROLS)]
     said = [" ".join(text.words) for text in tried]
     missed = 0
     for text, document, is_noticed in zip(tried, said, notices(sought, said), strict=True):
@@ -231,7 +260,10 @@ def _missed(sought: Sought) -> int:
 
 def _missed_near(near: NearTable) -> int:
     """The same of the search for near copies."""
-    tried = near.texts[:: max(1, len(near.texts) // _MOST_CONTROLS)]
+    # What has a part that is shorter than a shingle is found where it is equal.
+    is_long = (near.index.sizes.reshape(len(near.texts), -1) != 1).all(axis=1)
+    texts = list(compress(near.texts, is_long))
+    tried = texts[:: max(1, len(texts) // _MOST_CONTROLS)]
     said = [" ".join(text.words) for text in tried]
     ends = np.cumsum([len(text.encode()) for text in said])
     data = np.frombuffer("".join(said).encode() + b"\0", np.uint8)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +22,18 @@ from goldassay.data.fields import with_keys
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
 from goldassay.data.roles import parse_columns
-from goldassay.kernels.words import readings_of
+from goldassay.kernels.words import readings_of, words_of
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.item_loading import ItemReading, item_clusters, load_items
 from goldassay.questions.overlap.search.reading import texts_of_column
-from goldassay.questions.overlap.search.sought import SoughtText
+from goldassay.questions.overlap.search.sought import Answer, SoughtText
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.choices import ChoiceItems
@@ -49,6 +53,10 @@ _BLANK = re.compile(
     r"|[\[<({]+(?:mask|blank|extra_id_0)[\]>)}]+|@placeholder|\(\s+\)|\.{4,}|\u2026{2,}|-{4,}|\u2014{2,}|\bX{4,}\b",
     re.IGNORECASE,
 )
+# Between lines, and between sentences.
+_PIECES = re.compile(r"\n+|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+# Answers of like length that are tried as the control of an item.
+_MOST_TRIED = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -63,6 +71,8 @@ class Item:
         answer: The text of the answer; "" where there is none to look for.
         renderings: Further forms in which the item may be written.
         around: What stands before and behind the blank of a question that the answer fills; () where it has none.
+        rivals: The wrong choices.
+        places: Where the answer stands among the choices, from 0, and where each rival does; () without an order.
     """
 
     id: str
@@ -71,6 +81,8 @@ class Item:
     answer: str
     renderings: tuple[tuple[tuple[str, str], ...], ...] = ()
     around: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,50 @@ class TestItems:
             texts += found
             answers.append(answer)
         return texts, answers
+
+    def controls(self) -> list[Answer]:
+        """Of each item its answer in pieces, and the wrong choices, or the answer of another item of like length."""
+        pieces = [_pieces(item.answer) for item in self.items]
+        drawn = _drawn(pieces, self.clusters.codes) if not any(item.rivals for item in self.items) else {}
+        found = []
+        for number, (item, own) in enumerate(zip(self.items, pieces, strict=True)):
+            if not item.rivals:
+                found.append(Answer(own, (pieces[drawn[number]],) if number in drawn else ()))
+                continue
+            named = item.places or (0,) * (len(item.rivals) + 1)
+            labels = [(_LETTERS[at % 26], str(at + 1)) if item.places else () for at in named]
+            rivals = [(_pieces(text), label) for text, label in zip(item.rivals, labels[1:], strict=True)]
+            # One that stands in the answer itself stands wherever that does.
+            kept = [each for each in rivals if not _stands_in(each[0], own)]
+            found.append(Answer(own, tuple(each for each, _ in kept), (labels[0], *(label for _, label in kept))))
+        return found
+
+
+def _pieces(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each line and sentence of a text."""
+    return tuple(tuple(words) for part in _PIECES.split(text) if (words := words_of(part)))
+
+
+def _drawn(pieces: Sequence[tuple[tuple[str, ...], ...]], clusters: NDArray[np.int64]) -> dict[int, int]:
+    """For each item with an answer another one, of another cluster, whose answer is next in length and is another."""
+    sizes = [sum(map(len, each)) for each in pieces]
+    order = sorted((size, blake2b(repr(each).encode()).digest(), at)
+                   for at, (size, each) in enumerate(zip(sizes, pieces, strict=True)) if size)  # fmt: skip
+    numbers = [at for *_, at in order]
+    found = {}
+    for place, own in enumerate(numbers):
+        for step in range(1, min(len(numbers), _MOST_TRIED)):
+            # Behind the longest come those before it.
+            other = numbers[place + step] if place + step < len(numbers) else numbers[place - step]
+            if clusters[other] != clusters[own] and not _stands_in(pieces[other], pieces[own]):
+                found[own] = other
+                break
+    return found
+
+
+def _stands_in(one: Iterable[Sequence[str]], other: Iterable[Sequence[str]]) -> bool:
+    """Whether the words of one text follow each other in another."""
+    return f" {' '.join(chain.from_iterable(one))} " in f" {' '.join(chain.from_iterable(other))} "
 
 
 def _written(item: Item) -> list[str]:
@@ -208,12 +264,14 @@ def items_of_choices(items: ChoiceItems, described: Input, clusters: str, place:
         lettered = [
             (name, f"{_LETTERS[number % 26]} {text}") for number, (name, text) in enumerate(choices)
         ]  # fmt: skip
-        if is_preference:
-            found.append(Item(items.ids[at], before, "question", answers[0], around=_around(question)))
-        else:
-            renderings = ((*before, *lettered), before)
-            asked = _around(question)
-            found.append(Item(items.ids[at], (*before, *choices), "question", answers[0], renderings, asked))
+        wrong = [number for number, is_right in enumerate(right) if not is_right]
+        item = Item(
+            items.ids[at], before, "question", answers[0], (), _around(question), tuple(texts[each] for each in wrong)
+        )  # fmt: skip
+        if not is_preference:
+            places = (right.index(True), *wrong)
+            item = replace(item, parts=(*before, *choices), renderings=((*before, *lettered), before), places=places)
+        found.append(item)
     return TestItems(
         items.name, tuple(found), item_clusters(items, clusters), described, _files(place), items.decisions
     )

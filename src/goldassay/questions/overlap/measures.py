@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.stats.intervals import Interval, t_interval
+from goldassay.questions.instability.measures.scores import score_one_run
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.intervals import Interval, difference_interval, t_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,9 +25,14 @@ CLASSES = ("clean", "partial", "dirty")
 PARTIAL_FROM, DIRTY_FROM = 0.2, 0.8
 # The worst first. Those that count hold all that is asked of a model, with its answer where it has one.
 KINDS = (
-    "question and answer", "whole item", "near copy", "question only", "answer only", "one part", "some words", "none",
+    "question and answer", "whole item", "near copy", "choices without the key", "words in another order",
+    "texts swapped", "question only", "answer only", "one part", "some words", "none",
 )  # fmt: skip
 COUNTED = KINDS[:3]
+# Of rows of the training part alone, see `find_reordered`.
+MOVED = ("words in another order", "texts swapped")
+# Hits below which a difference has Newcombe's interval; share of the control's answers from which answers say nothing.
+LEAST_HITS, MOST_CONTROL = 5, 0.2
 # What reports call the training part, where it is searched.
 TRAINING = "training part"
 
@@ -52,6 +60,7 @@ def kinds_of(
     near: ArrayLike = 0.0,
     near_question: ArrayLike = 0.0,
     near_answer: ArrayLike = 0.0,
+    listed: ArrayLike = False,
 ) -> NDArray[np.int64]:
     """The kind of hit of an item in a document, as an index into `KINDS`.
 
@@ -72,6 +81,7 @@ def kinds_of(
         near: Jaccard similarity of the item with the document, where it was measured and is .8 or more.
         near_question: Share of the question's shingles that the document has.
         near_answer: Of the answer's.
+        listed: Whether the document lists the choices without saying which is right.
     """
     whole, holds_question, reply, single = (
         np.asarray(each) >= DIRTY_FROM for each in (coverage, question, answer, part)
@@ -82,17 +92,20 @@ def kinds_of(
         np.asarray(each) >= DIRTY_FROM for each in (near, near_question, near_answer)
     )
     is_near = close & close_question
+    is_list = np.asarray(listed, bool)
     conditions = [
         is_posed & (holds_question | whole) & follows,
         ~is_posed & whole & holds_question,
-        is_near & (~is_posed | close_answer),
+        is_near & (~is_posed | close_answer) & ~is_list,
+        is_list & is_posed & (holds_question | whole | is_near),
         # A long answer alone covers most of its item, and the question is not there.
         is_posed & (holds_question | (whole & ~reply) | is_near),
         is_posed & reply,
         single,
         (some >= PARTIAL_FROM) | close,
     ]
-    found: NDArray[np.int64] = np.select(conditions, range(len(conditions)), len(KINDS) - 1).astype(np.int64)
+    kinds = [at for at, kind in enumerate(KINDS[:-1]) if kind not in MOVED]
+    found: NDArray[np.int64] = np.select(conditions, kinds, len(KINDS) - 1).astype(np.int64)
     return found
 
 
@@ -107,6 +120,75 @@ def worst_kinds(items: ArrayLike, kinds: ArrayLike, n_items: int) -> NDArray[np.
     found = np.full(n_items, len(KINDS) - 1, np.int64)
     np.minimum.at(found, np.asarray(items, np.int64), np.asarray(kinds, np.int64))
     return found
+
+
+@dataclass(frozen=True)
+class Excess(Result):
+    """The share of items found with their answers beyond the control.
+
+    Attributes:
+        value: (a - q) / (1 - q) times the share of items whose question was found.
+        interval: Its interval over clusters; None where there are fewer than two.
+        found: a: among these, the share found with their answers.
+        control: q: the share found with the control's; NaN where no question was found, or nothing has a control.
+    """
+
+    value: float
+    interval: Interval | None
+    found: float
+    control: float
+
+
+def excess_of(found: ArrayLike, control: ArrayLike, asked: ArrayLike, clusters: ArrayLike) -> Excess:
+    """What is found of right answers beyond what is found of others in their place.
+
+    E = (a - q) / (1 - q) P = X P / Y with the means X of found - control, P of asked and Y of asked - control. Without
+    a control the interval is that of the share; else Student's over clusters, of the linear part
+    (P/Y)(x - X) + (X/Y)(p - P) - (X P/Y²)(y - Y), and with fewer than 5 hits of either Newcombe's, of the two shares.
+
+    Args:
+        found: Items found with their answers, (N,), 0 or 1.
+        control: The share of the control's answers that were found with the question, (N,); NaN without a control.
+        asked: Items whose question was found, (N,).
+        clusters: (N,).
+    """
+    a, q, p = (np.asarray(each, np.float64) for each in (found, control, asked))
+    has_control = bool(np.isfinite(q).any()) and p.sum() > 0
+    q = np.nan_to_num(q)
+    share = float(a.mean()) if a.size else math.nan
+    rates = (float(a.sum() / p.sum()), float(q.sum() / p.sum()) if has_control else math.nan) if p.sum() else None
+    interval = _interval(a, clusters)
+    if rates is None or not has_control or interval is None:
+        return Excess(share, interval, *(rates or (math.nan, math.nan)))
+    x, y = a - q, p - q
+    means = x_mean, p_mean, y_mean = float(x.mean()), float(p.mean()), float(y.mean())
+    if y_mean <= 0:
+        return Excess(0.0, Interval(0.0, interval.high, interval.level, interval.method), *rates)
+    value = max(x_mean * p_mean / y_mean, 0.0)
+    if min(a.sum(), q.sum()) < LEAST_HITS:
+        between = difference_interval(share, interval, float(q.mean()), _interval(q, clusters) or interval)
+        bounds = [each * p_mean / y_mean for each in (between.low, between.high)]
+        method = "Newcombe"
+    else:
+        linear = (
+            p_mean * (x - means[0]) + x_mean * (p - means[1]) - x_mean * p_mean / y_mean * (y - means[2])
+        ) / y_mean
+        codes = dense_codes(clusters, a.size)
+        made = t_interval(
+            value, variance_of_mean(linear, codes), max(effective_clusters(codes) - 1, 1), 0.95, "Student t"
+        )
+        bounds, method = [made.low, made.high], made.method
+    low, high = (min(max(each, 0.0), 1.0) for each in bounds)
+    # Fewer hits than by chance bound copies by all that was found.
+    high = high if value > 0 else max(high, interval.high)
+    return Excess(value, Interval(min(low, value), max(high, value), 0.95, method), *rates)
+
+
+def _interval(values: NDArray[np.float64], clusters: ArrayLike) -> Interval | None:
+    try:
+        return score_one_run(values, clusters).interval
+    except InputError:
+        return None
 
 
 # Steps of difficulty at most.

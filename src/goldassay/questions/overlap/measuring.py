@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,8 +15,26 @@ from goldassay.core.numbers import count, percent
 from goldassay.core.results import Result, frame_of_records
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.instability.measures.scores import score_one_run
-from goldassay.questions.overlap.doubts import corpus_counts, describe_found, find_doubts, notes_on
-from goldassay.questions.overlap.measures import COUNTED, KINDS, TRAINING, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.doubts import (
+    corpus_counts,
+    describe_control,
+    describe_found,
+    describe_reordered,
+    find_doubts,
+    notes_on,
+)
+from goldassay.questions.overlap.measures import (
+    COUNTED,
+    KINDS,
+    MOST_CONTROL,
+    MOVED,
+    TRAINING,
+    Excess,
+    classify,
+    excess_of,
+    kinds_of,
+    worst_kinds,
+)
 from goldassay.questions.overlap.page import describe_scores
 from goldassay.questions.overlap.result import CoverageStep, FileCount, FoundItem, KindCount, OverlapResult
 from goldassay.questions.overlap.scored_runs import compare_scores
@@ -31,6 +49,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import OverlapLimits, Settings
     from goldassay.questions.overlap.items import TestItems
+    from goldassay.questions.overlap.reordered import Reordered
     from goldassay.questions.overlap.result import ModelScore
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
@@ -39,8 +58,10 @@ if TYPE_CHECKING:
     from goldassay.stats.intervals import Interval
     from goldassay.stats.verdicts import Doubt
 
-_QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY = map(
-    KINDS.index, ("question only", "near copy", "one part", "answer only")
+_REORDERED, _SWAPPED = map(KINDS.index, MOVED)
+_QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY, _SOME_WORDS, _LISTED = map(
+    KINDS.index,
+    ("question only", "near copy", "one part", "answer only", "some words", "choices without the key"),
 )
 _NEXT = {
     "sound": "Keep the report with the score; it holds for this corpus alone, and for copies, not for paraphrases.",
@@ -62,7 +83,9 @@ class Overlap(Result):
         places: The best places of each item.
         share: Of the searched items, those found with their answers.
         interval: Its interval over clusters; None where there are too few.
-        verdict: On the share.
+        excess: The share beyond the control.
+        beyond: Items with their words in another order, beyond those within the test set; None where not looked for.
+        verdict: On that.
         scanned: Of the corpus.
         notes: On what was left out.
         scores: One row a model: its score on all, dirty and clean items.
@@ -72,6 +95,8 @@ class Overlap(Result):
     places: pl.DataFrame
     share: float
     interval: Interval | None
+    excess: Excess
+    beyond: Excess | None
     verdict: Verdict
     scanned: ScanResult
     corpus: Corpus
@@ -91,6 +116,7 @@ def measure_items(
     settings: Settings,
     scores: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
     difficulty: Mapping[str, tuple[NDArray[np.float64], int]] = MappingProxyType({}),
+    reordered: Reordered | None = None,
 ) -> Overlap:
     """Classes, kinds and the share that counts, from the places of a scan.
 
@@ -102,17 +128,26 @@ def measure_items(
         settings: Hold the limits.
         scores: Of each model on each item, (N,), NaN where there is none.
         difficulty: For each model what others score on each item, and how many they are.
+        reordered: Items with their words in another order; None where that was not looked for.
     """
     n = sought.n_items
-    places = scanned.matches
+    places, codes = scanned.matches, np.asarray(items.clusters.codes)
     has_answer = np.array([bool(words) for words in sought.answers])
     numbers = places["item"].to_numpy()
     shares = {
         name: places[name].to_numpy()
-        for name in ("coverage", "question", "answer", "answered", "part", "near", "near_question", "near_answer")
-    }
+        for name in (
+            "coverage", "question", "answer", "answered", "part", "near", "near_question", "near_answer", "listed",
+        )
+    }  # fmt: skip
     kinds = kinds_of(**shares, has_answer=has_answer[numbers])
+    # What many items ask says nothing of any one of them.
+    is_stock = sought.own_share() == 0
+    kinds[(kinds == _QUESTION_ONLY) & is_stock[numbers]] = _SOME_WORDS
     worst = worst_kinds(numbers, kinds, n)
+    if reordered is not None:
+        # Sets of characters are alike where two texts are swapped.
+        worst[reordered.is_swapped & (worst == _NEAR_COPY)] = _SWAPPED
     best = {name: np.zeros(n) for name in ("coverage", "question", "answer", "near")}
     longest = np.zeros(n, np.int64)
     for name, values in best.items():
@@ -121,18 +156,31 @@ def measure_items(
     # A near copy holds the item, though a changed word in each line leaves no n-gram.
     classes = np.where(worst == _NEAR_COPY, "dirty", classify(best["coverage"]))
     is_searched = sought.is_sought
+    control = np.array([
+        scanned.rivals.get(at, 0).bit_count() / len(each.rivals) if each.rivals else np.nan
+        for at, each in enumerate(sought.controls)
+    ])  # fmt: skip
+    shown, beyond = worst.copy(), None
+    if reordered is not None:
+        for kind, is_kind in ((_REORDERED, reordered.is_found), (_SWAPPED, reordered.is_swapped)):
+            shown[is_kind & (shown > _LISTED)] = kind
+        is_moved, own = shown == _REORDERED, reordered.is_within
+        chosen = np.flatnonzero(is_searched)
+        everyone = np.ones(chosen.size, bool)
+        beyond = excess_of(is_moved[chosen], own[chosen], everyone, np.asarray(codes)[chosen])
     files = [file.name for file in corpus.files]
     rows = pl.DataFrame(
         {
             "item": [item.id for item in items.items],
             "class": np.where(is_searched, classes, "not searched").tolist(),
-            "kind": np.where(is_searched, np.array(KINDS)[worst], "not searched").tolist(),
+            "kind": np.where(is_searched, np.array(KINDS)[shown], "not searched").tolist(),
             "coverage": best["coverage"],
             "union": np.maximum(scanned.union, best["coverage"]),
             "question": best["question"],
             "answer": best["answer"],
             "longest": longest,
             "similarity": best["near"],
+            "control": control,
             "n_documents": scanned.n_found,
             "n_holding": scanned.n_holding,
         }
@@ -142,13 +190,17 @@ def measure_items(
         id=pl.Series([items.items[at].id for at in numbers.tolist()], dtype=pl.String),
         place=pl.Series([files[at] for at in places["file"].to_list()], dtype=pl.String),
     )
-    codes = np.asarray(items.clusters.codes)
     counts = worst < len(COUNTED)
     searched = np.flatnonzero(is_searched)
     share, interval = _share(counts[searched], codes[searched])
     doubts = find_doubts(items, sought, scanned, corpus, is_searched)
+    is_known = (worst <= _LISTED) | (worst == _QUESTION_ONLY)
+    is_asked = counts | (worst == _QUESTION_ONLY) | (control > 0)
+    excess = excess_of(counts[searched], control[searched], is_asked[searched], codes[searched])
     said = describe_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
-    is_known = worst <= _QUESTION_ONLY
+    said += describe_control(excess, items)
+    said += describe_reordered(shown, beyond)
+    is_listed = worst == _LISTED
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
     is_alone = np.bincount(codes)[codes] == 1
@@ -158,17 +210,20 @@ def measure_items(
     is_short = np.zeros(n, bool)
     is_short[list(sought.short_questions)] = True
     is_alone_answer = (worst == _ANSWER_ONLY) & is_short
-    is_touched = (
-        is_known | is_alone_answer | (best["question"] >= KEPT) | (((worst == _ONE_PART) | has_words) & is_alone)
+    is_touched = is_known | is_alone_answer | (((worst == _ONE_PART) | has_words) & is_alone)
+    is_touched |= (best["question"] >= KEPT) & ~is_stock
+    touched, listed, found = (
+        _share(each[searched], codes[searched])[1] for each in (is_touched, is_listed, counts | is_listed)
     )
-    _, touched = _share(is_touched[searched], codes[searched])
-    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
+    shares_of = Shares(excess, known, touched, listed, found, beyond)
+    verdict = judge_overlap(shares_of, said, doubts, items.clusters, settings.verdicts.overlap)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
     compared = tuple(
         compare_scores(model, own, is_dirty, is_clean, codes, difficulty.get(model)) for model, own in scores.items()
     )
-    return Overlap(rows, named, share, interval, verdict, scanned, corpus, notes_on(corpus, scanned), compared)
+    notes = notes_on(corpus, scanned)
+    return Overlap(rows, named, share, interval, excess, beyond, verdict, scanned, corpus, notes, compared)
 
 
 def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[float, Interval | None]:
@@ -217,7 +272,18 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> Overla
         share=found.share,
         low=None if found.interval is None else found.interval.low,
         high=None if found.interval is None else found.interval.high,
-        reason="" if n else "no item is long enough to be searched",
+        excess=found.excess.value,
+        excess_low=None if found.excess.interval is None else found.excess.interval.low,
+        excess_high=None if found.excess.interval is None else found.excess.interval.high,
+        control=None if np.isnan(found.excess.control) else found.excess.control,
+        control_reason="no question was found, or no item has an answer" if np.isnan(found.excess.control) else "",
+        listed=share(kinds.get("choices without the key", 0)),
+        reordered=None if found.beyond is None else found.beyond.value,
+        reordered_low=None if found.beyond is None or found.beyond.interval is None else found.beyond.interval.low,
+        reordered_high=None if found.beyond is None or found.beyond.interval is None else found.beyond.interval.high,
+        within=None if found.beyond is None else found.beyond.control,
+        reordered_reason="" if found.beyond is not None else "only the rows of a training part are searched for it",
+        reason="" if n else "no item has words",
         n_items=len(items.items),
         n_searched=n,
         n_found=sum(kinds.get(kind, 0) for kind in COUNTED),
@@ -330,36 +396,49 @@ def _spans(words: Sequence[str], is_marked: NDArray[np.bool_]) -> tuple[tuple[in
     return tuple(found)
 
 
+class Shares(NamedTuple):
+    """What is judged, shares of the items that could be searched.
+
+    Attributes:
+        excess: Items found with their answers, beyond the control.
+        known: Interval of those whose question stands in a document, with its answer or without.
+        touched: Of those of which a document has 20 % of the question; or, where no other item shares a text with them,
+            20 % of all words, by itself or with others, or a whole text.
+        listed: Of those whose choices a document lists without saying which is right.
+        found: Of these and the items found with their answers.
+        beyond: Items with their words in another order, beyond those that the test set has within itself.
+    """
+
+    excess: Excess
+    known: Interval | None = None
+    touched: Interval | None = None
+    listed: Interval | None = None
+    found: Interval | None = None
+    beyond: Excess | None = None
+
+
 def judge_overlap(
-    share: float,
-    interval: Interval | None,
-    said: Sequence[str],
-    doubts: Sequence[Doubt],
-    clusters: Clusters,
-    limits: OverlapLimits,
-    known: Interval | None = None,
-    touched: Interval | None = None,
+    shares: Shares, said: Sequence[str], doubts: Sequence[Doubt], clusters: Clusters, limits: OverlapLimits
 ) -> Verdict:
-    """Judge the share of items that stand in a document with their answers.
+    """Judge the share of items that stand in a document with their answers, beyond the control.
 
     Questions that stand there without their answers are no proof that these were seen, and none that they were not: the
     answer may stand further below, or be written otherwise. A part of a question may be of a copy that was cut or
     reworded. Where there are many of either, nothing is sound.
 
     Args:
-        share: Of the items that could be searched.
-        interval: Of the share over clusters of items; None where there are too few.
-        said: Sentences on what was found, the share first.
+        shares: What was found.
+        said: Sentences on it, the share first.
         doubts: What forbids the word sound.
         clusters: Which items count as one.
         limits: When to say caution or unsound.
-        known: Interval of the share of items whose question stands in a document, with its answer or without.
-        touched: The same of items of which a document has 20 % of the question; or, where no other item shares a text
-            with them, 20 % of all words, by itself or with others, or a whole text.
     """
+    excess, known, touched, listed, found, beyond = shares
+    interval = excess.interval
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
-        "50 words after it (of items without an answer, 80 % of the whole item): unsound if the lower end is at least "
+        "50 words after it or in pieces in order (of items without an answer, 80 % of the whole item), beyond the "
+        "share with wrong choices or the answers of other items in its place: unsound if the lower end is at least "
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else unresolved. In place of sound it is caution where the questions of "
@@ -373,6 +452,18 @@ def judge_overlap(
     word = judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
     told = list(said)
     next_step = ""
+    if excess.control > MOST_CONTROL and known is not None and known.high >= limits.unsound:
+        word, next_step = ("caution" if known.low >= limits.caution else "unresolved"), _IN_PARTS
+        told.append("So answers do not tell copies from chance, and the questions alone are judged.")
+    if word in ("sound", "unresolved") and listed is not None and listed.low >= limits.caution:
+        word, next_step = "caution", _NEXT["caution"]
+        told.insert(0, f"Documents list the choices of at least {percent(listed.low)} of the items, without the key.")
+    moved = None if beyond is None else beyond.interval
+    if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
+        word, next_step = "caution", _IN_PARTS
+        told.insert(0, f"At least {percent(moved.low)} of the items have their words in a row, in another order.")
+    if word == "sound" and found is not None and found.high >= limits.unsound:
+        word = "unresolved"
     if word == "sound" and known is not None and known.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
         told.insert(
@@ -399,6 +490,6 @@ def judge_overlap(
     told += [each.why for each in doubts]
     if doubts and word == "unresolved":
         next_step = doubts[0].mend
-    headline = Headline("items found with their answers", share, interval.low, interval.high, "share")
+    headline = Headline("items found beyond the control", excess.value, interval.low, interval.high, "share")
     at_most = max((interval.high, *(each.at_most for each in doubts)))
     return Verdict(word, told[0], headline, next_step or _NEXT.get(word, ""), rule, at_most, tuple(told[1:]))

@@ -25,6 +25,7 @@ from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 from goldassay.questions.overlap.measuring import Overlap, describe_overlap, measure_items, tables_of
 from goldassay.questions.overlap.page import LEAD, PAGE
+from goldassay.questions.overlap.reordered import find_reordered
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of
@@ -139,12 +140,12 @@ def sought_of(items: TestItems, n: int, *, near: bool = False) -> Sought:
         InputError: No item is long enough.
     """
     texts, answers = items.sought()
-    sought = Sought(texts, answers, np.asarray(items.clusters.codes, np.int64), n, near=near)
-    if not near and not sought.texts:
+    codes = np.asarray(items.clusters.codes, np.int64)
+    sought = Sought(texts, answers, codes, n, near=near, controls=items.controls())
+    if not sought.texts and not sought.equals:
         raise InputError(
-            "no item has 8 words or more, so that nothing can be searched", file=items.name,
-            mend=f"search near copies of them: {option('near-copies')}",
-        )  # fmt: skip
+            "no item has words, so that nothing can be searched", file=items.name, mend="give a test set with texts"
+        )
     return sought
 
 
@@ -220,7 +221,8 @@ def search_for(
 ) -> Finding:
     """Search training rows and a corpus for the items of a test set; what cannot be read leaves a doubt.
 
-    Rows of the training part are searched for n-grams and for near copies, and so is the corpus beside it.
+    Rows of the training part are searched for n-grams and for near copies, and so is the corpus beside it. They are
+    compared for items with their words in another order, too.
 
     Args:
         items: Of the evaluation part.
@@ -248,7 +250,8 @@ def search_for(
             parts.append(CorpusFile(path, TRAINING, "parquet", False, path.stat().st_size))
         searched = replace(files, files=(*parts, *files.files))
         scanned = scan_corpus(sought, searched, fields, progress=progress)
-    found = measure_items(items, sought, scanned, searched, settings)
+    reordered = find_reordered(items.items, training[0]) if training else None
+    found = measure_items(items, sought, scanned, searched, settings, reordered=reordered)
     result = describe_overlap(found, items, sought)
     return Finding(
         "overlap",

@@ -145,6 +145,15 @@ class OverlapResult(Result):
         share: Items that stand in one document with their answers.
         low: Lower end of its interval over clusters; None where there are too few.
         high: Upper end.
+        excess: The same beyond the control, with `excess_low` and `excess_high`.
+        control: Of items whose question was found, the share found with wrong choices or another item's answer; None
+            where no question was found, or nothing has a control.
+        control_reason: Why it is undefined.
+        listed: Items whose choices a document lists without the key.
+        reordered: Items with their words in a training row in another order, beyond `within`, with `reordered_low` and
+            `reordered_high`; None where only a corpus was searched.
+        within: Items with the words of another item of the test set in another order.
+        reordered_reason: Why both are undefined, or "".
         reason: Why the shares are undefined, or "".
         n_items: Items of the test set.
         n_searched: Of these, such as are long enough.
@@ -180,6 +189,32 @@ class OverlapResult(Result):
     low: float | None
     high: float | None
     reason: str
+    excess: float = figure(
+        Measure("overlap.excess", "items found beyond the control", "share", "lower"),
+        "excess_low", "excess_high", n="n_searched", reason="reason",
+    )  # fmt: skip
+    excess_low: float | None
+    excess_high: float | None
+    control: float | None = figure(
+        Measure("overlap.control", "questions found with another answer", "share", "lower", bounded=False),
+        n="n_searched", reason="control_reason",
+    )  # fmt: skip
+    control_reason: str
+    listed: float | None = figure(
+        Measure("overlap.listed", "items whose choices stand without the key", "share", "lower", bounded=False),
+        n="n_searched", reason="reason",
+    )  # fmt: skip
+    reordered: float | None = figure(
+        Measure("overlap.reordered", "items with their words in another order", "share", "lower"),
+        "reordered_low", "reordered_high", n="n_searched", reason="reordered_reason",
+    )  # fmt: skip
+    reordered_low: float | None
+    reordered_high: float | None
+    within: float | None = figure(
+        Measure("overlap.reordered_within", "the same within the test set", "share", "lower", bounded=False),
+        n="n_searched", reason="reordered_reason",
+    )  # fmt: skip
+    reordered_reason: str
     n_items: int
     n_searched: int
     n_found: int

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from goldassay.kernels.ngram_matches import (
     cover,
+    covered_in_order,
     densest,
     match_words,
     measure_match,
@@ -17,19 +18,27 @@ from goldassay.kernels.ngram_matches import (
     run_edges,
     stands_within,
 )
+from goldassay.kernels.ngram_search import MOST_EQUAL
 from goldassay.kernels.words import readings_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.overlap.search.sought import NearCopy, Sought, SoughtText
+    from goldassay.questions.overlap.search.sought import Answer, NearCopy, Sought, SoughtText
 
 # From this share of an item's words on a document is kept, and from this on it holds the item by itself.
 KEPT, WHOLE = 0.2, 0.8
 # Words after the question within which an answer is an answer to it.
 ANSWER_WITHIN = 50
+# What stands before the label of the right choice, and words between.
+_MARKERS = frozenset(("answer", "answers", "ans", "correct", "key", "answerkey", "solution", "gold", "label", "target"))
+_LABEL_WITHIN = 4
+# An answer of fewer pieces stands there in one or not at all.
+_LEAST_PIECES = 2
+# Places of a question behind which pieces and choices are looked for.
+_MOST_QUESTIONS = 4
 # Words of an excerpt, of one of a long item at most, and those before the first match.
 _EXCERPT, _MOST_EXCERPT, _BEFORE = 120, 480, 8
 
@@ -53,6 +62,7 @@ class ItemMatch:
         near_question: Share of the question's shingles that such a document has.
         near_answer: Of the answer's.
         counts: Whether the document has all that is asked, with its answer where it has one.
+        listed: Whether it has the choices, right and wrong, and does not say which is right.
     """
 
     item: int
@@ -69,6 +79,7 @@ class ItemMatch:
     near_question: float = 0.0
     near_answer: float = 0.0
     counts: bool = False
+    listed: bool = False
 
     @property
     def holds(self) -> bool:
@@ -89,10 +100,59 @@ class Confirmed:
     Attributes:
         matches: By item.
         windows: Numbers of the n-grams' places in the sequences, as `Sought` counts them; some may be there twice.
+        rivals: Of items whose question stands there with rivals of its answer: a bit for each that does.
     """
 
     matches: tuple[ItemMatch, ...]
     windows: NDArray[np.int64]
+    rivals: Mapping[int, int] = field(default_factory=dict)
+
+
+class _Reply(NamedTuple):
+    """What stands behind a question: a bit for each rival, whether it is a list of choices, and has the key."""
+
+    rivals: int = 0
+    is_list: bool = False
+    is_keyed: bool = False
+
+
+_NO_REPLY = _Reply()
+
+
+def _listing(document: NDArray[np.int32], choices: Sequence[NDArray[np.int32]], begin: int) -> int:
+    """Where a list of choices behind a question ends; 0 where fewer than two wrong ones stand there with the right.
+
+    Args:
+        document: Numbers of its words.
+        choices: The right one, and the wrong ones.
+        begin: Where the question ends.
+    """
+    reach = ANSWER_WITHIN + sum(each.size + 2 for each in choices)
+    window = document[begin : begin + reach].tolist()
+    ends = []
+    for number, choice in enumerate(choices):
+        own = choice.tolist()
+        first = next((at for at in range(len(window) - len(own) + 1) if window[at : at + len(own)] == own), -1)
+        if own and first >= 0:
+            ends.append(begin + first + len(own))
+        elif number == 0:
+            return 0
+    return max(ends) if len(ends) > min(2, len(choices) - 1) else 0
+
+
+def _named(words: Sequence[str], control: Answer) -> set[int]:
+    """Which choices a text behind a list of all names, by their words or a label after a marker; 0 is the right one."""
+    found = set()
+    for number, pieces in enumerate((control.pieces, *control.rivals)):
+        own = list(chain.from_iterable(pieces))
+        if any(words[at : at + len(own)] == own for at in range(len(words) - len(own) + 1)):
+            found.add(number)
+    label_of = {label: number for number, labels in enumerate(control.labels) for label in labels}
+    marked = [0, *(at + 1 for at, word in enumerate(words) if word in _MARKERS)]
+    for begin in marked:
+        reach = words[begin : begin + (_LABEL_WITHIN if begin else 1)]
+        found |= {label_of[word] for word in [word for word in reach if word in label_of][:1]}
+    return found
 
 
 class Confirmation:
@@ -109,7 +169,11 @@ class Confirmation:
 
     def _confirm(self, words: list[str]) -> Confirmed | None:
         places, grams, document = self._matched(words)
-        return self._collect(words, document, places, grams) if grams.size else None
+        found = [self._collect(words, document, places, grams)] if grams.size else []
+        if equal := self.sought.equals.get(tuple(words)) if len(words) <= MOST_EQUAL else None:
+            matches = {text.item: _equal_match(text) for text in equal}
+            found.append(Confirmed(tuple(matches.values()), np.empty(0, np.int64)))
+        return _better(found) if len(found) > 1 else found[0] if found else None
 
     def windows(self, words: list[str]) -> NDArray[np.int64]:
         """Numbers of the n-grams' places whose n-gram stands in words, and counts."""
@@ -149,16 +213,21 @@ class Confirmation:
             number = int(texts[begin])
             match = _TextMatch.of(sought, number, begins[own], where[own], counts[own])
             by_item.setdefault(int(sought.items[number]), []).append(match)
-        matches = []
+        matches, rivals = [], {}
         for item, all_parts in sorted(by_item.items()):
+            reply = self._reply(item, all_parts, words, document)
+            if reply.rivals:
+                rivals[item] = reply.rivals
             parts = [
                 part for part in all_parts if not part.text.needs_answer or self._is_answered(item, [part], document)
             ]
             if max((part.share for part in parts), default=0.0) >= KEPT:
-                matches.append(self._item(item, parts, words, document))
-        return Confirmed(tuple(matches), windows[counts])
+                matches.append(self._item(item, parts, words, document, reply))
+        return Confirmed(tuple(matches), windows[counts], rivals)
 
-    def _item(self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32]) -> ItemMatch:
+    def _item(
+        self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32], reply: _Reply
+    ) -> ItemMatch:
         asked, answer = max(part.question for part in parts), max(part.answer for part in parts)
         largest = max(parts, key=lambda part: part.share)
         whole = [part for part in parts if part.text.is_whole]
@@ -170,8 +239,13 @@ class Confirmation:
         longest = max(len(part.text.words) for part in parts)
         excerpt, marks = _excerpt(words, is_word, max(_EXCERPT, min(longest + 2 * _BEFORE, _MOST_EXCERPT)))
         coverage = max((part.share for part in whole), default=0.0)
-        answered = self._is_answered(item, parts, document)
-        if not (answered and asked >= WHOLE) and self._is_asked_before(item, parts, document):
+        answered = reply.is_keyed if reply.is_list else self._is_answered(item, parts, document)
+        if not answered and asked >= WHOLE and (pieces := self._share_in_pieces(item, parts, document)) >= WHOLE:
+            answered, n_own = True, len(self.sought.answers[item])
+            size = max((part.text.asked[1] - part.text.asked[0] for part in whole), default=0)
+            coverage = max(coverage, (asked * size + pieces * n_own) / (size + n_own))
+        is_open = reply.is_list and not reply.is_keyed
+        if not (is_open or (answered and asked >= WHOLE)) and self._is_asked_before(item, parts, document):
             asked, answered = 1.0, True
         n_asked, n_answer = len(self.sought.short_questions.get(item, ())), len(self.sought.answers[item])
         if n_asked and answered and asked >= WHOLE:
@@ -191,7 +265,69 @@ class Confirmation:
             excerpt=excerpt,
             marks=marks,
             counts=max(asked, coverage) >= WHOLE and answered if is_posed else min(asked, coverage) >= WHOLE,
+            listed=is_open,
         )
+
+    def _reply(
+        self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32]
+    ) -> _Reply:  # fmt: skip
+        """What stands behind the question of an item: its choices, and rivals of its answer."""
+        control = self.sought.controls[item]
+        after = self._ends_of_question(item, parts, document)
+        if not control.rivals or not after.size:
+            return _NO_REPLY
+        if control.labels:
+            found = [self._numbers(tuple(chain.from_iterable(each))) for each in (control.pieces, *control.rivals)]
+            ends = (_listing(document, found, begin) for begin in after[:_MOST_QUESTIONS].tolist())
+            if behind := next(filter(None, ends), 0):
+                named = _named(words[behind : behind + ANSWER_WITHIN], control)
+                rivals = sum(1 << at for at in range(len(control.rivals)) if at + 1 in named)
+                # A list without a key says nothing of any choice.
+                return _Reply(rivals, is_list=True, is_keyed=0 in named)
+        rivals = 0
+        for at, pieces in enumerate(control.rivals):
+            own = self._numbers(tuple(chain.from_iterable(pieces)))
+            is_there = own.size > 0 and (
+                bool(stands_within(document, own, after, ANSWER_WITHIN))
+                or self._share_behind(pieces, after, document) >= WHOLE
+                or any(part.is_filled_with(document, own) for part in parts)
+            )
+            rivals |= is_there << at
+        return _Reply(rivals)
+
+    def _ends_of_question(
+        self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Where the question ends in a document that has 80 % of it, sorted; all of it where it is short."""
+        held = [part for part in parts if max(part.question, part.share) >= WHOLE or part.text.is_filled]
+        ends = np.unique(np.concatenate([part.ends_of_asked for part in held] or [np.empty(0, np.int64)]))
+        question = self._numbers(self.sought.short_questions.get(item, ()))
+        if ends.size or not 0 < question.size <= document.size:
+            return ends
+        runs = np.lib.stride_tricks.sliding_window_view(document, question.size)
+        return np.flatnonzero((runs == question).all(axis=1)) + question.size
+
+    def _share_in_pieces(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> float:
+        """Most of the answer's words in pieces that stand behind the question in their order, as a share."""
+        return self._share_behind(
+            self.sought.controls[item].pieces, self._ends_of_question(item, parts, document), document
+        )
+
+    def _share_behind(
+        self, pieces: tuple[tuple[str, ...], ...], after: NDArray[np.int64], document: NDArray[np.int32]
+    ) -> float:
+        if len(pieces) < _LEAST_PIECES:
+            return 0.0
+        known = self.sought.vocabulary
+        words = np.array([known.get(word, -2) for piece in pieces for word in piece], np.int32)
+        offsets = np.cumsum([0, *map(len, pieces)])
+        reach = (len(pieces) + 1) * ANSWER_WITHIN + words.size
+        found = (
+            covered_in_order(document, words, offsets, begin, min(begin + reach, document.size))
+            for begin in after[:_MOST_QUESTIONS].tolist()
+            if begin <= document.size
+        )
+        return max(found, default=0) / words.size
 
     def _is_asked_before(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
         """Whether a question that is too short to be sought stands before an answer that was found."""
@@ -221,6 +357,14 @@ class Confirmation:
         return bool(stands_within(document, answer, after, ANSWER_WITHIN))
 
 
+def _equal_match(text: SoughtText) -> ItemMatch:
+    """The match of a document that has the words of an item, in their order, and no others."""
+    answered, size = text.answer[1] > 0, len(text.words)
+    return ItemMatch(
+        text.item, 1.0, 1.0, float(answered), answered, 0.0, "", size, " ".join(text.words), (0, size), counts=True
+    )  # fmt: skip
+
+
 def _better(found: Sequence[Confirmed]) -> Confirmed:
     """Of each item what the reading of a document has that has more of it, and the n-grams of all readings."""
     by_item: dict[int, ItemMatch] = {}
@@ -229,7 +373,10 @@ def _better(found: Sequence[Confirmed]) -> Confirmed:
         if before is None or match.rank > before.rank:
             by_item[match.item] = match
     windows = np.concatenate([each.windows for each in found])
-    return Confirmed(tuple(by_item[item] for item in sorted(by_item)), windows)
+    rivals: dict[int, int] = {}
+    for item, bits in chain.from_iterable(each.rivals.items() for each in found):
+        rivals[item] = rivals.get(item, 0) | bits
+    return Confirmed(tuple(by_item[item] for item in sorted(by_item)), windows, rivals)
 
 
 def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], text: str) -> list[ItemMatch]:
@@ -243,7 +390,7 @@ def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], t
             near=copy.similarity,
             near_question=copy.question,
             near_answer=copy.answer,
-            counts=match.counts or copy.counts,
+            counts=match.counts or (copy.counts and not match.listed),
         )
     return [by_item[item] for item in sorted(by_item)]
 
@@ -265,6 +412,7 @@ class _TextMatch:
 
     text: SoughtText
     length: int
+    begins: NDArray[np.int64]
     places: NDArray[np.int64]
     share: float
     question: float
@@ -272,6 +420,17 @@ class _TextMatch:
     longest: int
     ends_of_asked: NDArray[np.int64]
     begins_of_answer: NDArray[np.int64]
+
+    def is_filled_with(self, document: NDArray[np.int32], words: NDArray[np.int32]) -> bool:
+        """Whether a document has other words in the place of a blank's answer, beside n-grams that do not reach it."""
+        first, end = self.text.answer
+        if not self.text.is_filled:
+            return False
+        before, behind = self.begins + self.length <= first, self.begins >= end
+        starts = np.concatenate([
+            (self.places - self.begins)[before] + first, (self.places - self.begins)[behind] + end - words.size
+        ])  # fmt: skip
+        return any(np.array_equal(document[at : at + words.size], words) for at in np.unique(starts[starts >= 0]))
 
     @classmethod
     def of(
@@ -295,6 +454,7 @@ class _TextMatch:
         return cls(
             text=text,
             length=length,
+            begins=begins,
             places=places,
             share=n / size,
             question=n_asked / (asked_end - asked) if asked_end > asked else 0.0,

@@ -97,6 +97,7 @@ class ScanResult:
         matches: The best places of each item, the best first; `row` from 1, -1 where a text has no rows.
         n_found: Of each item the documents with 20 % of it, (N,).
         n_holding: Those with 80 %, (N,).
+        rivals: Of items whose question stands in documents with rivals of the answer a bit for each rival.
         union: Share of each item that n-grams of any documents cover, or of rows that follow each other, (N,).
         n_documents: Documents with text.
         n_without_text: Documents without any of the fields, or with empty ones.
@@ -115,6 +116,7 @@ class ScanResult:
     matches: pl.DataFrame
     n_found: NDArray[np.int64]
     n_holding: NDArray[np.int64]
+    rivals: Mapping[int, int]
     union: NDArray[np.float64]
     n_documents: int
     n_without_text: int
@@ -202,6 +204,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         InputError: Nothing of the corpus could be read.
     """
     n_found, n_holding = np.zeros((2, sought.n_items), np.int64)
+    rivals: dict[int, int] = {}
     is_found = np.zeros(sought.window_text.size, bool)
     lines = [0] * len(corpus.files)
     by_file, n_with = np.zeros((len(corpus.files), 3), np.int64), np.zeros((len(corpus.files), len(fields)), np.int64)
@@ -211,6 +214,8 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
             for item, n in of.items():
                 counts[item] += n
+        for item, bits in each.rivals.items():
+            rivals[item] = rivals.get(item, 0) | bits
         is_found[each.windows] = True
         # Rows count from 1 in the whole file.
         row = pl.when(pl.col("row") >= 0).then(pl.col("row") + lines[each.file] + 1).otherwise(-1)
@@ -239,6 +244,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         matches=together.group_by("item", maintain_order=True).head(MOST_PLACES),
         n_found=n_found,
         n_holding=n_holding,
+        rivals=rivals,
         union=union,
         n_documents=n_documents,
         n_without_text=n_without_text,
@@ -340,6 +346,7 @@ class KeptShards:
             **{name: said[name] for name in _COUNTS},
             n_found={int(item): n for item, n in said["n_found"]},
             n_holding={int(item): n for item, n in said["n_holding"]},
+            rivals={int(item): int(bits, 16) for item, bits in said["rivals"]},
             windows=np.array(said["windows"], np.int64),
             matches=matches.with_columns(file=pl.lit(shard.file, pl.Int64)),
         )
@@ -351,6 +358,7 @@ class KeptShards:
         said = {name: getattr(found, name) for name in _COUNTS} | {
             "n_found": sorted(found.n_found.items()),
             "n_holding": sorted(found.n_holding.items()),
+            "rivals": [(item, f"{bits:x}") for item, bits in sorted(found.rivals.items())],
             "windows": found.windows.tolist(),
         }
         with written_whole(self._path(file, shard)) as aside:

@@ -47,7 +47,7 @@ MATCHES: dict[str, Any] = {
     "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
     "question": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
     "longest": pl.Int64, "near": pl.Float64, "near_question": pl.Float64, "near_answer": pl.Float64, "rank": pl.Float64,
-    "excerpt": pl.String, "marks": pl.List(pl.Int64),
+    "listed": pl.Boolean, "excerpt": pl.String, "marks": pl.List(pl.Int64),
 }  # fmt: skip
 
 
@@ -70,6 +70,7 @@ class ShardResult:
         n_with: Lines or rows that have each wanted field; as a name that is written without escapes.
         n_found: Of each item the documents from 20 % on, {item: n}.
         n_holding: Of each item those with 80 %.
+        rivals: Of items whose question stands in some document with rivals of the answer a bit for each, {item: bits}.
         matches: The best places of each item; rows are counted from the shard's first.
         windows: Numbers of the n-grams that were found and count.
         error: Why the rest could not be read.
@@ -89,6 +90,7 @@ class ShardResult:
     n_with: list[int] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
+    rivals: dict[int, int] = field(default_factory=dict)
     matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MATCHES))
     windows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     error: str = ""
@@ -315,6 +317,7 @@ class _Collected:
         self._confirmation = confirmation
         self._found: dict[int, int] = {}
         self._holding: dict[int, int] = {}
+        self._rivals: dict[int, int] = {}
         self._best: dict[int, list[tuple[tuple[float, int, int], ItemMatch, int]]] = {}
         self._windows = np.zeros(confirmation.sought.window_text.size, bool)
         self._waiting: list[tuple[str, int, int, int, Sequence[NearCopy]]] = []
@@ -336,6 +339,8 @@ class _Collected:
             confirmed = self._confirmation.confirm(text)
             if confirmed is not None:
                 self._windows[confirmed.windows] = True
+                for item, bits in confirmed.rivals.items():
+                    self._rivals[item] = self._rivals.get(item, 0) | bits
             matches = () if confirmed is None else confirmed.matches
             for match in with_near_copies(matches, near, text) if near else matches:
                 self._found[match.item] = self._found.get(match.item, 0) + 1
@@ -352,7 +357,7 @@ class _Collected:
     def finish(self, found: ShardResult) -> None:
         """Hand over what was collected."""
         self._look()
-        found.n_found, found.n_holding = self._found, self._holding
+        found.n_found, found.n_holding, found.rivals = self._found, self._holding, self._rivals
         found.windows = np.flatnonzero(self._windows)
         rows = [
             {
@@ -360,6 +365,7 @@ class _Collected:
                 "question": match.question, "answer": match.answer, "answered": match.answered, "part": match.part,
                 "part_name": match.part_name, "longest": match.longest, "near": match.near,
                 "near_question": match.near_question, "near_answer": match.near_answer, "rank": match.rank,
+                "listed": match.listed,
                 "excerpt": match.excerpt, "marks": list(match.marks),
             }
             for item, best in sorted(self._best.items())

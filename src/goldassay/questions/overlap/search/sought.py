@@ -66,10 +66,26 @@ class SoughtText:
     has_passage: bool = False
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The answer of an item, and others that a document may have in its place.
+
+    Attributes:
+        pieces: The words of its lines, steps or sentences, in order.
+        rivals: The same of wrong choices, or of the answer of another item: how often these are found is the control.
+        labels: What names the answer among the choices, and each of the rivals, such as a letter; () without choices.
+    """
+
+    pieces: tuple[tuple[str, ...], ...] = ()
+    rivals: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    labels: tuple[tuple[str, ...], ...] = ()
+
+
 class Sought:
     """Sequences of words, their n-grams, and the tables that find them in bytes.
 
-    A sequence is sought by its n-grams, one of 8 to n - 1 words as a whole, a shorter one not at all. But a question of
+    A sequence is sought by its n-grams, one of 8 to n - 1 words as a whole, and a whole item of fewer words where a
+    document has these words and no others. But a question of
     5 to 7 words is, where it has 8 words with its answer, and counts where that follows: between them a copy may have
     other words, such as `Answer:` or the name of who speaks. Where an answer of 8 words is found, a shorter question
     is looked for before it. An n-gram in items of more than three clusters is boilerplate.
@@ -82,6 +98,7 @@ class Sought:
         keep: Bits of the hashes that are kept: with few of them many n-grams share a hash, and nothing else may change.
         near: Whether near copies of whole items are sought, too: documents as short as an item, and items that are too
             short for n-grams.
+        controls: Of each item its answer in pieces, and what stands in the place of it as a control.
     """
 
     def __init__(
@@ -92,10 +109,12 @@ class Sought:
         n: int = 13,
         keep: int = ALL_BITS,
         near: bool = False,
+        controls: Sequence[Answer] = (),
     ) -> None:
         self.n = n
         self.near = NearTable.of(texts, answers) if near else None
         self.answers = tuple(answers)
+        self.controls = tuple(controls) or tuple(Answer((words,) if words else ()) for words in answers)
         self.clusters = clusters
         least = min(LEAST_WORDS, n)
         self.short_questions = _short_questions(texts, least)
@@ -105,6 +124,7 @@ class Sought:
             if len(words) >= LEAST_QUESTION and len(words) + len(self.answers[item]) >= least
         ]
         self.texts = (*(each for each in texts if len(each.words) >= least), *short)
+        self.equals = _equals(texts, self.answers, least)
         found = {each.item for each in short} | {
             item for item in self.short_questions if len(self.answers[item]) >= least
         }
@@ -112,7 +132,9 @@ class Sought:
         self.only_whole[
             list(self.short_questions.keys() - found - {each.item for each in texts if each.has_passage})
         ] = True
-        words = dict.fromkeys(chain(chain.from_iterable(each.words for each in self.texts), *self.answers))
+        rivals = (words for each in self.controls for pieces in each.rivals for words in pieces)
+        sequences = (*(each.words for each in self.texts), *self.equals, *self.answers, *rivals)
+        words = dict.fromkeys(chain.from_iterable(sequences))
         self.vocabulary: dict[str, int] = dict(zip(words, range(len(words)), strict=True))
         self.keep = np.uint64(keep)
         sizes = np.array([len(each.words) for each in self.texts], np.int64)
@@ -167,6 +189,7 @@ class Sought:
     def is_sought(self) -> NDArray[np.bool_]:
         """Items of which something is sought, (N,)."""
         found = self.has_ngrams
+        found[[text.item for texts in self.equals.values() for text in texts]] = True
         if self.near is not None:
             found[[text.item for text in self.near.texts]] = True
         return found
@@ -215,8 +238,10 @@ class Sought:
                 ]
                 for each in self.texts
             ],
+            "equals": [[each.words, each.item] for texts in self.equals.values() for each in texts],
             "questions": list(self.short_questions.items()),
             "answers": self.answers,
+            "controls": [[each.pieces, each.rivals, each.labels] for each in self.controls],
             "clusters": self.clusters.tolist(),
         }
         if self.near is not None:
@@ -235,10 +260,16 @@ class Sought:
         lengths = np.unique(self.gram_lengths) if n else np.array([self.n])
         size = min(int(lengths[0]), max(_LEAST_ANCHOR, 2 * self.n // 3))
         anchors, anchor_shift = self._anchors(of_words, size)
-        found = np.empty(n, np.uint64)
-        ngram_search.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)
-        slots, slot_shift = open_table(n)
-        ngram_search.fill_table(found, slots, slot_shift)
+        slots, slot_shift = open_table(n + len(self.equals))
+        short = np.array([self.vocabulary[word] for words in self.equals for word in words], np.int64)
+        sizes_of_short = np.array(list(map(len, self.equals)), np.int64)
+        for of, starts, sizes in (
+            (of_words, self.gram_starts, self.gram_lengths),
+            (hashes[short], np.cumsum(sizes_of_short) - sizes_of_short, sizes_of_short),
+        ):
+            found = np.empty(sizes.size, np.uint64)
+            ngram_search.hash_ngrams(of, starts, sizes, self.keep, found)
+            ngram_search.fill_table(found, slots, slot_shift)
         bits = max(6, int(np.ceil(np.log2(max(1, int(np.count_nonzero(anchors))) * _BITS / 64))))
         bloom, shift = np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
         ngram_search.fill_filter(anchors, bloom, shift)
@@ -262,7 +293,18 @@ class Sought:
         """Number of the n-gram, plus 1, in each slot of an open table over numbers of words; lengths of n-grams."""
         slots = np.zeros(1 << max(6, int(np.ceil(np.log2(max(1, self.gram_starts.size) * 2)))), np.int64)
         fill_exact(self.words, self.gram_starts, self.gram_lengths, self.keep, slots)
-        return slots, np.unique(self.gram_lengths)
+        return slots, np.unique(self.gram_lengths) if self.gram_lengths.size else np.array([self.n])
+
+
+def _equals(
+    texts: Iterable[SoughtText], answers: Sequence[tuple[str, ...]], least: int
+) -> dict[tuple[str, ...], list[SoughtText]]:
+    """Whole items that are too short for n-grams, with their answers where they have any, by their words."""
+    found: dict[tuple[str, ...], list[SoughtText]] = {}
+    for text in texts:
+        if text.is_whole and 0 < len(text.words) < least and (text.answer[1] or not answers[text.item]):
+            found.setdefault(text.words, []).append(text)
+    return found
 
 
 def _short_questions(texts: Sequence[SoughtText], least: int) -> dict[int, tuple[str, ...]]:
@@ -343,6 +385,15 @@ def joined(words: Sequence[str]) -> str:
     return "".join([*parts, " "])
 
 
+def _joined_part(words: Sequence[str]) -> str:
+    """Words as they stand within a text: none has a space beside what is a word by itself."""
+    found = joined(words) if words else ""
+    return found[bool(words) and is_alone(words[0]) : len(found) - (bool(words) and is_alone(words[-1]))]
+
+
+_FORMS = (joined, _joined_part, _joined_part)
+
+
 @dataclass(frozen=True)
 class NearTable:
     """Texts of items, by MinHash and by their shingles.
@@ -378,7 +429,7 @@ class NearTable:
             (each.words, each.words[slice(*each.asked)], each.words[slice(*each.answer)] or answers[each.item])
             for each in chosen
         ]
-        points, starts = code_points([joined(part) if part else "" for each in parts for part in each])
+        points, starts = code_points([of(part) for each in parts for of, part in zip(_FORMS, each, strict=True)])
         index = NearIndex.of(Shingles.of_characters(points, starts[:-1], starts[1:], SHINGLE), 3, N_BANDS, N_ROWS)
         return cls(chosen, index, int(np.diff(starts)[::3].max(initial=0)))
 
