@@ -12,7 +12,10 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.runs.every_eval_ever import read_aggregates
+from goldassay.runs.finding import find_slices
+from goldassay.runs.loading import resolved
 from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.run_parts import Request
 
 MADE = Path(__file__).parents[1] / "fixtures" / "every_eval_ever"
 SOURCE = Path(__file__).parents[1] / "fixtures" / "lm_eval" / "made-up__tiny"
@@ -126,3 +129,27 @@ def test_a_line_cut_short(samples: Path) -> None:
     samples.write_bytes(samples.read_bytes()[:-20])
     with pytest.raises(InputError, match="line 12: the line is not JSON"):
         list_runs(samples)
+
+
+def test_errors_and_answers_that_could_not_be_read(samples: Path) -> None:
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    first = lines[0]["evaluation_result_id"]
+    own = [line for line in lines if line["evaluation_result_id"] == first]
+    own[0] |= {"error": "timed out"}
+    own[1]["output"] = {"raw": [""]}
+    own[2]["answer_attribution"][-1]["extracted_value"] = None
+    own[3] |= {"error": "timed out, and scored before"}
+    for at, line in enumerate(own):
+        line["evaluation"]["score"] = float(at >= 3)
+    samples.write_text("".join(json.dumps(line) + "\n" for line in own))
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink(missing_ok=True)
+    part = find_slices(samples, "auto", Request())[0]
+    status = resolved(part.load(), by_gold=False).to_list()
+    assert status[:4] == ["error", "empty", "unparsed", "scored"]
+    assert set(status[4:]) == {"scored"}
+    assert part.outputs is not None
+    written = part.outputs()
+    assert written is not None
+    assert written.texts[1] == ""
+    assert written.predictions is not None
+    assert written.predictions[2] is None

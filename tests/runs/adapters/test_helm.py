@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.runs.finding import find_slices
+from goldassay.runs.loading import resolved
 from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 
 MADE = Path(__file__).parents[1] / "fixtures" / "helm"
@@ -133,3 +136,23 @@ def test_a_file_cut_short(run: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(InputError, match="not whole JSON"):
         list_runs(run)
+
+
+def test_texts_beside_the_answers_that_were_mapped_and_empty_ones(run: Path) -> None:
+    file = run / "display_predictions.json"
+    records = json.loads(file.read_text())
+    blank = next(each for each in records if each["train_trial_index"] == 0 and "perturbation" not in each)
+    blank |= {"predicted_text": "", "mapped_output": ""}
+    file.write_text(json.dumps(records))
+    part = next(each for each in find_slices(run, "auto", Request({"score": "exact_match"})) if each.seed == 0)
+    assert part.outputs is not None
+    written = part.outputs()
+    assert written is not None
+    assert written.targets is not None
+    assert written.predictions is not None
+    assert set(written.texts) == {"A", "B", ""}
+    assert set(written.targets) | {""} >= set(written.predictions)
+    columns = part.load()
+    assert columns.score is not None
+    credited = columns.score[written.texts.to_list().index("")] > 0
+    assert (resolved(columns, by_gold=False) == "empty").sum() == (0 if credited else 1)

@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.runs.finding import find_slices
 from goldassay.runs.reading import list_runs, read_runs
+from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 
 MADE = Path(__file__).parents[1] / "fixtures" / "lighteval"
@@ -111,3 +113,21 @@ def test_damage(tmp_path: Path) -> None:
     broken.write_text("{")
     with pytest.raises(InputError, match=in_order(f"{broken.name}:", "details", "damaged")):
         list_runs(tmp_path / "all")
+
+
+def test_texts_and_right_answers_of_what_was_written() -> None:
+    (part, *_) = [
+        each for each in find_slices(MADE, "auto", Request({"score": "em"})) if each.collection.dataset == BOTH
+    ]
+    assert part.outputs is not None
+    written = part.outputs()
+    assert written is not None
+    assert written.targets is not None
+    # The metric is whether the text is the right choice.
+    exact = (written.texts.str.strip_chars() == written.targets).cast(pl.Float64)
+    scores = part.load().score
+    assert scores is not None
+    assert exact.to_list() == scores.to_list()
+    (choice, *_) = [each for each in find_slices(MADE, "auto", Request()) if each.collection.dataset == CHOICE]
+    assert choice.outputs is not None
+    assert choice.outputs() is None

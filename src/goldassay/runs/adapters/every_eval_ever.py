@@ -21,7 +21,7 @@ from goldassay.core.files import sha256_of
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
 from goldassay.runs.grades import SHARES_OF, stated_scale
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, lines_of, start_of
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from goldassay.runs.statuses import Status
 
 NAME = "every_eval_ever"
 PRIORITY = 18
@@ -53,6 +55,9 @@ class _Row(NamedTuple):
     references: tuple[str, ...]
     answer: str | None
     metadata: dict[str, str]
+    output: str | None
+    asked: str | None
+    error: bool
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -76,6 +81,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             format=NAME,
             load=partial(_load, results, request, path),
             grades=_scale(results, path),
+            unrecorded=("truncated",),
+            outputs=partial(_outputs, results, request, path),
             configuration=_own_configuration(results, path) or _aggregate_configuration(path, run.collection.dataset),
         )
         for run, results in runs.items()
@@ -135,14 +142,18 @@ def _run(record: dict[str, Any]) -> _Run:
 
 def _row(record: dict[str, Any]) -> _Row:
     final = [answer["extracted_value"] for answer in record["answer_attribution"] if answer["is_terminal"]]
-    given = record["input"]
+    given, output = record["input"], (record.get("output") or {}).get("raw")
+    texts = [output] if isinstance(output, str) else output if isinstance(output, list) else []
     return _Row(
         str(record["sample_id"]),
         float(record["evaluation"]["score"]),
         tuple(given.get("choices") or ()),
         tuple(given["reference"]) if isinstance(given["reference"], list) else (str(given["reference"]),),
-        str(final[-1]) if final else None,
+        str(final[-1]) if final and final[-1] is not None else None,
         record.get("metadata") or {},
+        texts[-1] if texts and isinstance(texts[-1], str) else None,
+        given["raw"] if isinstance(given.get("raw"), str) else None,
+        bool(record.get("error")),
     )
 
 
@@ -198,12 +209,44 @@ def _aggregate_configuration(path: Path, dataset: str) -> dict[str, Any]:
     return flat({"generate": next((each for each in settings if each), None), "library": version})
 
 
-def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Columns:
+def _chosen(results: dict[str, list[_Row]], request: Request, path: Path) -> list[_Row]:
+    """The rows of the result that is the score."""
     there = list(results)
     offered = [name for name, rows in results.items() if all(0 <= row.score <= 1 for row in rows)]
     if there == ["score"]:
         offered = there
-    rows = results[choose_score(offered, request.columns.get("score"), there, path)]
+    return results[choose_score(offered, request.columns.get("score"), there, path)]
+
+
+def _outputs(results: dict[str, list[_Row]], request: Request, path: Path) -> Outputs | None:
+    """The texts of the rows, with the answers that were read from them; None where there are none."""
+    rows = _chosen(results, request, path)
+    if all(row.output is None for row in rows):
+        return None
+    right = [row.references[0] if len(row.references) == 1 else None for row in rows]
+    columns = ([row.identifier for row in rows], [row.output for row in rows], right, [row.asked for row in rows],
+               [row.answer for row in rows])  # fmt: skip
+    return Outputs(*(pl.Series(values, dtype=pl.String) for values in columns))
+
+
+def _statuses(rows: list[_Row]) -> pl.Series:
+    """What became of each answer, as far as the records tell it: an answer with credit was read."""
+    some_output, some_answer = (any(values) for values in zip(*((row.output, row.answer) for row in rows), strict=True))
+
+    def status(row: _Row) -> Status:
+        if row.score > 0:
+            return "scored"
+        if row.error:
+            return "error"
+        if some_output and not (row.output or "").strip():
+            return "empty"
+        return "unparsed" if some_answer and not (row.answer or "").strip() else "scored"
+
+    return pl.Series([status(row) for row in rows], dtype=pl.String)
+
+
+def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Columns:
+    rows = _chosen(results, request, path)
     names = _common_choices(rows)
     known = names is not None
     groups = [name for name in rows[0].metadata if name.startswith("group_")]
@@ -217,6 +260,7 @@ def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Colum
         groups={
             name[6:]: pl.Series([str(row.metadata.get(name, "")) for row in rows], dtype=pl.String) for name in groups
         },
+        status=_statuses(rows),
     )
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.runs.configurations import flat
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, start_of, unpacked
 
@@ -66,6 +66,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         return None
     measured = _measured(path)
     model, scenario, configuration = _names(path)
+    beside = (path.parent / "display_predictions.json").is_file()
     slices = []
     for place, by_instance in measured.items():
         dataset = f"{scenario}/{place.perturbation}" if place.perturbation else scenario
@@ -80,7 +81,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 format=NAME,
                 load=partial(_load, by_instance, place, request, path),
                 configuration=configuration,
+                unrecorded=("error",) if beside else ("empty", "error"),
                 keyed=True,
+                outputs=partial(_outputs, path, place, list(by_instance)) if beside else None,
             )
         )
     return slices
@@ -159,7 +162,8 @@ def _load(measured: dict[str, dict[str, float]], place: _Place, request: Request
     offered = [name for name in there if not name.startswith(_BOOKKEEPING) and _is_score(measured, name)]
     metric = choose_score(offered, request.columns.get("score"), there, path)
     instances = [_Instance(identifier, place.perturbation) for identifier in measured]
-    answers, mapped = _answers(path, place.trial, instances)
+    records = _displayed(path, place.trial, instances)
+    answers, mapped = _answers(records)
     return Columns(
         example_ids=pl.Series(list(measured), dtype=pl.String),
         label=_right_answers(path, instances) if mapped else None,
@@ -170,7 +174,27 @@ def _load(measured: dict[str, dict[str, float]], place: _Place, request: Request
             ["truncated" if values.get("finish_reason_length") else "scored" for values in measured.values()],
             dtype=pl.String,
         ),
+        outputs=None if records is None else _field(records, "predicted_text"),
     )
+
+
+def _outputs(path: Path, place: _Place, identifiers: list[str]) -> Outputs | None:
+    """What a trial's model wrote, with the one correct reference of each instance where there is one."""
+    instances = [_Instance(identifier, place.perturbation) for identifier in identifiers]
+    records = _displayed(path, place.trial, instances)
+    if records is None:
+        return None
+    answers, mapped = _answers(records)
+    return Outputs(
+        pl.Series(identifiers, dtype=pl.String),
+        _field(records, "predicted_text"),
+        _right_answers(path, instances),
+        predictions=answers if mapped else None,
+    )
+
+
+def _field(records: list[Any], name: str) -> pl.Series:
+    return pl.Series([None if record.get(name) is None else str(record[name]) for record in records], dtype=pl.String)
 
 
 def _is_score(measured: dict[str, dict[str, float]], metric: str) -> bool:
@@ -178,11 +202,11 @@ def _is_score(measured: dict[str, dict[str, float]], metric: str) -> bool:
     return bool(found) and all(0 <= value <= 1 for value in found)
 
 
-def _answers(path: Path, trial: int, instances: list[_Instance]) -> tuple[pl.Series | None, bool]:
-    """The answers as texts, mapped to references where HELM did so, and whether it did so for all."""
+def _displayed(path: Path, trial: int, instances: list[_Instance]) -> list[Any] | None:
+    """The records of the answers to the instances; None where the file is not there."""
     beside = path.parent / "display_predictions.json"
     if not beside.is_file():
-        return None, False
+        return None
     try:
         found = {
             _Instance(str(record["instance_id"]), _perturbation(record)): record
@@ -197,9 +221,18 @@ def _answers(path: Path, trial: int, instances: list[_Instance]) -> tuple[pl.Ser
                 mend="run helm-summarize again, or move the file away",
             )
         records = [found[instance] for instance in instances]
-        texts = [str(record.get("mapped_output", record["predicted_text"])).strip() for record in records]
+        if not all("predicted_text" in record for record in records):
+            raise KeyError("predicted_text")
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError("the answers are not HELM's", file=beside, mend="move the file away") from error
+    return records
+
+
+def _answers(records: list[Any] | None) -> tuple[pl.Series | None, bool]:
+    """The answers as texts, mapped to references where HELM did so, and whether it did so for all."""
+    if records is None:
+        return None, False
+    texts = [str(record.get("mapped_output", record["predicted_text"])).strip() for record in records]
     return pl.Series(texts, dtype=pl.String), all("mapped_output" in record for record in records)
 
 

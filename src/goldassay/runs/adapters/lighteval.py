@@ -21,7 +21,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import as_scores
 from goldassay.runs.configurations import flat, number_or_text
-from goldassay.runs.run_parts import Collection, Columns, Request, Slice
+from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import is_parquet, logits_array, unpacked
 
@@ -62,7 +62,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             format=NAME,
             load=partial(_load, path, names, request),
             configuration=_configuration(general, task),
+            unrecorded=("truncated", "error"),
             keyed=True,
+            outputs=partial(_outputs, path, names, request),
         )
     ]
 
@@ -131,7 +133,8 @@ def _collected(path: Path, *columns: pl.Expr) -> pl.DataFrame:
         ) from error
 
 
-def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
+def _rows(path: Path, names: dict[str, str], request: Request) -> pl.DataFrame:
+    """A row a document: its id, query, choices, right choice, log-probabilities, text and score."""
     metrics = _collected(path, pl.col(names["metric"])).to_series().struct.unnest()
     metric = choose_score(
         [name for name in metrics.columns if _is_score(metrics[name])],
@@ -140,13 +143,30 @@ def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
         path,
     )
     document, response = pl.col(names["doc"]).struct, pl.col(names["model_response"]).struct
+    told = {name: _fields(path, names[part]) for name, part in (("query", "doc"), ("text", "model_response"))}
+    none = pl.lit(None, pl.String)
     table = _collected(
-        path, document.field("id"), document.field("gold_index"), document.field("choices"), response.field("logprobs")
-    ).with_columns(metrics[metric].alias("score"))
+        path, document.field("id"), document.field("gold_index"), document.field("choices"),
+        document.field("query") if "query" in told["query"] else none.alias("query"),
+        response.field("logprobs"), response.field("text") if "text" in told["text"] else none.alias("text"),
+    ).with_columns(metrics[metric].alias("score"))  # fmt: skip
+    if table["text"].dtype == pl.List(pl.String):
+        # Of several answers to a document the last one, as metrics of one answer take it.
+        table = table.with_columns(pl.col("text").list.last())
+    elif table["text"].dtype != pl.String:
+        table = table.with_columns(text=none)
     # A document that was asked in two ways has a row of each, and the metric of one way in one of them.
     lacks = pl.col("score").is_null()
-    table = table.filter(~lacks | (lacks.all().over("id") & pl.col("id").is_first_distinct()))
-    columns = Columns(example_ids=table["id"].cast(pl.String), score=as_scores(table["score"], path))
+    return table.filter(~lacks | (lacks.all().over("id") & pl.col("id").is_first_distinct()))
+
+
+def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
+    table = _rows(path, names, request)
+    columns = Columns(
+        example_ids=table["id"].cast(pl.String),
+        score=as_scores(table["score"], path),
+        outputs=table["text"] if table["text"].null_count() == 0 else None,
+    )
     right = _single(table["gold_index"])
     if right is None or not _one_each(table):
         return columns
@@ -156,6 +176,21 @@ def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
         return columns
     choices = tuple(str(choice) for choice in range(logits.shape[1]))
     return replace(columns, label=right.cast(pl.String), logits=logits, label_names=choices)
+
+
+def _fields(path: Path, column: str) -> set[str]:
+    kind = pl.read_parquet_schema(path)[column]
+    return {field.name for field in kind.fields} if isinstance(kind, pl.Struct) else set()
+
+
+def _outputs(path: Path, names: dict[str, str], request: Request) -> Outputs | None:
+    """What the model wrote, with the right choice of each document; None where it was asked by log-probabilities."""
+    table = _rows(path, names, request)
+    if not table["text"].count():
+        return None
+    right, choices = _single(table["gold_index"]), table["choices"]
+    targets = None if right is None else choices.list.get(right, null_on_oob=True).cast(pl.String)
+    return Outputs(table["id"].cast(pl.String), table["text"], targets, table["query"].cast(pl.String))
 
 
 def _is_score(values: pl.Series) -> bool:
