@@ -30,6 +30,7 @@ from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.audit import report_on
+from goldassay.questions.item_checks import measure_leakage
 from goldassay.questions.kind_evidence import ItemEvidence
 from goldassay.questions.leakage.item_loading import ItemReading, Posed, load_items
 from goldassay.questions.overlap.search.scan import CorpusChoice
@@ -71,8 +72,6 @@ SETS = {
     "MMLU prehistory": f"{_MMLU}:test/prehistory_test.csv",
 }
 
-NO_CORPUS = CorpusChoice(())
-
 
 def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:
     """Items whose flaw gives away the share `skill` of what guessing leaves to be gained."""
@@ -96,6 +95,14 @@ def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:
             "answer": answers,
         }
     )
+
+
+def audited(items: ChoiceItems, seed: int) -> Report:
+    """The report of a whole audit of items in memory."""
+    evidence = ItemEvidence(
+        Posed(None, items, ()), CorpusChoice(()), Settings(seed=seed), Steps(quiet=True), measure_leakage
+    )
+    return report_on(evidence, None)
 
 
 def words_of(report: Report) -> dict[str, str]:
@@ -136,8 +143,7 @@ def shuffled_cells(draws: range, rows: int | None, names: Collection[str]) -> li
         sets = {name: read_set(SETS[name], Path(folder)) for name in names}
     for seed in draws:
         for name, items in sets.items():
-            posed = Posed(None, shuffled(items, seed, rows), ())
-            found = words_of(report_on(ItemEvidence(posed, NO_CORPUS, Settings(seed=seed), Steps(quiet=True)), None))
+            found = words_of(audited(shuffled(items, seed, rows), seed))
             for question, word in found.items():
                 words[name, question][word] += 1
             print(f"{name}, draw {seed}: {found}", flush=True)

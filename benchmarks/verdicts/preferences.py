@@ -26,15 +26,10 @@ import numpy as np
 import polars as pl
 
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
-from benchmarks.verdicts.items import N_TOLD, N_WORDS, QUESTIONS, UNSOUND, WORDS, read_set, shuffled, words_of
-from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings
+from benchmarks.verdicts.items import N_TOLD, N_WORDS, QUESTIONS, UNSOUND, WORDS, audited, read_set, shuffled, words_of
 from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.table import Table
-from goldassay.questions.audit import report_on
-from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.item_loading import Posed, item_clusters
-from goldassay.questions.overlap.search.scan import CorpusChoice
+from goldassay.questions.leakage.item_loading import item_clusters
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.preference_rules import measure_preference_rules
 from goldassay.stats.effects import Limits, ReaderPredictions, measure_effects
@@ -59,8 +54,6 @@ SETS = {
     },
 }  # fmt: skip
 _LIMITS = {"accuracy skill": Limits(0.03, UNSOUND)}
-
-NO_CORPUS = CorpusChoice(())
 
 
 def made_pairs(n: int, flaw: str, skill: float, seed: int) -> ChoiceItems:
@@ -102,18 +95,8 @@ def rule_word(items: ChoiceItems, seed: int) -> str:
     return judge_effects(effects).word
 
 
-def audited(items: ChoiceItems, seed: int) -> dict[str, str]:
-    """The verdicts of a whole audit."""
-    return words_of(
-        report_on(
-            ItemEvidence(Posed(None, items, ()), NO_CORPUS, Settings(seed=seed), Steps(quiet=True)),
-            None,
-        )
-    )
-
-
 def _counted(items: ChoiceItems, seed: int, *, whole: bool) -> dict[str, str]:
-    return audited(items, seed) if whole else {"leakage": rule_word(items, seed)}
+    return words_of(audited(items, seed)) if whole else {"leakage": rule_word(items, seed)}
 
 
 def made_cells(draws: range, n: int, *, whole: bool) -> list[Cell]:

@@ -21,16 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import goldassay
-from benchmarks.verdicts.items import DATA, NO_CORPUS, QUESTIONS, read_set
+from benchmarks.verdicts.items import DATA, QUESTIONS, audited, read_set
 from benchmarks.verdicts.items import SETS as CHOICES
 from benchmarks.verdicts.preferences import SETS as PREFERENCES
 from benchmarks.verdicts.shuffled import SETS as SHUFFLED
 from goldassay.core.numbers import count, decimal
-from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings
-from goldassay.questions.audit import report_on
-from goldassay.questions.kind_evidence import ItemEvidence
-from goldassay.questions.leakage.item_loading import Posed
 from goldassay.readers.choice_rules import chance_of
 from goldassay.stats.detection import KINDS
 
@@ -115,12 +110,12 @@ def shown(row: dict[str, Any] | None) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def audited(name: str, folder: Path) -> dict[str, Any]:
+def found_in(name: str, folder: Path) -> dict[str, Any]:
     """What an audit says of one set, as plain data."""
     begin, rules = time.process_time(), []
     if name in CHOICES or name in PREFERENCES:
         items = read_set((CHOICES | PREFERENCES)[name], folder)
-        report = report_on(ItemEvidence(Posed(None, items, ()), NO_CORPUS, Settings(), Steps(quiet=True)), None)
+        report = audited(items, 0)
         n, rules = len(items), of_rules(items, report)
     else:
         train, test, columns = (PAIRS | TEXTS)[name]
@@ -208,7 +203,7 @@ def main() -> None:
         for name in PREFERENCES | CHOICES | TEXTS | PAIRS:
             if given.only not in name or name in known:
                 continue
-            line = json.dumps(audited(name, Path(folder)), ensure_ascii=False)
+            line = json.dumps(found_in(name, Path(folder)), ensure_ascii=False)
             print(line, flush=True)
             if given.to is not None:
                 with given.to.open("a") as file:

@@ -268,6 +268,7 @@ def test_sound_says_the_limit_of_each_kind() -> None:
     for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %"):
         assert part in said
     assert states(notes, "cannot see", "many words")
+    assert states(notes, "Three words", "not looked for")
     assert "negligible" not in said
     small = describe_judged(judge_effects(replace(found, limits=(kind("one word", 0.029),))), found, "")
     assert "negligible" in small[0]

@@ -52,6 +52,10 @@ def headline_of(effect: Effect) -> Headline:
     return Headline(label, effect.score - effect.baseline, low, high, "points", effect.score, effect.baseline)
 
 
+# What a small network reads and none of these readers does, whatever was planted.
+_NOT_READ = "Three words that matter only together, compared numbers and letters inside rare words are not looked for."
+
+
 def describe_judged(
     judged: Judged, effects: Effects | None, said: str, of: str = "the label", rows: str = "rows"
 ) -> tuple[str, tuple[str, ...]]:
@@ -110,7 +114,7 @@ def _describe_limits(judged: Judged, effect: Effect, of: str, rows: str) -> tupl
     few = [f"Whether {each.kind} give labels away is not shown at this size." for each in many]
     return (
         f"Cues of {kinds} give away {of} of at most {percent(judged.at_most)} of the {rows}{negligible}{seen}.",
-        [*few, *([f"The readers cannot see {unseen}."] if unseen else [])],
+        [*few, *([f"The readers cannot see {unseen}."] if unseen else []), _NOT_READ],
     )
 
 
