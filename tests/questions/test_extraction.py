@@ -61,8 +61,55 @@ def test_letters(text: str, first: str, last: str, anchored: str) -> None:
 def test_labels_and_what_has_no_form() -> None:
     assert LABELS is not None
     assert list(answers_of("No, I am Not Sure: the answer is Yes", LABELS).values()) == ["no", "yes", "yes", None]
-    assert form_of(["a long answer of its own", *map(str, "abcdefghijklmnopqrstu")]) is None
+    assert form_of(["a long answer of its own that goes on and on", *map(str, "abcdefghijklmnopqrstu")]) is None
     assert form_of([]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "anchored", "after"),
+    [
+        ("First answer: Pierre. No: the answer is **Marie Curie**.", "pierre", "marie curie", "pierre", None),
+        ("The answer is the Beatles\nQ: who else? Answer: Wings", "beatles", "wings", "beatles", None),
+        ("<think>answer: Rome</think>I say: #### Paris", "rome", "paris", "paris", "paris"),
+        (r"So \\boxed{Paris}, not Rome", "paris", "paris", "paris", None),
+        ("Paris", None, None, None, None),
+        ("Answer: U.S. cents, 3.5 or 1/2", *["us cents 3.5 or 1/2"] * 3, None),
+    ],
+)  # fmt: skip
+def test_open_answers_stand_behind_anchors(text: str, first: str, last: str, anchored: str, after: str) -> None:
+    form = form_of([*(f"person {at}" for at in range(30)), "Marie Curie"])
+    assert form is not None
+    assert form.name == "text"
+    assert answers_of(text, form) == dict(zip(RULES, (first, last, anchored, after), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "same"),
+    [
+        (r"so \boxed{\dfrac{1}{2}}.", r"\frac12", True),
+        (r"Final answer: $\left( 3, \frac{\pi}{2} \right)$.", r"\left(3,\frac{\pi}{2}\right)", True),
+        (r"\boxed{x^{2} + \sqrt{2}} \text{cm}", r"x^{2}+\sqrt{2}", True),
+        (r"a step \boxed{1}, then \boxed{\{1, \{2\}\}}", r"\{1,\{2\}\}", True),
+        (r"\boxed{12\text{ cm}}", r"12\ \text{cm}", False),
+        (r"\boxed{0.5}", r"\frac{1}{2}", False),
+        (r"\boxed{unclosed", r"\frac{1}{2}", False),
+    ],
+)
+def test_formulas_are_compared_by_their_notation(text: str, target: str, same: bool) -> None:
+    form = form_of([target, r"\sqrt{3}", *(f"x^{at}" for at in range(30))])
+    assert form is not None
+    assert form.name == "formula"
+    assert (answers_of(text, form)["anchored"] == target_value(target, form)) is same
+    assert target_value(rf"A long solution, at its end \boxed{{{target}}}.", form) == target_value(target, form)
+
+
+@given(st.text("ab {}\\^$.#", max_size=30), st.sampled_from([r"\boxed{", "answer is ", "####", ""]))
+def test_any_text_has_answers_of_both_kinds(text: str, anchor: str) -> None:
+    for targets in ([r"\frac{1}{2}", *(f"x^{at}" for at in range(30))], [f"word {at}" for at in range(30)]):
+        form = form_of(targets)
+        assert form is not None
+        found = answers_of(anchor + text, form)
+        assert (found["first"] is None) == (found["last"] is None) == (found["anchored"] is None)
 
 
 @given(

@@ -12,11 +12,17 @@ What harnesses do, and what is done here:
 "answer is", "answer:" or, of numbers, a line that begins with "A:". Of several anchors of a kind the first counts, as
 models without a stop sequence go on to questions of their own; of boxes the last, as solutions box steps, too.
 *after_think* reads what follows `</think>`: anchored there, else the last candidate; a text without the tag has none.
-No rule takes an expression apart, and a text
-without a candidate has no answer. A letter that may be a word ("A", "I") is no candidate before a lower-case word.
+A text without a candidate has no answer. A letter that may be a word ("A", "I") is no candidate before a lower-case
+word.
+
+Of open answers ("Marie Curie") and of formulas ("\frac{1}{2}") candidates are what stands behind an anchor: the content
+of a box, else the rest of the line or sentence. Open answers are compared without case, articles and punctuation,
+formulas by their notation: spaces, `\left`, `\dfrac` for `\frac`, dollar signs and `\text{}` make no difference, but
+0.5 and 1/2 are two answers, since no rule takes an expression apart: a symbolic check finds as many right or more.
 
 Source: EleutherAI, lm_eval/tasks/gsm8k; Wang et al. 2024 (MMLU-Pro), compute_accuracy.py; OpenAI, simple-evals;
-Kydlíček 2025, Math-Verify.
+Kydlíček 2025, Math-Verify; Rajpurkar et al. 2016 (SQuAD) for the comparison of open answers; Hendrycks et al. 2021
+(MATH), for that of notations.
 """
 
 from __future__ import annotations
@@ -56,6 +62,15 @@ _THOUGHT = "</think>"
 _SOLUTION = re.compile(r".*(?:####|^A:)", re.DOTALL | re.MULTILINE)
 # Between an anchor and its answer there is no more than markup and a word or two.
 _NEAR = 30
+# The rest of a line up to the end of a sentence: a dot before a space, or the last one, but not that of an initial.
+_REST = re.compile(r"[ \t:*_`\"'“]*([^\n]*?)(?=(?<!\b[A-Z])\.(?:\s|$)|</?think>|[\n;]|$)")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_LATEX = re.compile(r"[\\^]|\$")
+_SIZES = re.compile(r"\\(?:left|right|displaystyle|,|;|!|:|quad|qquad)(?![A-Za-z])|\$|\\[()\[\]]|\s+")
+_FRACTIONS, _TEXT = re.compile(r"\\[dt]frac(?![A-Za-z])"), re.compile(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}")
+_SHORTHAND = re.compile(r"\\frac(\w)(\w)")
+# Words of an open answer.
+_MOST_WORDS = 8
 # More labels than these are no set to choose from.
 _MOST_LABELS = 20
 _LONGEST_LABEL = 40
@@ -67,18 +82,18 @@ class Form:
     """What answers look like.
 
     Attributes:
-        name: number, letter or label.
-        candidates: Finds all in a text.
+        name: number, letter, label, text or formula.
+        candidates: Finds all in a text; None of open answers, which stand behind anchors alone.
         value: What is compared: two spellings of one answer have one.
     """
 
     name: str
-    candidates: re.Pattern[str]
+    candidates: re.Pattern[str] | None
     value: Callable[[str], str]
 
 
 def form_of(targets: Iterable[str]) -> Form | None:
-    """The form of the right answers; None where they are neither numbers, letters, nor few short labels.
+    """The form of the right answers; None where they are neither numbers, letters, labels, formulas nor short texts.
 
     A target that is a worked solution ("... #### 18") counts by its answer, see `target_value`.
 
@@ -97,7 +112,11 @@ def form_of(targets: Iterable[str]) -> Form | None:
         by_length = sorted(map(re.escape, known), key=len, reverse=True)
         words = re.compile(rf"(?<!\w)(?:{'|'.join(by_length)})(?!\w)", re.IGNORECASE)
         return Form("label", words, str.casefold)
-    return None
+    if any(len(each) > _LONGEST_LABEL or len(each.split()) > _MOST_WORDS or "\n" in each for each in known):
+        return None
+    if any(_LATEX.search(each) for each in known):
+        return Form("formula", None, _notation)
+    return Form("text", None, _plain)
 
 
 def target_value(target: str, form: Form) -> str:
@@ -112,6 +131,8 @@ def answers_of(text: str, form: Form) -> dict[str, str | None]:
         text: What a model wrote.
         form: What answers look like.
     """
+    if form.candidates is None:
+        return _open_answers(text, form)
     found = _candidates(text, form)
     _, tag, rest = text.rpartition(_THOUGHT)
     own = _candidates(rest, form) if tag else []
@@ -124,11 +145,67 @@ def answers_of(text: str, form: Form) -> dict[str, str | None]:
     }
 
 
+def _open_answers(text: str, form: Form) -> dict[str, str | None]:
+    """The same of open answers and formulas."""
+
+    def surest(found: Mapping[str, list[tuple[int, str]]]) -> str | None:
+        kind = next((kind for kind in ("mark", "box", "words") if found[kind]), None)
+        return None if kind is None else found[kind][-1 if kind == "box" else 0][1]
+
+    whole = _anchored_texts(text, form)
+    every = [answer for _, answer in sorted(each for own in whole.values() for each in own)]
+    _, tag, rest = text.rpartition(_THOUGHT)
+    return {
+        "first": every[0] if every else None,
+        "last": every[-1] if every else None,
+        "anchored": surest(whole),
+        "after_think": surest(_anchored_texts(rest, form)) if tag else None,
+    }
+
+
+def _anchored_texts(text: str, form: Form) -> dict[str, list[tuple[int, str]]]:
+    """What stands behind each kind of anchor, with its place."""
+    found: dict[str, list[tuple[int, str]]] = {"mark": [], "box": [], "words": []}
+    for match in _BOX.finditer(text):
+        found["box"].append((match.start(), form.value(_in_braces(text, match.end()))))
+    for kind, anchor in (("mark", _MARK), ("words", _WORDS)):
+        for match in anchor.finditer(text):
+            rest = _REST.match(text, match.end())
+            # A box behind an anchor is a box.
+            if rest is not None and not _BOX.search(rest[1]) and (value := form.value(rest[1])):
+                found[kind].append((match.start(), value))
+    return found
+
+
+def _in_braces(text: str, start: int) -> str:
+    """What stands in braces of which the first was opened, up to its end or that of the text."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += (text[at] == "{") - (text[at] == "}")
+        if not depth:
+            return text[start:at]
+    return text[start:]
+
+
+def _plain(text: str) -> str:
+    """An open answer without case, articles, punctuation and spaces that differ."""
+    # Between digits a sign says which number it is.
+    return " ".join(re.sub(r"(?<!\d)[^\w\s]|[^\w\s](?!\d)", "", _ARTICLES.sub(" ", text.casefold())).split())
+
+
+def _notation(text: str) -> str:
+    """A formula without what only sets it."""
+    plain = _SIZES.sub("", _TEXT.sub(r"\1", _FRACTIONS.sub(r"\\frac", text)))
+    return _SHORTHAND.sub(r"\\frac{\1}{\2}", plain).strip("*_`\"'").rstrip(".,")
+
+
 def _candidates(text: str, form: Form) -> Sequence[str]:
+    assert form.candidates is not None
     return [form.value(each) for each in form.candidates.findall(text)]
 
 
 def _anchored(text: str, form: Form) -> str | None:
+    assert form.candidates is not None
     for anchor in (_MARK, _BOX, _LINE if form.name == "number" else _WORDS):
         places = [match.end() for match in anchor.finditer(text)]
         near = [(place, form.candidates.search(text, place)) for place in places]
@@ -140,6 +217,10 @@ def _anchored(text: str, form: Form) -> str | None:
 
 def _short(target: str) -> str:
     """A right answer without the solution before it, and without brackets around a letter."""
+    if boxes := list(_BOX.finditer(target)):
+        return _in_braces(target, boxes[-1].end()).strip()
+    if _LATEX.search(target):
+        return _SOLUTION.sub("", target).strip()
     return _SOLUTION.sub("", target).strip().removeprefix("(").removesuffix(")").strip()
 
 
@@ -205,6 +286,8 @@ def reread_outputs(outputs: Outputs, runs: Runs, run: str) -> Reread | None:
         for rule in RULES
         if table[rule].count() >= SOME * table.height
     }
+    if not right:
+        return None
     held = [table["score"].to_numpy() == 1, *(own for rule, own in right.items() if rule != "first")]
     disagree = np.ptp(np.stack(held).astype(np.int8), axis=0) > 0
     to_look = table.filter(pl.Series(disagree) | ~pl.col("status").is_in(["scored", "scored, truncated"]))

@@ -116,7 +116,7 @@ def study_answered(
     if reparse:
         if not study.found.readings:
             raise InputError(
-                "the runs have no texts to read answers from, or no right answers that are numbers, letters or labels",
+                "the runs have no texts to read answers from, or no short right answers",
                 file=next(iter(map(str, given)), None) if isinstance(given, (list, tuple)) else str(given),
                 mend=f"name the columns with {option('columns', 'output=NAME,label=NAME')}",
             )

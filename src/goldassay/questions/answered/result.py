@@ -163,7 +163,7 @@ class Reading(Result):
         model: Its name.
         dataset: Name of the dataset.
         run: Its seed or name.
-        form: What the right answers are: numbers, letters or labels.
+        form: What the right answers are: numbers, letters, labels, open texts or formulas.
         n_items: Items of the dataset.
         n_texts: Items with a text.
         harness: Score by the log.
