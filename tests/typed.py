@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 from goldassay.core.document import About, Environment, Framed, Input, SettingsFile
 from goldassay.core.finding import Finding
 from goldassay.core.results import Result, to_plain
+from goldassay.core.verdicts import Verdict
 from goldassay.questions.checks import question_pages
 from goldassay.questions.report_frame import compose_report
 
@@ -113,6 +114,9 @@ def framed_of(document: Mapping[str, Any]) -> Framed:
         settings_file=part(SettingsFile, plain.get("settings_file")),
         notes=tuple(plain.get("data_notes") or ()),
         environment=part(Environment, plain.get("environment")),
+        verdicts=None
+        if "verdicts" not in plain
+        else {question: filled(Verdict, each) for question, each in plain["verdicts"].items()},
     )
 
 

@@ -62,8 +62,8 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
     assert [pair.comparison for pair in found.pairs] == list(expected.comparisons)
     assert found.groups[0] == ("m2",)
     verdict = judge_comparison(found)
-    assert verdict["verdict"] == "distinguishable"
-    assert verdict["evidence"].startswith("m2 is better than all others")
+    assert verdict.verdict == "distinguishable"
+    assert verdict.evidence.startswith("m2 is better than all others")
     said = describe_comparison(found)
     assert states(said[0], "3 pairs of models", "2 can be told apart", "120 examples of d")
     assert any("m0" in sentence and "cannot be told apart" in sentence for sentence in said)
@@ -77,9 +77,10 @@ def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
     assert pair.comparison.difference < 0
     assert found.groups == (("m1",), ("m0",))
     verdict = judge_comparison(found)
-    assert verdict["headline"]["label"] == "m1 minus m0"
-    assert verdict["headline"]["value"] == -pair.comparison.difference
-    assert verdict["headline"]["low"] == -pair.comparison.interval.high
+    assert verdict.headline is not None
+    assert verdict.headline.label == "m1 minus m0"
+    assert verdict.headline.value == -pair.comparison.difference
+    assert verdict.headline.low == -pair.comparison.interval.high
     assert pair.plan.seeds_needed == 2
 
 
@@ -132,9 +133,9 @@ def test_examples_that_only_some_cover() -> None:
 def test_one_run_each_is_over_examples_alone() -> None:
     report, found = written_up(models(0.5, 0.51, n_runs=1))
     assert found.pairs[0].plan.seeds_needed is None
-    verdict = report.verdicts["comparison"]
-    assert verdict["verdict"] == "not distinguishable"
-    assert "examples are the noise" in verdict["rule"]
+    verdict = report.judged["comparison"]
+    assert verdict.verdict == "not distinguishable"
+    assert "examples are the noise" in verdict.rule
     page = report.to_html()
     assert "one run: unknown" in page
     assert "score test" in page
@@ -201,8 +202,8 @@ def test_what_the_correction_takes_back_is_not_called_better() -> None:
         )
         first = compared.pairs[0]
         assert first.comparison.interval.low > 0
-        assert ("Before the correction m0 is ahead of" in verdict["evidence"]) == (p == 0.2)
-        assert ("is better than m" in verdict["evidence"]) == (p == 0.001)
+        assert ("Before the correction m0 is ahead of" in verdict.evidence) == (p == 0.2)
+        assert ("is better than m" in verdict.evidence) == (p == 0.001)
 
 
 def noise_of(pair: Any) -> dict[str, Any]:
@@ -286,13 +287,13 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
     (pair,) = compared.pairs
     found = pair.comparison
     assert found.interval.high < 0
-    verdict = report.verdicts["comparison"]
-    assert verdict["verdict"] == "not distinguishable"
-    assert verdict["evidence"].startswith("The runs of low and high differ by ")
+    verdict = report.judged["comparison"]
+    assert verdict.verdict == "not distinguishable"
+    assert verdict.evidence.startswith("The runs of low and high differ by ")
     assert states(
-        verdict["evidence"], "high scores higher", found.n_higher_b, "low on", found.n_higher_a, "of 120 examples"
+        verdict.evidence, "high scores higher", found.n_higher_b, "low on", found.n_higher_a, "of 120 examples"
     )
-    assert "at least 5 runs of each model" in verdict["next_step"]
+    assert "at least 5 runs of each model" in verdict.next_step
     shown = "\n".join([report.to_html(), report.to_markdown(), *_lines(pair), *describe_comparison(compared)])
     for claim in ("high is better", "B is better", "low is better"):
         assert claim not in shown
@@ -305,8 +306,8 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
 def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
     report, compared = written_up(models(0.5, 0.52, 0.8, n_runs=1))
     assert compared.groups[0] == ("m2",)
-    assert judge_comparison(compared)["verdict"] == "not distinguishable"
-    assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")
+    assert judge_comparison(compared).verdict == "not distinguishable"
+    assert judge_comparison(compared).evidence.startswith("The run of m2 is ahead of all others. ")
     said = describe_comparison(compared)
     assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")
     assert said[1] == says("one run of each", ..., "5 runs of each model")
@@ -322,7 +323,7 @@ def test_what_would_settle_the_top_of_several_models_is_said() -> None:
     assert len(compared.groups[0]) == 3
     (line,) = (each for each in _overview(compared) if each.startswith("settle it"))
     assert "is found four times out of five with" in line
-    assert judge_comparison(compared)["next_step"] in line
+    assert judge_comparison(compared).next_step in line
 
 
 def test_one_run_each_says_how_many_examples_its_difference_takes() -> None:

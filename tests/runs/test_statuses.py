@@ -143,7 +143,7 @@ def test_nobody_is_better_by_one_rule_alone(pattern: tuple[Any, ...], missing: A
         assert ("is better" in line) or ("differ by" in line)
     elif not both.all() and "cannot be told apart" in line and pair.depends:
         assert "depends on the rule" in line or "over all ways" in line
-    assert line in judge_comparison(found)["evidence"]
+    assert line in judge_comparison(found).evidence
     assert found.adjusted_p[0] <= found.alpha or found.groups == (("aa", "bb"),) or len(found.groups[0]) == 2
 
 
@@ -200,7 +200,7 @@ def test_nobody_is_better_over_datasets_by_one_rule_alone(sets: list[tuple[Any, 
     ]
     if pair.micro_adjusted_p <= found.alpha and missing != "bounds":
         assert len({np.sign(each) for each in by_size}) == 1
-    assert line in judge_suite(found)["evidence"]
+    assert line in judge_suite(found).evidence
 
 
 def test_bounds_are_those_of_brute_force() -> None:

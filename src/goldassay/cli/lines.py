@@ -17,6 +17,7 @@ from goldassay.core.numbers import UNDEFINED, count, points, signed_points
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from goldassay.core.verdicts import Verdict
     from goldassay.gate.check import Check
     from goldassay.questions.answered.question import Answered
     from goldassay.questions.answered.result import AnsweredRow
@@ -129,7 +130,7 @@ def denominator_lines(rows: Sequence[AnsweredRow]) -> list[str]:
 
 def show_sensitivity(report: Report, output: Output) -> None:
     """Write sensitivity, and print a block a model."""
-    limits = str(report.verdicts["sensitivity"]["limits"])
+    limits = report.judged["sensitivity"].limits or ""
     lines = _sensitivity(report.result, output.given.get("claim"), limits)
     output.show_report(report, [*settings_lines(output.settings), *lines], as_text(report.result.to_dict()))
 
@@ -157,7 +158,7 @@ def show_overlap(report: Report, output: Output) -> None:
 
     found = report.answer(OverlapResult)
     assert found is not None
-    lines = [*settings_lines(output.settings), *_overlap(found, report.verdicts["overlap"])]
+    lines = [*settings_lines(output.settings), *_overlap(found, report.judged["overlap"])]
     output.show_report(report, lines, as_text(PAGE.plain(found)))
 
 
@@ -573,11 +574,11 @@ def _points(share: float) -> str:
     return f"{100 * share:.2f}"
 
 
-def _overlap(found: OverlapResult, verdict: Mapping[str, Any]) -> Iterator[str]:
-    yield f"overlap: {verdict['verdict']}"
-    yield f"- {verdict['evidence']}"
+def _overlap(found: OverlapResult, verdict: Verdict) -> Iterator[str]:
+    yield f"overlap: {verdict.verdict}"
+    yield f"- {verdict.evidence}"
     for each in found.kinds:
         if each.n:
             yield f"{each.n:>8,}  {each.kind}"
-    for said in (*verdict.get("notes", ()), *found.sentences, *found.notes):
+    for said in (*verdict.notes, *found.sentences, *found.notes):
         yield f"- {said}"

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from goldassay.core.figures import left_out, result
 from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from goldassay.core.verdicts import Verdict as Judged
 
 SCHEMA = "goldassay.report"
 SCHEMA_VERSION = 2
@@ -254,6 +257,7 @@ class Framed:
         settings_file: Where from; None without a file.
         notes: What a reader has to know of the data, in sentences.
         environment: What computed it.
+        verdicts: By question; None where it judges nothing.
     """
 
     document: Mapping[str, Any]
@@ -263,3 +267,4 @@ class Framed:
     settings_file: SettingsFile | None = None
     notes: tuple[str, ...] = ()
     environment: Environment | None = None
+    verdicts: Mapping[str, Judged] | None = None

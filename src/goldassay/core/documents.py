@@ -44,11 +44,6 @@ def row_name(row: Mapping[str, Any]) -> str:
     )
 
 
-def evidence_of(verdict: Mapping[str, Any]) -> str:
-    """The sentence that supports a verdict, with the limits that were changed for it."""
-    return " ".join(str(verdict[key]) for key in ("evidence", "limits") if verdict.get(key))
-
-
 def digest_of(document: Mapping[str, Any]) -> str:
     """SHA-256 of what a document says but its times and files, however its JSON is indented or ordered or 1.0 spelled.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from goldassay.core.results import LEFT_OUT, Result
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Word = Literal["sound", "not measurable", "unresolved", "caution", "unsound"]
+# What stands in the place of a word; it has no rank. Of models it says whether their scores differ.
+Unranked = Literal["not asked", "distinguishable", "not distinguishable"]
 
 # From the mildest to the most severe. Neither of the two inconclusive words is milder than sound. Of two parts, one
 # not measurable and one unresolved, the whole is unresolved: something was measured.
@@ -29,9 +31,9 @@ ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "distinguishab
 Unit = Literal["points", "difference", "share", "examples", "ratio"]
 
 
-def severity(word: Word | Literal["not asked"]) -> int:
-    """Rank of a word, 0 for sound: several parts, models or datasets are as their most severe one that was asked."""
-    return -1 if word == NOT_ASKED else WORDS.index(word)
+def severity(word: Word | Unranked) -> int:
+    """Rank of a word, 0 for sound, -1 for one without: several parts are as their most severe one that was asked."""
+    return WORDS.index(word) if word in WORDS else -1
 
 
 @dataclass(frozen=True)
@@ -70,28 +72,30 @@ class Verdict(Result):
         at_most: How large a flaw may be that was not found, in the unit of the question's limits as a fraction (points
             / 100); None where nothing was measured.
         notes: Further sentences: why nothing is sound, and what limits the headline.
+        limits: Which of the limits and settings that decided are not the default ones; None where no settings did.
+        question: What is answered, as a question; None where the frame of the report does not say it yet.
     """
 
-    verdict: Word | Literal["not asked"]
+    verdict: Word | Unranked
     evidence: str
     headline: Headline | None
     next_step: str
     rule: str
     at_most: float | None = None
     notes: tuple[str, ...] = ()
+    limits: str | None = field(default=None, metadata={LEFT_OUT: True})
+    question: str | None = field(default=None, metadata={LEFT_OUT: True})
+
+    @property
+    def stated(self) -> str:
+        """The sentence that supports it, with the limits that were changed for it."""
+        return " ".join(each for each in (self.evidence, self.limits) if each)
 
 
-def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:
-    """What a report says of a question that nothing was given for, in the form of a verdict."""
+def not_asked(question: str, needs: Sequence[str]) -> Verdict:
+    """What a report says of a question that nothing was given for."""
     options = " and ".join(f"--{need}" for need in needs)
-    return {
-        "verdict": NOT_ASKED,
-        "evidence": f"Not asked: {question}. Add {options}.",
-        "headline": None,
-        "next_step": f"Add {options}.",
-        "rule": "",
-        "at_most": None,
-    }
+    return Verdict(NOT_ASKED, f"Not asked: {question}. Add {options}.", None, f"Add {options}.", "")
 
 
 def not_measurable(reason: str, next_step: str) -> Verdict:

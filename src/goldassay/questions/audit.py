@@ -190,7 +190,7 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         answered = [(check, check.run(evidence)) for check in checks if not lacking[check.question]]
         described = evidence.described()
     found = [finding for _, finding in answered]
-    verdicts = {check.question: finding.verdict.to_dict() for check, finding in answered if finding.verdict is not None}
+    verdicts = {check.question: finding.verdict for check, finding in answered if finding.verdict is not None}
     known = registered_checks()
     for check in known:
         is_answered = any(each.question == check.question for each in found)
@@ -198,12 +198,12 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         if evidence.has_data and may_be_asked and check.question not in FURTHER and not is_answered:
             verdicts[check.question] = evidence.why_not(check.question, lacking.get(check.question) or check.needs)
     asks = {check.question: check.asks for check in known}
+    verdicts = {
+        question: replace(verdicts[question], question=asks.get(question, ""))
+        for question in (*asks, *(verdicts.keys() - asks.keys()))
+        if question in verdicts
+    }
     document = {
-        "verdicts": {
-            question: {**verdicts[question], "question": asks.get(question, "")}
-            for question in (*asks, *(verdicts.keys() - asks.keys()))
-            if question in verdicts
-        },
         **({} if evidence.has_data else {"questions": [each.question for each in found]}),
         **described,
         **{each.question: each.measured for each in found},
@@ -223,6 +223,10 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     shown = None if rows is None else table_of_rows(evidence.first_rows(found))
     facts = [] if (own := described.get("facts")) is None else [Finding("facts", None, result=own)]
     report = compose_report(
-        frame_findings(evidence.title, document, steps, settings, figures), tables, added, shown, [*facts, *found]
+        frame_findings(evidence.title, document, steps, settings, figures, verdicts=verdicts),
+        tables,
+        added,
+        shown,
+        [*facts, *found],
     )
     return replace(report, runs=files_since(directory, started))

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
+    from goldassay.core.verdicts import Verdict
     from goldassay.data.dataset import Dataset
     from goldassay.data.reading import Source
     from goldassay.questions.artifacts.search import Described, PatternSearch
@@ -381,8 +382,8 @@ class Evidence:
         by_folds = self.test is self.train
         return f"Audit of {self.train.name}" + ("" if by_folds else f", evaluated on {self.test.name}")
 
-    def why_not(self, question: str, needs: Sequence[str]) -> dict[str, Any]:
-        """What an audit says of a question that it does not ask, in the form of a verdict."""
+    def why_not(self, question: str, needs: Sequence[str]) -> Verdict:
+        """What an audit says of a question that it does not ask."""
         return not_asked(question, needs)
 
     def described(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
+    from goldassay.core.verdicts import Verdict
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.judgments import Judgments
     from goldassay.questions.board.scores import BoardScores
@@ -101,11 +102,11 @@ class ItemEvidence(Evidence):
         """As `Evidence.title`."""
         return f"Audit of {self.readers.name}"
 
-    def why_not(self, question: str, needs: Sequence[str]) -> dict[str, Any]:
+    def why_not(self, question: str, needs: Sequence[str]) -> Verdict:
         """As `Evidence.why_not`: runs and other sets are not judged on items."""
         step = "Ask goldassay instability about the runs alone." if question == "instability" else ""
         said = f"Not asked of {self.posed.test.kind.items}: {question}. {step}".strip()
-        return {**not_asked(question, needs), "evidence": said, "next_step": step}
+        return replace(not_asked(question, needs), evidence=said, next_step=step)
 
     def described(self) -> dict[str, Any]:
         """As `Evidence.described`."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
-from goldassay.core.documents import digest_of, evidence_of, mapping
+from goldassay.core.documents import digest_of, mapping
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.core.tables import Table
+    from goldassay.core.verdicts import Verdict
     from goldassay.questions.checks import Check
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
@@ -84,8 +86,9 @@ def compose_report(
     """
     plain = framed.document
     answers = {each.question: each.result for each in findings if each.result is not None}
+    verdicts = framed.verdicts or {}
     around = Around(answers, (framed.about or About()).label_names or ())
-    asked = _asked(plain)
+    asked = _asked(plain, verdicts)
     facts = around.answer(DatasetFacts)
     answered = [(page, answers[question]) for question, page in question_pages().items() if question in answers]
     pages = [(question_pages()[question], answers[question]) for question in asked if question in answers]
@@ -96,12 +99,11 @@ def compose_report(
     written += provenance.sections(framed, around)
     headings = {question: _heading(question, answers) for question in asked}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
-    stated = mapping(plain, "verdicts").values()
-    cards = _cards(plain, headings)
+    cards = _cards(framed, headings)
     return Report(
         document=plain,
         answers=answers,
-        unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
+        unasked=tuple(each.evidence for each in verdicts.values() if each.verdict == NOT_ASKED),
         tables=tables,
         charts={
             **{name: chart for page, found in answered for name, chart in page.charts(found, around).items()},
@@ -115,55 +117,53 @@ def compose_report(
         intervals="In brackets: 95 % intervals." if any(card.interval for card in cards) else "",
         subject=subject_of(framed, around),
         first=first,
-        reproduction=reproduction_of(framed, around, tuple(mapping(plain, "verdicts"))),
+        reproduction=reproduction_of(framed, around, tuple(verdicts)),
+        judged=verdicts,
         behind={each.question: each.rows for each in findings if each.rows is not None},
         paper_tables=tuple(table for page, found in pages for table in page.paper_tables(found, around)),
     )
 
 
-def _asked(document: Mapping[str, Any]) -> tuple[str, ...]:
+def _asked(document: Mapping[str, Any], verdicts: Mapping[str, Verdict]) -> tuple[str, ...]:
     """The questions that a document answers: those it names, else those an audit asked."""
     named = document.get("questions")
     asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
-    words = {name: mapping(document, "verdicts", name).get("verdict") for name in (*AUDITED, *FURTHER)}
+    words = {name: verdicts[name].verdict if name in verdicts else None for name in (*AUDITED, *FURTHER)}
     # What ranks rows judges nothing.
     unjudged = {name for name in FURTHER if not words[name] and mapping(document, name)}
     audited = (name for name, word in words.items() if (name in {*AUDITED, *unjudged} or word) and word != NOT_ASKED)
     return asked or tuple(audited)
 
 
-def _cards(
-    document: Mapping[str, Any],
-    headings: Mapping[str, tuple[str, str]],
-) -> list[VerdictCard]:
+def _cards(framed: Framed, headings: Mapping[str, tuple[str, str]]) -> list[VerdictCard]:
     """The verdict cards; none where the document judges nothing, such as a ranking of rows."""
-    if document.get("questions") and "verdicts" not in document:
+    if framed.document.get("questions") and framed.verdicts is None:
         return []
-    cards = []
+    verdicts, cards = framed.verdicts or {}, []
     for question, (title, lead) in headings.items():
-        verdict = mapping(document, "verdicts", question)
-        if not verdict and question in FURTHER and "verdicts" in document:
-            continue
-        headline = mapping(verdict, "headline")
-        word, unit = str(verdict.get("verdict") or "not measurable"), str(headline.get("unit"))
-        cards.append(
-            VerdictCard(
-                key=question,
-                title=title,
-                lead=lead,
-                verdict=word,
-                icon=ICONS.get(word, "none"),
-                value=with_unit(headline.get("value"), unit) if headline else "",
-                interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
-                label=str(headline.get("label") or ""),
-                evidence=evidence_of(verdict),
-                notes=tuple(map(str, verdict.get("notes") or ())),
-                next_step=str(verdict.get("next_step") or ""),
-                rule=str(verdict.get("rule") or ""),
-                judged=bool(verdict),
-            )
-        )
+        if question in verdicts:
+            cards.append(_card(question, title, lead, verdicts[question]))
+        elif question not in FURTHER or framed.verdicts is None:
+            cards.append(VerdictCard(question, title, lead, "not measurable", judged=False))
     return cards
+
+
+def _card(question: str, title: str, lead: str, verdict: Verdict) -> VerdictCard:
+    headline = verdict.headline
+    return VerdictCard(
+        key=question,
+        title=title,
+        lead=lead,
+        verdict=verdict.verdict,
+        icon=ICONS.get(verdict.verdict, "none"),
+        value="" if headline is None else with_unit(headline.value, headline.unit),
+        interval="" if headline is None else bounds_in(headline.low, headline.high, headline.unit),
+        label="" if headline is None else headline.label,
+        evidence=verdict.stated,
+        notes=verdict.notes,
+        next_step=verdict.next_step,
+        rule=verdict.rule,
+    )
 
 
 def frame_findings(
@@ -172,6 +172,7 @@ def frame_findings(
     steps: Steps,
     settings: Settings | None = None,
     figures: Sequence[Figure] = (),
+    verdicts: Mapping[str, Verdict] | None = None,
 ) -> Framed:
     """Put findings into a report's document, with the figures that follow from them.
 
@@ -185,9 +186,15 @@ def frame_findings(
         settings: What decided verdicts: their file is named, and at each verdict the limits and settings that differ
             from the defaults. None where the findings say it already.
         figures: Those of questions that are not of this package.
+        verdicts: By question; None where nothing is judged.
     """
     if settings is not None:
-        findings = {**findings, **_settings_shown(settings, findings)}
+        file = settings.file
+        findings = {**findings, "settings_file": None if file is None else SettingsFile(file.name, settings.sha256)}
+        verdicts = verdicts and {
+            question: replace(each, limits=_changed_limits(settings, question, findings) if each.rule else "")
+            for question, each in verdicts.items()
+        }
     environment = describe_environment()
     document = {
         "schema": SCHEMA,
@@ -210,10 +217,11 @@ def frame_findings(
     plain: dict[str, Any] = to_plain(document)
     for question, found in answers.items():
         plain[question] = question_pages()[question].plain(found)
-    # A reader of the document, such as a comparison of two reports, knows no question.
-    for question in _asked(plain):
-        if verdict := mapping(plain, "verdicts", question):
-            plain["verdicts"][question] = {**verdict, "question": _heading(question, answers)[1]}
+    if verdicts is not None:
+        # A reader of the document, such as a comparison of two reports, knows no question.
+        leads = {question: _heading(question, answers)[1] for question in _asked(plain, verdicts)}
+        verdicts = {name: replace(each, question=leads.get(name, each.question)) for name, each in verdicts.items()}
+        plain["verdicts"] = to_plain(verdicts)
     plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain, answers), *figures)]
     return Framed(
         document={**plain, "digest": digest_of(plain)},
@@ -223,6 +231,7 @@ def frame_findings(
         settings_file=findings.get("settings_file"),
         notes=tuple(findings.get("data_notes") or ()),
         environment=environment,
+        verdicts=verdicts,
     )
 
 
@@ -232,20 +241,6 @@ def _heading(question: str, answers: Mapping[str, Result]) -> tuple[str, str]:
     if question in answers:
         return page.heading(answers[question])
     return page.title, page.lead if isinstance(page.lead, str) else ""
-
-
-def _settings_shown(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings file, and the verdicts with the limits that were changed for each."""
-    file = settings.file
-    said: dict[str, Any] = {
-        "settings_file": None if file is None else SettingsFile(file.name, settings.sha256),
-    }
-    if "verdicts" in findings:
-        said["verdicts"] = {
-            question: {**verdict, "limits": _changed_limits(settings, question, findings) if verdict["rule"] else ""}
-            for question, verdict in findings["verdicts"].items()
-        }
-    return said
 
 
 def _changed_limits(settings: Settings, question: str, findings: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
-from goldassay.core.verdicts import Verdict, unresolved
+from goldassay.core.verdicts import unresolved
 from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board
 from goldassay.questions.comparison.report import find_comparison
@@ -69,8 +69,7 @@ class _Comparison:
                 if len(suite.sides) == 1
                 else find_suite(evidence, suite)[0]
             )
-        stated = found.parts["verdicts"][self.question]
-        return Finding(self.question, Verdict(**stated), tables=found.tables, rows=found.rows, result=found.result)
+        return Finding(self.question, found.verdict, tables=found.tables, rows=found.rows, result=found.result)
 
 
 class _Sensitivity:

@@ -8,11 +8,11 @@ The metadata hold what the audit knows and nothing else: neither language nor li
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records
 from goldassay.core.escaping import one_line
-from goldassay.core.numbers import number
 from goldassay.core.settings import FILE_NAME
 from goldassay.report.charts.svg import escape
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.core.sections import Reproduction
+    from goldassay.core.verdicts import Verdict
     from goldassay.report.content import ReportContent
 
 # White on each of these is read by everyone: contrast 4.5 or more. The mark tells the verdict without the color.
@@ -106,7 +107,7 @@ def front_matter(report: ReportContent) -> str:
     metadata["tags"] = ["goldassay", "benchmark-audit"]
     metadata["goldassay"] = {
         "version": one_line(document.get("goldassay_version")),
-        **{card.key: _judged(mapping(document, "verdicts", card.key)) for card in report.cards},
+        **{card.key: _judged(report.judged.get(card.key)) for card in report.cards},
     }
     return "---\n" + "\n".join(_yaml(metadata)) + "\n---"
 
@@ -135,13 +136,13 @@ def reproduction(document: Mapping[str, Any], how: Reproduction) -> list[str]:
     return blocks
 
 
-def _judged(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    headline = mapping(verdict, "headline")
-    figures = {key: number(headline.get(key)) for key in ("value", "low", "high")} if headline else {}
+def _judged(verdict: Verdict | None) -> dict[str, Any]:
+    headline = None if verdict is None else verdict.headline
+    ends = {} if headline is None else {"value": headline.value, "low": headline.low, "high": headline.high}
     return {
-        "verdict": one_line(verdict.get("verdict") or "not measurable"),
-        **({"measure": one_line(headline.get("label"))} if headline else {}),
-        **{key: round(value, 4) for key, value in figures.items() if value is not None},
+        "verdict": "not measurable" if verdict is None else verdict.verdict,
+        **({} if headline is None else {"measure": one_line(headline.label)}),
+        **{key: round(value, 4) for key, value in ends.items() if math.isfinite(value)},
     }
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from goldassay.core.charts import Chart
     from goldassay.core.sections import Reproduction, Section, VerdictCard
     from goldassay.core.tables import Table
+    from goldassay.core.verdicts import Verdict
 
 R = TypeVar("R", bound=Result)
 # Keys of every document; those of the questions stand between them, in the order in which they were measured.
@@ -62,6 +63,7 @@ class ReportContent:
         places: The dataset files that it was made of, by role; timing.json stores where they are, seen from the
             report's folder, so that its rows can be found again.
         result: What was measured, as the question's own type, where it has one.
+        judged: The verdict on each question; `verdicts` is their plain form.
     """
 
     document: Mapping[str, Any]
@@ -81,6 +83,7 @@ class ReportContent:
     places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     result: Any = None
     answers: Mapping[str, Result] = field(default_factory=lambda: MappingProxyType({}))
+    judged: Mapping[str, Verdict] = field(default_factory=lambda: MappingProxyType({}))
 
     def answer(self, kind: type[R]) -> R | None:
         """The result of a question by its class; None where the report has none."""
@@ -88,11 +91,8 @@ class ReportContent:
 
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
-        """The verdict on each question."""
-        verdicts = self.to_dict().get("verdicts")
-        if not isinstance(verdicts, dict):
-            return {}
-        return {question: verdict for question, verdict in verdicts.items() if isinstance(verdict, dict)}
+        """The verdict on each question, as `report.json` holds it."""
+        return {question: verdict.to_dict() for question, verdict in self.judged.items()}
 
     @property
     def overall(self) -> str:

@@ -179,7 +179,7 @@ class Report(ReportContent):
         return render_notebook(self)
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{question}: {verdict.get('verdict')}" for question, verdict in self.verdicts.items())
+        found = ", ".join(f"{question}: {verdict.verdict}" for question, verdict in self.judged.items())
         return f"<Report {self.document.get('title')!r}, {found}>"
 
 

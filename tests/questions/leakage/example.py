@@ -101,11 +101,10 @@ def example_leakage_report() -> Report:
     result = replace(measured.result, splits=(split,))
     findings = {
         "questions": ["leakage"],
-        "verdicts": {"leakage": measured.verdict.to_dict()},
         "dataset": About(evidence.name, tuple(LABELS), text_columns=("premise", "hypothesis")),
         "leakage": result,
     }
-    framed = frame_findings("Leakage in toy & <i>test</i>", findings, Steps())
+    framed = frame_findings("Leakage in toy & <i>test</i>", findings, Steps(), verdicts={"leakage": measured.verdict})
     return compose_report(framed, measured.tables, findings=[Finding("leakage", measured.verdict, result=result)])
 
 

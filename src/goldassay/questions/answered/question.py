@@ -123,13 +123,12 @@ def study_answered(
         tables["examples"] = study.to_look
     findings = {
         "questions": ["answered"],
-        "verdicts": {"answered": study.verdict.to_dict()},
         "inputs": inputs,
         "answered": study.found,
         "settings": {"seed": settings.seed, "reading": choice.describe()},
     }
     title = f"Answers of {models[0] if len(models) == 1 else f'{len(models)} models'}"
-    document = frame_findings(title, findings, steps, settings)
+    document = frame_findings(title, findings, steps, settings, verdicts={"answered": study.verdict})
     first = table_of_rows(finding.first_rows) if finding.first_rows else None
     return compose_report(document, tables, first=first, findings=[finding]), study
 

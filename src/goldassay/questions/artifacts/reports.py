@@ -107,7 +107,6 @@ def report_of_finding(
     )  # fmt: skip
     document = {
         "questions": ["artifacts"],
-        "verdicts": {"artifacts": finding.verdict.to_dict()},
         "dataset": dataset,
         "inputs": list(inputs),
         **({"data_notes": list(notes)} if notes else {}),
@@ -119,7 +118,7 @@ def report_of_finding(
         },
     }
     title = f"Artifacts of {dataset.name}" + ("" if test is None else f", tried on {test}")
-    framed = frame_findings(title, document, steps, settings)
+    framed = frame_findings(title, document, steps, settings, verdicts={"artifacts": finding.verdict})
     return compose_report(framed, tables, findings=[replace(finding, result=found)])
 
 
@@ -190,13 +189,14 @@ def report_of_subsets(
     verdict = _classed(figures)
     findings = {
         "questions": ["artifacts"],
-        "verdicts": {"artifacts": verdict.to_dict()},
         "dataset": About(name=test.name, label_names=test.label_names, text_columns=test.text_columns),
         "inputs": [*([] if train is None else [describe_input("train", train)]), describe_input("test", test)],
         "artifacts": found,
         "settings": {"patterns": {**mined_with, "label_counts": dict(_counted(patterns))}},
     }
-    framed = frame_findings(f"Easy and hard examples of {test.name}", findings, steps, settings)
+    framed = frame_findings(
+        f"Easy and hard examples of {test.name}", findings, steps, settings, verdicts={"artifacts": verdict}
+    )
     return compose_report(framed, findings=[Finding("artifacts", verdict, result=found)])
 
 

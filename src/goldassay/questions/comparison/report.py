@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.results import Result
+    from goldassay.core.verdicts import Verdict
     from goldassay.data.dataset import Dataset
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
@@ -42,9 +43,10 @@ __all__ = ["ComparisonFindings", "find_comparison", "flat_equivalence", "flat_pa
 
 @dataclass(frozen=True)
 class ComparisonFindings:
-    """What a comparison found: parts of the report's document, full tables, the rows on which models differ."""
+    """What a comparison found: its verdict, parts of the document, full tables, the rows on which models differ."""
 
     title: str
+    verdict: Verdict
     parts: dict[str, Any]
     tables: dict[str, pl.DataFrame]
     rows: pl.DataFrame
@@ -88,7 +90,9 @@ def report_comparison(
     found, compared = find_comparison(
         evidence, sides, notes, clusters=clusters, matched=matched, method=method, told=told, margin=margin
     )
-    document = frame_findings(found.title, found.parts, evidence.steps, evidence.settings)
+    document = frame_findings(
+        found.title, found.parts, evidence.steps, evidence.settings, verdicts={"comparison": found.verdict}
+    )
     return compose_report(document, found.tables, findings=found.all_findings()), compared
 
 
@@ -162,7 +166,6 @@ def find_comparison(
     )
     findings = {
         "questions": ["comparison", *further],
-        "verdicts": {"comparison": judge_comparison(compared)},
         "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
         "instability": spread,
         "comparison": result,
@@ -187,7 +190,9 @@ def find_comparison(
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
     title = f"{title} on {compared.models[0].dataset}"
-    return ComparisonFindings(title, findings, tables, rows, result, spread, further), compared
+    return ComparisonFindings(
+        title, judge_comparison(compared), findings, tables, rows, result, spread, further
+    ), compared
 
 
 def _dated(compared: ModelComparisons, clusters: str | None, texts: Dataset | None) -> Dated:

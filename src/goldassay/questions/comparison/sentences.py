@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, percent, points
+from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.comparison.comparing import leaves_out_zero
 from goldassay.questions.comparison.rules import describe_rules
@@ -108,7 +109,7 @@ def describe_comparison(found: ModelComparisons) -> list[str]:
     return _describe_pair(found.pairs[0]) if len(found.pairs) == 1 else _describe_many(found)
 
 
-def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
+def judge_comparison(found: ModelComparisons) -> Verdict:
     """The verdict: whether the best of the models is better than the others beyond the noise."""
     pair, best = found.pairs[0], found.groups[0]
     if len(found.pairs) == 1:
@@ -136,19 +137,13 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
     if not found.of_models:
         limit = f"there are several runs of each and {limit}"
     one, other, difference, low, high = _ahead(pair)
-    return {
-        "verdict": "distinguishable" if apart else "not distinguishable",
-        "evidence": evidence,
-        "headline": {
-            "label": f"{one} minus {other}",
-            "value": difference,
-            "low": low,
-            "high": high,
-            "unit": "difference",
-        },
-        "next_step": "" if apart else settle(pair),
-        "rule": f"Told apart if {limit}; {over(pair)} are the noise.",
-    }
+    return Verdict(
+        "distinguishable" if apart else "not distinguishable",
+        evidence,
+        Headline(f"{one} minus {other}", difference, low, high, "difference"),
+        "" if apart else settle(pair),
+        f"Told apart if {limit}; {over(pair)} are the noise.",
+    )
 
 
 def over(pair: ModelComparison) -> str:

@@ -56,7 +56,9 @@ def report_suite(
             many models, or they have other names on another dataset.
     """
     found, compared = find_suite(evidence, suite, clusters=clusters, matched=matched, method=method, margin=margin)
-    document = frame_findings(found.title, found.parts, evidence.steps, evidence.settings)
+    document = frame_findings(
+        found.title, found.parts, evidence.steps, evidence.settings, verdicts={"comparison": found.verdict}
+    )
     return compose_report(document, found.tables, findings=found.all_findings()), compared
 
 
@@ -131,7 +133,6 @@ def find_suite(
     further = {} if parted is None else {"cutoff": parted}
     findings = {
         "questions": ["comparison", *further],
-        "verdicts": {"comparison": judge_suite(compared)},
         "inputs": describe_inputs(evidence.run_paths, found, choice),
         "instability": spread,
         "comparison": result,
@@ -161,7 +162,9 @@ def find_suite(
         ]
     )
     title = f"{title} on {len(datasets)} datasets"
-    return ComparisonFindings(title, findings, tables, beside_data(rows, texts), result, spread, further), compared
+    return ComparisonFindings(
+        title, judge_suite(compared), findings, tables, beside_data(rows, texts), result, spread, further
+    ), compared
 
 
 def _total(pair: SuitePair, alpha: float) -> TotalRow:

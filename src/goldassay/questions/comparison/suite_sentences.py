@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, points
+from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.comparison.rules import describe_rules
 from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, describe_flaws, listed
 
@@ -82,7 +83,7 @@ def _size(total: TotalComparison) -> str:
     return f"{points(abs(total.difference), 2)} points {bounds(low, high, 2)}"
 
 
-def judge_suite(found: SuiteComparison) -> dict[str, Any]:
+def judge_suite(found: SuiteComparison) -> Verdict:
     """The verdict: whether the best of the models is better than the others over the mean of the datasets."""
     pair, best = found.pairs[0], found.groups[0]
     apart = found.of_models and len(best) == 1 and not any(each.degenerate for each in pair.on)
@@ -97,19 +98,19 @@ def judge_suite(found: SuiteComparison) -> dict[str, Any]:
         limit += f" after Holm's correction at {found.alpha:g}"
     if not found.of_models:
         limit = f"there are several runs of each and {limit}"
-    return {
-        "verdict": "distinguishable" if apart else "not distinguishable",
-        "evidence": evidence,
-        "headline": {
-            "label": f"{one} minus {other}, mean of {pair.macro.n_datasets} datasets",
-            "value": sign * pair.macro.difference,
-            "low": ends[0],
-            "high": ends[1],
-            "unit": "difference",
-        },
-        "next_step": "" if apart else MORE_RUNS if not found.of_models else "Give more runs of each, or more examples.",
-        "rule": f"Told apart if {limit}; {'runs and examples' if found.of_models else 'examples'} are the noise.",
-    }
+    return Verdict(
+        "distinguishable" if apart else "not distinguishable",
+        evidence,
+        Headline(
+            f"{one} minus {other}, mean of {pair.macro.n_datasets} datasets",
+            sign * pair.macro.difference,
+            ends[0],
+            ends[1],
+            "difference",
+        ),
+        "" if apart else MORE_RUNS if not found.of_models else "Give more runs of each, or more examples.",
+        f"Told apart if {limit}; {'runs and examples' if found.of_models else 'examples'} are the noise.",
+    )
 
 
 def _top(found: SuiteComparison) -> str:

@@ -137,7 +137,6 @@ def _measure(
     further = {name: each for name, each in (("discount", discounted), ("cutoff", parted)) if each is not None}
     findings = {
         "questions": ["instability", *further],
-        "verdicts": {"instability": verdict.to_dict()},
         "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
         "instability": found,
         **further,
@@ -149,7 +148,7 @@ def _measure(
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
     }
-    document = frame_findings(_title(sets), findings, evidence.steps, settings)
+    document = frame_findings(_title(sets), findings, evidence.steps, settings, verdicts={"instability": verdict})
     finding = Finding("instability", verdict, rows=rows, result=found)
     others = [Finding(name, None, result=each) for name, each in further.items()]
     return compose_report(document, tables, findings=[finding, *others])
@@ -262,7 +261,6 @@ def report_curves(
     )
     findings = {
         "questions": ["instability"],
-        "verdicts": {"instability": verdict.to_dict()},
         "inputs": [_describe_files(path, curves) for path in paths],
         "instability": found,
         "settings": {
@@ -275,7 +273,9 @@ def report_curves(
     of = models[0] if len(models) == 1 else f"{len(models)} models"
     tables = {"instability": score_table(results), "trajectories": trajectory_table(moves)}
     return compose_report(
-        frame_findings(f"Instability of {of}, by its scores alone", findings, steps, settings),
+        frame_findings(
+            f"Instability of {of}, by its scores alone", findings, steps, settings, verdicts={"instability": verdict}
+        ),
         {name: table for name, table in tables.items() if table.height},
         findings=[Finding("instability", verdict, result=found)],
     )

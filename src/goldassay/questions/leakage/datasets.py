@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -67,12 +68,11 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     documents = {name: report.to_dict() for name, report in reports.items()}
     inputs = [each for document in documents.values() for each in document["inputs"]]
     worst = max(reports, key=lambda name: _harm(reports[name]))
-    verdict = dict(reports[worst].verdicts["leakage"])
-    verdict["evidence"] = f"{worst}: {verdict['evidence']}"
+    verdict = reports[worst].judged["leakage"]
+    verdict = replace(verdict, evidence=f"{worst}: {verdict.evidence}")
     first = next(iter(documents.values()))
     findings = {
         "questions": ["leakage"],
-        "verdicts": {"leakage": verdict},
         "dataset": About(name=", ".join(documents)),
         "settings_file": TypeAdapter(SettingsFile | None).validate_python(first.get("settings_file")),
         "inputs": TypeAdapter(list[Input]).validate_python(inputs),
@@ -81,14 +81,13 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     }
     tables = {"datasets": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
     title = f"Leakage in {len(documents)} datasets"
-    framed = frame_findings(title, findings, steps or Steps())
+    framed = frame_findings(title, findings, steps or Steps(), verdicts={"leakage": verdict})
     return compose_report(framed, tables, findings=[Finding("leakage", None, result=result)])
 
 
 def _harm(report: Report) -> tuple[int, float]:
-    verdict = report.verdicts["leakage"]
-    headline = verdict.get("headline") or {}
-    return severity(verdict["verdict"]), headline.get("value") or 0.0
+    verdict = report.judged["leakage"]
+    return severity(verdict.verdict), 0.0 if verdict.headline is None else verdict.headline.value
 
 
 def _measured(report: Report) -> MeasuredLeakage:

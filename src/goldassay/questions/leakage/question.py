@@ -141,7 +141,6 @@ def _report(
     mined = found.train is not None and found.test is not None
     document = {
         "questions": ["leakage"],
-        "verdicts": {"leakage": finding.verdict.to_dict()},
         "dataset": About(
             name=found.name,
             label_names=found.label_names,
@@ -169,7 +168,9 @@ def _report(
     }
     title = f"Leakage in {found.name}"
     return compose_report(
-        frame_findings(title, document, evidence.steps, settings), dict(finding.tables), findings=[finding]
+        frame_findings(title, document, evidence.steps, settings, verdicts={"leakage": finding.verdict}),
+        dict(finding.tables),
+        findings=[finding],
     )
 
 

@@ -177,7 +177,6 @@ def report_overlap(
     result = describe_overlap(found, items, sought)
     findings: dict[str, Any] = {
         "questions": ["overlap"],
-        "verdicts": {"overlap": found.verdict.to_dict()},
         "dataset": About(name=items.name, n_test=len(items.items)),
         "inputs": [
             items.described,
@@ -202,7 +201,9 @@ def report_overlap(
             "near_copies": choice.near_copies,
         },
     }
-    document = frame_findings(f"Overlap of {items.name} with {result.corpus}", findings, steps, settings)
+    document = frame_findings(
+        f"Overlap of {items.name} with {result.corpus}", findings, steps, settings, verdicts={"overlap": found.verdict}
+    )
     return compose_report(document, tables_of(found), findings=[Finding("overlap", None, result=result)])
 
 

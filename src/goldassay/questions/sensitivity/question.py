@@ -97,7 +97,6 @@ def report_sensitivity(
     result = result_of(found, claim)
     findings = {
         "questions": ["sensitivity"],
-        "verdicts": {"sensitivity": found.verdict.to_dict()},
         "inputs": describe_inputs(paths, slices, choice),
         "sensitivity": result,
         "settings": {
@@ -111,7 +110,9 @@ def report_sensitivity(
     datasets = list(dict.fromkeys(each.dataset for each in found.models))
     of = models[0] if len(models) == 1 else f"{len(models)} models"
     on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
-    document = frame_findings(f"Sensitivity of {of} on {on}", findings, steps, settings)
+    document = frame_findings(
+        f"Sensitivity of {of} on {on}", findings, steps, settings, verdicts={"sensitivity": found.verdict}
+    )
     finding = Finding("sensitivity", found.verdict, result=result)
     return compose_report(document, tables_of(result), findings=[finding])
 

@@ -212,7 +212,6 @@ def report_detection(
     verdict = judge_detection(found.rows, settings.verdicts.shift)
     findings = {
         "questions": ["shift"],
-        "verdicts": {"shift": verdict.to_dict()},
         "inputs": describe_inputs(_paths(halves), sides.slices, choice),
         "shift": result,
         "settings": {
@@ -227,7 +226,9 @@ def report_detection(
         },
     }
     tables = frames({"detection": list(map(vars, found.rows)), "confidence": _histogram_rows(found.histograms)})
-    document = frame_findings(title_of("Detection", result.sets), findings, steps, settings)
+    document = frame_findings(
+        title_of("Detection", result.sets), findings, steps, settings, verdicts={"shift": verdict}
+    )
     return compose_report(document, tables, findings=[Finding("shift", verdict, result=result)])
 
 

@@ -117,7 +117,6 @@ def report_generalization(
     assert isinstance(found, GeneralizationResult)
     findings = {
         "questions": ["shift"],
-        "verdicts": {"shift": finding.verdict.to_dict()},
         "inputs": describe_inputs(evidence.run_places, evidence.named_runs, evidence.choice),
         "shift": found,
         "settings": {
@@ -132,5 +131,5 @@ def report_generalization(
         },
     }
     title = title_of("Generalization", found.sets)
-    document = frame_findings(title, findings, evidence.steps, settings)
+    document = frame_findings(title, findings, evidence.steps, settings, verdicts={"shift": finding.verdict})
     return compose_report(document, finding.tables, findings=[finding])
