@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import goldassay
+from goldassay.questions.data_notes import data_notes
 from tests.end_to_end.conftest import COMMAND
 
 if TYPE_CHECKING:
@@ -80,6 +81,18 @@ def test_a_missing_label_is_proposed_in_a_command(tmp_path: Path) -> None:
     found = goldassay.look(write(tmp_path / "t.jsonl", rows))
     assert found.against == ("no column is the label",)
     assert found.command.endswith("--columns label=mood")
+
+
+@pytest.mark.parametrize(("mark", "n_rows", "n_lines"), [('"', 23, "81"), ("", 80, "")])
+def test_two_readings_of_quotation_marks_are_told(tmp_path: Path, mark: str, n_rows: int, n_lines: str) -> None:
+    rows = [f"{mark * (at in (3, 60))}a text of words {at},{'ab'[at % 2]}" for at in range(80)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    found = goldassay.look(str(path))
+    assert found.n_rows == n_rows
+    assert [n_lines in each for each in found.decisions] == [True] * bool(mark)
+    dataset = goldassay.read_dataset(path)
+    assert list(found.decisions) == data_notes(dataset, None, None)
 
 
 def test_files_of_one_kind_are_one_input_and_others_are_refused(tmp_path: Path) -> None:

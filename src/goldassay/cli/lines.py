@@ -177,6 +177,7 @@ def _look_lines(found: Look) -> list[str]:
     if found.unread:
         lines.append(f"  not read: {', '.join(found.unread)}")
     lines += [f"  against it: {each}" for each in found.against]
+    lines += [f"  {each}" for each in found.decisions]
     if not found.kind:
         lines += [f"  {each.kind} {'fit' if each.fits else 'lack ' + ', '.join(each.lacks)}" for each in found.kinds]
     asked = [each.title for each in found.questions if each.is_asked]

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# How sentences on stray quotation marks begin.
+QUOTATION = "Quotation marks are"
 _QUOTE, _NEWLINE, _RETURN, _TAB = 34, 10, 13, 9
 # So many words are no name of a column; so many rows are looked at.
 _SENTENCE, _COMPARED = 5, 20
@@ -110,11 +112,12 @@ def parse_delimited(
         plain = _without_blank(records)
         strict_data, strict = _quoted_anew(data, separator)
         if strict is None:
-            notes = ("Quotation marks are part of the text: as quotation they would give rows of unequal length.",)
+            notes = (f"{QUOTATION} part of the text: as quotation they would give rows of unequal length.",)
         else:
-            notes = ("Quotation marks are read as the csv module of Python reads them.",)
+            other = ""
             if len(plain.fields) != len(strict.fields) or not plain.even or plain.fields[0] != strict.fields[0]:
-                notes += (f"As part of the text they would give {len(plain.fields)} lines, not {len(strict.fields)}.",)
+                other = f"; as part of the text they would give {len(plain.fields)} lines, not {len(strict.fields)}"
+            notes = (f"{QUOTATION} read as the csv module of Python reads them{other}.",)
     quoted = strict is not None
     if strict is None:
         data = plain_data

@@ -84,6 +84,7 @@ class Look(Result):
         roles: Role to column; several columns are joined by "+".
         unread: Columns that hold texts or lists, and have no role.
         against: What speaks against the kind, in clauses.
+        decisions: What was decided in reading without being asked, in sentences.
         problem: Why no kind was taken; "" where one was.
         kinds: All kinds that were asked.
         questions: All questions.
@@ -98,6 +99,7 @@ class Look(Result):
     roles: Mapping[str, str]
     unread: tuple[str, ...]
     against: tuple[str, ...]
+    decisions: tuple[str, ...]
     problem: str
     kinds: tuple[KindSeen, ...]
     questions: tuple[QuestionSeen, ...]
@@ -158,6 +160,7 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             roles={} if match is None else match.roles,
             unread=() if match is None else match.unread,
             against=() if match is None else (*match.against, *(f"no column is the {each}" for each in match.lacking)),
+            decisions=source.table.decisions,
             problem=problem,
             kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
             questions=questions,
