@@ -35,7 +35,13 @@ _CONDITIONS = {
 }
 _BY_WORD = {word: name for name, words in _CONDITIONS.items() for word in words}
 _SEED = re.compile(r"seed[ _.=-]*(\d{1,18})", re.IGNORECASE)
-_WITHIN = re.compile(r"(?:^|[_\-. ])(hypothesis|premise)(?:[_-]only)?(?=$|[_\-. ])", re.IGNORECASE)
+# A word for another form of the input ends a name, or stands before a part of the data: "bert_shuffled_test".
+_WITHIN = re.compile(
+    r"(?:^|[_\-. ])(?:(hypothesis|premise)(?:[_-]only)?(?=$|[_\-. ])"
+    r"|(?<!max.)(?<!min.)(shuffled|length|raw_overlap|overlap|negative)"
+    r"(?:[_-](?:only|input))?(?=$|[_\-. ](?:test|dev|val|validation|train)(?:$|[_\-. ])))",
+    re.IGNORECASE,
+)
 
 
 def condition_of(word: str) -> str:
@@ -46,7 +52,7 @@ def condition_of(word: str) -> str:
 def condition_within(name: str) -> str:
     """The condition that a longer name says with a word of its own: "bert_hypothesis_test"; else paired."""
     found = _WITHIN.search(name)
-    return condition_of(found[1]) if found else "paired"
+    return condition_of((found[1] or found[2]).lower()) if found else "paired"
 
 
 def stated_seed(seed: int | str) -> int | None:
