@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,8 @@ LEVELS = {
     "lab.papers": 9,
     "cli": 10,
 }
+# Files of a chain of imports, those for type checking and within functions counted.
+LONGEST_CHAIN = 22
 ALONE = {"report": ("core",), "gate": ("core", "stats")}
 # Pure functions on arrays: no file, no run, no report. Some read the kinds and the words of `data`.
 MEASURE_FILES = sorted((*ROOT.glob("questions/*/measures/*.py"), *ROOT.glob("questions/*/measures.py")))
@@ -116,9 +118,23 @@ def import_graph() -> dict[str, set[str]]:
     return graph
 
 
-def test_no_module_imports_itself_by_others() -> None:
-    graph = import_graph()
-    assert set(TopologicalSorter(graph).static_order()) == graph.keys()
+def longest_chain(graph: dict[str, set[str]]) -> list[str]:
+    """The modules of which each imports the next, as many as there are; a circle is an error."""
+    chains: dict[str, list[str]] = {}
+    for name in TopologicalSorter(graph).static_order():
+        chains[name] = [name, *max((chains[each] for each in sorted(graph[name])), key=len, default=[])]
+    return max(chains.values(), key=len)
+
+
+def test_chains_of_imports_end_and_are_short() -> None:
+    chain = longest_chain(import_graph())
+    assert len(chain) <= LONGEST_CHAIN, " > ".join(chain)
+
+
+def test_a_longer_chain_and_a_circle_are_noticed() -> None:
+    assert longest_chain({"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"c"}}) == ["a", "b", "c"]
+    with pytest.raises(CycleError):
+        longest_chain({"a": {"b"}, "b": {"a"}})
 
 
 def test_every_folder_is_a_room() -> None:

@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, listing, matches
-from goldassay.runs.adapters.long_table import SYNONYMS
+from goldassay.runs.key_columns import SYNONYMS
 from goldassay.runs.tables import head_of, read_table
 from goldassay.runs.trainer_folders import RunFolder, read_object, run_folder
 

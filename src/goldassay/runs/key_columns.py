@@ -16,6 +16,7 @@ import polars as pl
 from goldassay.core.bounds import check_columns, check_depth, check_parquet
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import panics_unprinted, reason
+from goldassay.data.column_names import names_of
 from goldassay.runs.tables import (
     GZIP,
     ZIP,
@@ -33,6 +34,15 @@ from goldassay.runs.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+# The columns of a table of runs by role: other names that tools give them.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    role: names_of(role, "runs")
+    for role in (
+        *("example_id", "prediction", "score", "logits", "features", "label"),
+        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set", "status", "output", "trial"),
+    )
+}
 
 # No table of a user has such columns.
 _COUNT, _FIRST = "goldassay:rows", "goldassay:first"

@@ -47,7 +47,7 @@ from goldassay.data.reading import read_table as read_rows
 from goldassay.data.roles import naming
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
-from goldassay.runs.key_columns import is_large, key_columns
+from goldassay.runs.key_columns import SYNONYMS, is_large, key_columns
 from goldassay.runs.run_parts import (
     UNNAMED,
     UNNAMED_MODEL,
@@ -68,13 +68,6 @@ if TYPE_CHECKING:
 NAME = "long"
 PRIORITY = 80
 
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    role: names_of(role, "runs")
-    for role in (
-        *("example_id", "prediction", "score", "logits", "features", "label"),
-        *("seed", "checkpoint", "model", "dataset", "split", "condition", "train_set", "status", "output", "trial"),
-    )
-}
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _PROMPTS = names_of("prompt", "runs")
 _RIGHT = names_of("answer", "runs")
