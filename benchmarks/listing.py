@@ -78,7 +78,10 @@ LIST = "import sys; from goldassay.cli import main; sys.argv[0] = 'goldassay'; m
 
 
 def write_log(folder: Path, number: int, n: int, rng: np.random.Generator) -> None:
-    """A log of inspect_ai as far as it is read, with the samples that stand beside and are not."""
+    """A log of inspect_ai as far as it is read, with the samples that stand beside and are not; one in 20 failed.
+
+    As inspect_ai writes it: samples, summaries, and the header at last, which counts them.
+    """
     model, prompt = MODELS[number % 4], PROMPTS[number // 4 % 2]
     names = [f"q{at}" for at in range(n)]
     right = rng.random(n) < 0.7
@@ -90,14 +93,17 @@ def write_log(folder: Path, number: int, n: int, rng: np.random.Generator) -> No
     }  # fmt: skip
     summaries = [
         {"id": name, "epoch": 1, "input": f"Question {name}?", "target": "yes", "completed": True,
-         "scores": {"match": {"value": "C" if own else "I"}}, "metadata": {}}
-        for name, own in zip(names, right.tolist(), strict=True)
+         "scores": {"match": {"value": "C" if own else "I"}} if at % 20 else {}, "metadata": {},
+         "error": None if at % 20 else "timed out"}
+        for at, (name, own) in enumerate(zip(names, right.tolist(), strict=True))
     ]  # fmt: skip
     with zipfile.ZipFile(folder / f"{number:04d}_exam.eval", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps({"version": 2, "status": "success", "eval": about, "plan": {}}))
-        archive.writestr("summaries.json", json.dumps(summaries))
         for name in names:
             archive.writestr(f"samples/{name}_epoch_1.json", json.dumps({"id": name, "messages": ["text " * 50]}))
+        archive.writestr("summaries.json", json.dumps(summaries))
+        counted = {"total_samples": n, "completed_samples": n - n // 20}
+        header = {"version": 2, "status": "success", "eval": about, "plan": {}, "results": counted}
+        archive.writestr("header.json", json.dumps(header))
 
 
 def write_samples(folder: Path, number: int, n: int, rng: np.random.Generator) -> None:
@@ -108,8 +114,8 @@ def write_samples(folder: Path, number: int, n: int, rng: np.random.Generator) -
     time = f"2026-11-21T15-{number // 60 % 60:02d}-{number % 60:02d}.{number:06d}"
     lines = [
         {"doc_id": at, "doc": {"question": f"Question {at}? " * 10}, "target": "yes", "arguments": {},
-         "resps": [["yes"]], "filtered_resps": ["yes"], "filter": "none", "metrics": ["exact_match"],
-         "exact_match": float(right)}
+         "resps": [["yes"]], "filtered_resps": ["yes" if at % 20 else "[invalid]"], "filter": "none",
+         "metrics": ["exact_match"], "exact_match": float(right and at % 20)}
         for at, right in enumerate(rng.random(n) < 0.7)
     ]  # fmt: skip
     (own / f"samples_task_{time}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -22,7 +22,7 @@ from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
-from goldassay.runs.tables import read_table, refuse_pickle
+from goldassay.runs.tables import looked_at, read_table, refuse_pickle
 from goldassay.runs.unreadable import refuse_unreadable
 
 if TYPE_CHECKING:
@@ -209,18 +209,17 @@ def _find(
     seen: set[Path],
     broken: list[InputError] | None = None,
 ) -> list[Slice]:
-    for adapter in offered:
-        try:
-            with reading(place):
-                parts: list[Slice] | None = adapter.find(place, request)
-        except InputError as error:
-            # What was named outright is all that was asked for.
-            if broken is None or not place.is_file() or request.outright:
-                raise
-            broken.append(error)
-            return []
-        if parts is not None:
-            return [_on_scale(part, request.grades) for part in parts]
+    try:
+        with reading(place), looked_at(place):
+            parts = next((found for each in offered if (found := each.find(place, request)) is not None), None)
+    except InputError as error:
+        # What was named outright is all that was asked for.
+        if broken is None or not place.is_file() or request.outright:
+            raise
+        broken.append(error)
+        return []
+    if parts is not None:
+        return [_on_scale(part, request.grades) for part in parts]
     # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
     if not place.is_dir() or (real := place.resolve()) in seen:
         return []

@@ -6,6 +6,9 @@ import gzip
 import json
 import re
 import zlib
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
@@ -16,7 +19,7 @@ from goldassay.core.naming import listing
 from goldassay.core.read_errors import panics_unprinted, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,12 +35,18 @@ def parse_json(data: bytes) -> Any:
         ValueError: It is no JSON.
         RecursionError: It is nested too deeply.
     """
-    from pydantic_core import from_json
-
     try:
-        return from_json(data)
+        return _quick_parser()(data)
     except ValueError:
         return json.loads(data)
+
+
+@cache
+def _quick_parser() -> Callable[[bytes], Any]:
+    """Loaded when it is first used: so many lines are parsed that an import for each would take a while."""
+    from pydantic_core import from_json
+
+    return from_json
 
 
 GZIP, ZSTD, ZIP, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
@@ -63,12 +72,44 @@ def is_parquet(path: Path) -> bool:
     return start_of(path, 4) == _PARQUET
 
 
+@contextmanager
+def looked_at(path: Path) -> Iterator[None]:
+    """While many adapters look at a file: its first bytes are read from the disk once."""
+    token = _LOOKED_AT.set(_Start(path))
+    try:
+        yield
+    finally:
+        _LOOKED_AT.reset(token)
+
+
+class _Start:
+    """The first bytes of a file, as far as they were asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.packed: bytes | None = None
+        self.head: bytes | None = None
+
+
+_LOOKED_AT: ContextVar[_Start | None] = ContextVar("_LOOKED_AT", default=None)
+_FIRST = 1024
+
+
 def start_of(path: Path, n_bytes: int) -> bytes:
     """The first bytes of a file.
 
     Raises:
         InputError: The file cannot be opened.
     """
+    kept = _LOOKED_AT.get()
+    if kept is None or kept.path is not path or n_bytes > _FIRST:
+        return _first_bytes(path, n_bytes)
+    if kept.packed is None:
+        kept.packed = _first_bytes(path, _FIRST)
+    return kept.packed[:n_bytes]
+
+
+def _first_bytes(path: Path, n_bytes: int) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(n_bytes)
@@ -98,7 +139,12 @@ def head_of(path: Path) -> bytes:
     Raises:
         InputError: The file cannot be read or is cut short.
     """
-    return _read(path, _HEAD)
+    kept = _LOOKED_AT.get()
+    if kept is None or kept.path is not path:
+        return _read(path, _HEAD)
+    if kept.head is None:
+        kept.head = _read(path, _HEAD)
+    return kept.head
 
 
 def unpacked(path: Path, limit: int | None = None) -> bytes:
