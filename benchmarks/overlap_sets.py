@@ -96,7 +96,7 @@ def labelled() -> dict[str, Callable[[], Pair]]:
 def corpora(folder: Path) -> Path:
     """Brown and WikiText as files of text, one a document."""
     place = folder / "corpora"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     with zipfile.ZipFile(DATA / "corpora/nltk-brown.zip") as packed:
         for name in packed.namelist():
             if len(Path(name).name) == 4 and Path(name).name.startswith("c"):
@@ -181,6 +181,34 @@ def labels(folder: Path) -> None:
         print(f"labels of contamination, {len(found)} items, n = {n}: covered to 80 %: {said}", flush=True)
 
 
+def by_chance(folder: Path) -> None:
+    """Every test set in Brown, WikiText-2 and the training reviews of IMDb: what is found there is by chance."""
+    place = corpora(folder)
+    (place / "imdb.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in both("train")["text"]))
+    sets: dict[str, Any] = {name: read()[0] for name, read in labelled().items()}
+    sets |= posed(folder) | {"GSM8K test": DATA / "corpora/gsm8k-test.jsonl.gz", "MMLU": mmlu(folder)[0]}
+    for name in ("commitment_bank", "fracas", "mpe", "rte", "qnli", "add_one_rte"):
+        sets[name] = DATA / f"small_nli/{name}_dev.tsv.gz"
+    sets |= {"XQuAD": DATA / "squad/xquad.en.json.gz", "TruthfulQA": DATA / "choices/TruthfulQA.csv.gz"}
+    print("| test set | searched | found | control | beyond it | without the key | verdict |")
+    n_sets = n_beyond = 0
+    for name, test in sets.items():
+        try:
+            report = goldassay.measure_overlap(test, place, skip_broken=True)
+        except goldassay.InputError as error:
+            print(f"| {name} | {error} |", flush=True)
+            continue
+        found = report.to_dict()["overlap"]
+        control = "" if found["control"] is None else percent(found["control"])
+        print(
+            f"| {name} | {count(found['n_searched'])} | {found['n_found']} | {control} | {percent(found['excess'])} "
+            f"| {percent(found['listed'])} | {report.verdicts['overlap']['verdict']} |",
+            flush=True,
+        )
+        n_sets, n_beyond = n_sets + 1, n_beyond + (found["excess"] > 0.005)
+    print(f"{n_sets} sets, {n_beyond} with more than .5 % of the items found beyond the control")
+
+
 def row(name: str, test: Any, corpus: Any, **options: Any) -> None:
     """Search, and print what was found."""
     start = time.process_time()
@@ -233,6 +261,8 @@ def main() -> None:
                     row(f"MMLU / {name}, n = {n}", rows, paths, n=n)
         if only in "labels":
             labels(folder)
+        if only in "by chance":
+            by_chance(folder)
         place = corpora(folder)
         for name, test in {**posed(folder), "GSM8K test": gsm8k}.items():
             if only in f"{name} corpora".lower():

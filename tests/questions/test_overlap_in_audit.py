@@ -211,3 +211,16 @@ def test_rows_with_their_words_in_another_order_are_a_caution(n: int, verdict: s
     figures = {row["id"]: row for row in report.to_dict()["figures"]}
     assert figures["overlap.reordered"]["value"] == pytest.approx(n / 300)
     assert figures["overlap.reordered_within"]["value"] == 0.0
+
+
+def test_parts_without_a_shared_text_are_sound_however_few_their_clusters(tmp_path: Path) -> None:
+    """As `goldassay split` makes them; one text in both parts leaves it open."""
+    rng = random.Random(10)
+    premises = [sentence(rng, 12) for _ in range(24)]
+    rows = [{**row, "premise": premises[at % 24]} for at, row in enumerate(pairs(480, 5))]
+    test = [row for at, row in enumerate(rows) if at % 24 < 12]
+    train = [row for at, row in enumerate(rows) if at % 24 >= 12]
+    for more, verdict in (([], "sound"), ([{**train[0], "premise": premises[0]}], "unresolved")):
+        paths = lines(tmp_path / "train.jsonl", train + more), lines(tmp_path / "test.jsonl", test)
+        found = goldassay.audit(*paths, settings=QUICK).verdicts["overlap"]
+        assert (found["verdict"], found["at_most"] == 0.0) == (verdict, verdict == "sound")

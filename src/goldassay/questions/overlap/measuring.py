@@ -215,7 +215,8 @@ def measure_items(
     touched, listed, found = (
         _share(each[searched], codes[searched])[1] for each in (is_touched, is_listed, counts | is_listed)
     )
-    shares_of = Shares(excess, known, touched, listed, found, beyond)
+    is_apart = {file.name for file in corpus.files} == {TRAINING} and bool((shown >= _SOME_WORDS).all())
+    shares_of = Shares(excess, known, touched, listed, found, beyond, is_apart)
     verdict = judge_overlap(shares_of, said, doubts, items.clusters, settings.verdicts.overlap)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
@@ -407,6 +408,7 @@ class Shares(NamedTuple):
         listed: Of those whose choices a document lists without saying which is right.
         found: Of these and the items found with their answers.
         beyond: Items with their words in another order, beyond those that the test set has within itself.
+        is_apart: Whether only a training part was searched, and no row of it has a text of any item.
     """
 
     excess: Excess
@@ -415,6 +417,7 @@ class Shares(NamedTuple):
     listed: Interval | None = None
     found: Interval | None = None
     beyond: Excess | None = None
+    is_apart: bool = False
 
 
 def judge_overlap(
@@ -433,7 +436,9 @@ def judge_overlap(
         clusters: Which items count as one.
         limits: When to say caution or unsound.
     """
-    excess, known, touched, listed, found, beyond = shares
+    excess, known, touched, listed, found, beyond, is_apart = shares
+    # As `goldassay split` makes them: that nothing is shared was counted, however few clusters there are.
+    is_counted = is_apart and not doubts
     interval = excess.interval
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
@@ -449,7 +454,7 @@ def judge_overlap(
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
         return Verdict("not measurable", why, None, doubts[0].mend if doubts else "", rule, notes=tuple(said))
-    word = judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
+    word = "sound" if is_counted else judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
     told = list(said)
     next_step = ""
     if excess.control > MOST_CONTROL and known is not None and known.high >= limits.unsound:
@@ -462,7 +467,7 @@ def judge_overlap(
     if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
         word, next_step = "caution", _IN_PARTS
         told.insert(0, f"At least {percent(moved.low)} of the items have their words in a row, in another order.")
-    if word == "sound" and found is not None and found.high >= limits.unsound:
+    if word == "sound" and not is_counted and found is not None and found.high >= limits.unsound:
         word = "unresolved"
     if word == "sound" and known is not None and known.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
@@ -475,7 +480,7 @@ def judge_overlap(
         most = f"a fifth of the words, or a whole text, of at least {percent(touched.low)} of the items"
         told.insert(0, f"Documents of the corpus hold {most}.")
         told.append("They may be copies that were cut, also into rows, reworded, or with words between their parts.")
-    if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
+    if word == "sound" and not is_counted and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "unresolved"
     if word == "unresolved":
         if interval.high >= limits.unsound:
@@ -491,5 +496,7 @@ def judge_overlap(
     if doubts and word == "unresolved":
         next_step = doubts[0].mend
     headline = Headline("items found beyond the control", excess.value, interval.low, interval.high, "share")
-    at_most = max((interval.high, *(each.at_most for each in doubts)))
+    if is_counted:
+        told.append("No row of the training part has a text of any item: this is counted, and not estimated.")
+    at_most = 0.0 if is_counted else max((interval.high, *(each.at_most for each in doubts)))
     return Verdict(word, told[0], headline, next_step or _NEXT.get(word, ""), rule, at_most, tuple(told[1:]))
