@@ -33,6 +33,7 @@ from goldassay.questions.run_choice import RunChoice, RunReading
 if TYPE_CHECKING:
     import polars as pl
 
+    from goldassay.questions.run_curves import DescribedRuns, SettingsOfRuns
     from goldassay.questions.stored_runs import RunSetSummary
 
 # Further files that cannot be read and are named in one line.
@@ -101,8 +102,9 @@ def show(
     **reading: Unpack[RunReading],
 ) -> None:
     """Read the runs of each model, dataset and condition, and show what they hold and how they score."""
-    from goldassay.questions.run_curves import describe_curve, find_curves
-    from goldassay.questions.run_sets import describe_set, read_run_sets
+    from goldassay.core.results import to_plain
+    from goldassay.questions.run_curves import describe_curve, describe_set, find_curves
+    from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.reading import NoRunsError
 
     choice = RunChoice.of(**reading)
@@ -121,7 +123,7 @@ def show(
         if not quiet:
             _show(described[-1], first=len(described) == 1)
     if json is not None:
-        write_json(json, as_text(described))
+        write_json(json, as_text(to_plain(described)))
 
 
 @command()
@@ -274,42 +276,40 @@ def _runs(n: int) -> str:
     return f"{n} run{'s' * (n != 1)}"
 
 
-def _show(found: dict[str, Any], first: bool) -> None:
+def _show(found: DescribedRuns, first: bool) -> None:
     from goldassay.runs.grades import grade_of
     from goldassay.runs.traits import weighted
 
-    shape = _runs(found["n_runs"])
-    checkpoints = found["checkpoints"] or []
+    shape = _runs(found.n_runs)
+    checkpoints = found.checkpoints or ()
     if len(checkpoints) > 1:
         shape += f" x {len(checkpoints)} checkpoints"
-    if "metric" in found:
-        head = f"{found['model']} on {found['dataset']}, {found['metric']} without predictions: {shape}"
-        holds = ""
+    scale, holds = found.grades, ""
+    if found.metric is not None:
+        head = f"{found.model} on {found.dataset}, {found.metric} without predictions: {shape}"
     else:
-        head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"
-        head += f" x {found['n_examples']:,} examples"
-        scale = found.get("grades")
+        head = f"{found.model} on {found.dataset}, {found.condition}: {shape} x {found.n_examples:,} examples"
         shares = "" if scale is None else f" as shares of grades from {scale[0]:g} to {scale[1]:g}"
-        holds = ", ".join([*found["holds"], f"scores{shares}"])
-    means = dict(zip(found["seeds"], found["run_means"], strict=True))
+        holds = ", ".join([*(found.holds or ()), f"scores{shares}"])
     spread = ""
-    if found["sd"] is not None:
-        low, high = found["sd_interval"]["low"], found["sd_interval"]["high"]
-        spread = f", SD {points(found['sd'], 2)} [{points(low, 2)}, {points(high, 2)}]"
-    graded = "" if not found.get("grades") else f", mean grade {grade_of(found['mean'], found['grades'])}"
-    by_weight = weighted(found.get("weighted_by", ""), found.get("unweighted"))
+    if found.sd is not None and found.sd_interval is not None:
+        low, high = found.sd_interval.low, found.sd_interval.high
+        spread = f", SD {points(found.sd, 2)} [{points(low, 2)}, {points(high, 2)}]"
+    graded = "" if scale is None else f", mean grade {grade_of(found.mean, scale)}"
+    by_weight = weighted(found.weighted_by or "", found.unweighted)
     last = " at the last checkpoint" if len(checkpoints) > 1 else ""
+    means = zip(found.seeds, found.run_means, strict=True)
     lines = {
-        "split": found.get("split"),
-        "trained on": found.get("train_set"),
-        "configured": _configuration(found.get("configuration")),
-        "labels": _few(found.get("label_names", ()), 12),
-        "groups": ", ".join(f"{name} ({n})" for name, n in found.get("groups", {}).items()),
+        "split": found.split,
+        "trained on": found.train_set,
+        "configured": _configuration(found.configuration),
+        "labels": _few(found.label_names or (), 12),
+        "groups": ", ".join(f"{name} ({n})" for name, n in (found.groups or {}).items()),
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
         "holds": holds,
-        "left out": ", ".join(f"{n} {why}" for why, n in found.get("skipped", {}).items()),
-        "score": f"{points(found['mean'], 2)} points{by_weight}{spread}{graded}{last}",
-        "by seed": _few([f"{seed}: {points(mean, 2)}" for seed, mean in means.items()], 12),
+        "left out": ", ".join(f"{n} {why}" for why, n in (found.skipped or {}).items()),
+        "score": f"{points(found.mean, 2)} points{by_weight}{spread}{graded}{last}",
+        "by seed": _few([f"{seed}: {points(mean, 2)}" for seed, mean in means], 12),
     }
     typer.echo(head if first else f"\n{head}")
     for name, value in lines.items():
@@ -317,15 +317,14 @@ def _show(found: dict[str, Any], first: bool) -> None:
             typer.echo(f"  {name:<12} {value}")
 
 
-def _configuration(found: dict[str, Any] | None) -> str:
+def _configuration(found: SettingsOfRuns | None) -> str:
     """Digits, and what the files tell, each setting in a few characters."""
-    if not found or not found["digest"]:
+    if found is None or not found.digest:
         return ""
     told = [
-        f"{name}={text if len(text := str(value)) <= 30 else text[:27] + '...'}"
-        for name, value in found["values"].items()
+        f"{name}={text if len(text := str(value)) <= 30 else text[:27] + '...'}" for name, value in found.values.items()
     ]
-    return f"{found['digest']}: {_few(told, 12)}"
+    return f"{found.digest}: {_few(told, 12)}"
 
 
 def _few(items: Sequence[str], most: int = 8) -> str:

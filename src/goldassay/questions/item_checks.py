@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from goldassay.questions.suspect.result import SuspectResult
 if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import ItemEvidence
+    from goldassay.stats.effects import Effect
 
 # Of items with choices only what needs no model is looked for.
 _WHY_NO_SUSPECTS = "Items with choices are checked for defects, and no answers of models are held against them."
@@ -36,12 +37,12 @@ def measure_leakage(evidence: Evidence) -> Finding:
     return LEAKAGE.measure(evidence, LeakageChoice(cluster=False, map=False))
 
 
-def _effects(evidence: ItemEvidence, named: str) -> list[dict[str, Any]]:
-    """The effects of the readers whose names begin so, as plain data."""
+def _effects(evidence: ItemEvidence, named: str) -> list[Effect]:
+    """The effects of the readers whose names begin so."""
     found = evidence.leakage.result
     assert isinstance(found, MeasuredLeakage)
     effects = () if found.effects is None else found.effects.effects
-    return [each.to_dict() for each in effects if each.reader.startswith(named)]
+    return [each for each in effects if each.reader.startswith(named)]
 
 
 class _Artifacts:

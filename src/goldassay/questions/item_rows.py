@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from goldassay.data.kinds.item_kinds import CHOICES
 from goldassay.questions.rows import examples_read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.item_kinds import ItemKind
-    from goldassay.stats.effects import ReaderPredictions
+    from goldassay.stats.effects import Effect, ReaderPredictions
 
 # Of a long passage its beginning tells which it is.
 _LONGEST_PASSAGE = 300
@@ -43,19 +43,19 @@ def defects(items: ChoiceItems) -> list[tuple[int, str]]:
 
 
 def found_by_rule(
-    readings: Sequence[ReaderPredictions], effects: Sequence[Mapping[str, Any]], kind: ItemKind = CHOICES
+    readings: Sequence[ReaderPredictions], effects: Sequence[Effect], kind: ItemKind = CHOICES
 ) -> list[tuple[int, str]]:
     """(position, why) of items whose right choice is picked alone by the rule that surely gains most.
 
     Args:
         readings: What each rule without parameters picks.
-        effects: What each gains, as plain data.
+        effects: What each gains.
         kind: Of the items.
     """
-    gained = {each["reader"]: each["low"] for each in effects if each["low"] is not None and each["low"] > 0}
+    gained = {each.reader: each.low for each in effects if each.low > 0}
     if not gained:
         return []
-    best = max(gained, key=lambda reader: float(gained[reader]))
+    best = max(gained, key=lambda reader: gained[reader])
     hits = next(np.asarray(each.correct)[0] * each.applies for each in readings if each.reader == best)
     why = f"Picking by the {best} (no training) finds the {kind.right} {kind.option}."
     return [(at, why) for at in np.flatnonzero(hits == 1).tolist()]

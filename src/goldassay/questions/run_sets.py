@@ -16,14 +16,12 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import did_you_mean, matches, split_named_path
-from goldassay.core.results import to_plain
-from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.answers import read_answers
 from goldassay.runs.assembly import ordered
 from goldassay.runs.choosing import at_checkpoint
-from goldassay.runs.configurations import digest, refuse_base_name
+from goldassay.runs.configurations import refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
@@ -46,7 +44,6 @@ __all__ = [
     "RunChoice",
     "RunSet",
     "describe_paths",
-    "describe_set",
     "distinguishable",
     "find_at",
     "find_runs",
@@ -472,37 +469,6 @@ def short_names(sets: Sequence[RunSet]) -> dict[tuple[str, str, str], str]:
     differs = [len({key[i] for key in keys}) > 1 for i in range(3)]
     shown = (differs[0], True, differs[2])
     return {key: " · ".join(part for part, show in zip(key, shown, strict=True) if show) for key in keys}
-
-
-def describe_set(runs: Runs) -> dict[str, Any]:
-    """What a set of runs holds, and its scores, as plain data. Scores are those of the last checkpoint."""
-    last = runs.final()
-    final = last.weighed
-    summary = summarize_scores(final) if runs.n_runs > 1 else None
-    return to_plain(
-        {
-            "model": runs.model,
-            "dataset": runs.dataset,
-            "condition": runs.condition,
-            "split": runs.split,
-            "train_set": runs.train_set,
-            "configuration": {"digest": digest(runs.configuration), "values": dict(runs.configuration)},
-            "n_runs": runs.n_runs,
-            "n_checkpoints": runs.n_checkpoints,
-            "n_examples": runs.n_examples,
-            "seeds": runs.seeds,
-            "checkpoints": runs.checkpoints,
-            "label_names": runs.label_names,
-            "groups": {name: len(set(values.tolist())) for name, values in runs.groups.items()},
-            "holds": [name for name in ("gold", "predictions", "logits") if getattr(runs, name) is not None],
-            **({} if runs.grades is None else {"grades": list(runs.grades)}),
-            **({"weighted_by": runs.weighted_by, "unweighted": last.scores.mean()} if runs.weighted_by else {}),
-            "run_means": final.mean(axis=1),
-            "mean": final.mean(),
-            "sd": None if summary is None else summary.sd,
-            "sd_interval": None if summary is None else summary.sd_interval,
-        }
-    )
 
 
 class ByConfiguration(NamedTuple):
