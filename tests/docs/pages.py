@@ -46,7 +46,8 @@ class Block:
 
 def pages() -> list[Path]:
     """Every page of the documentation, and the README."""
-    return [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name != "README.md")]
+    written = (page for page in DOCS.rglob("*.md") if page.name != "README.md" and page.parent.name != "commands")
+    return [ROOT / "README.md", *sorted(written)]
 
 
 def name_of(page: Path) -> str:
