@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
@@ -13,11 +14,13 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import settings
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 # Measures are declared in the order of the questions, as by every command that reads reports, and not in the order in
 # which tests import results.
 import goldassay.questions.figures
-from goldassay.questions import detection_limits
+from goldassay.questions import compiling, detection_limits
 
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.
 # The slow tests try every property by more examples.
@@ -39,6 +42,26 @@ ALL_KINDS = detection_limits.KINDS
 detection_limits.KINDS = tuple(kind for kind in ALL_KINDS if kind.shape != "together")
 
 PACKAGE = Path(goldassay.questions.figures.__file__).parents[1]
+# Where nothing compiled is kept, tests that run side by side would each compile every loop, and so would the process
+# that an audit begins on more than one core.
+compiling.cores = lambda: 1
+compile_anew = Dispatcher.compile
+
+
+def compile_once(loop: Any, signature: Any) -> Any:
+    """Compile a loop while no other process does, which finds it on disk then."""
+    folder = getattr(loop._cache, "cache_path", None)
+    if folder is None or global_compiler_lock.is_locked():
+        return compile_anew(loop, signature)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with global_compiler_lock, Path(folder, f"{loop.py_func.__qualname__}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return compile_anew(loop, signature)
+
+
+Dispatcher.compile = compile_once
+
+PACKAGE = str(Path(detection_limits.__file__).parents[1]) + os.sep
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

@@ -18,6 +18,7 @@ from goldassay.kernels.ngram_search import (
     RING,
     end_text,
     equals_sought,
+    keep_all,
     next_text,
     seek_span,
     start_text,
@@ -246,7 +247,7 @@ def parse_line(
         if stack[depth - 1] == _ARRAY:
             wanted = active[depth - 1, n_paths] == 1
             if wanted:
-                child[:n_paths] = active[depth - 1, :n_paths]
+                keep_all(active[depth - 1, :n_paths], child)
         if c == 34:
             close = _string_end(data, i + 1, end)
             if close == 0:
@@ -271,7 +272,7 @@ def parse_line(
             stack[depth] = _OBJECT if c == 123 else _ARRAY
             active[depth, n_paths] = wanted
             if wanted:
-                active[depth, :n_paths] = child[:n_paths]
+                keep_all(child[:n_paths], active[depth])
             depth += 1
             i += 1
             expected = _FIRST_KEY if c == 123 else _FIRST_ELEMENT
@@ -326,7 +327,8 @@ def seek_lines(
     active, child = np.zeros((_DEEPEST, fields.size + 1), np.int64), np.zeros(fields.size, np.int64)
     has = np.zeros(n_with.size, np.int64)
     longest = lengths[lengths.size - 1]
-    begin = 0
+    # Not 0 itself, for which numba would compile `parse_line` once more.
+    begin = np.int64(0)
     for i in range(ends.size):
         status, n = parse_line(data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child)
         if n > spans.shape[0]:
@@ -345,7 +347,8 @@ def seek_lines(
         if status == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
             status = CANDIDATE
         if status == NOTHING and state[HAS_OTHER]:
-            spare[:], before[:] = ring, state
+            keep_all(ring, spare)
+            keep_all(state, before)
             start_text(ring, state)
             status = _seek_fields(
                 data, spans, n, n_with.size, True, letters, points,
@@ -353,7 +356,8 @@ def seek_lines(
             )  # fmt: skip
             if status == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
                 status = CANDIDATE
-            ring[:], state[:] = spare, before
+            keep_all(spare, ring)
+            keep_all(before, state)
         found[i] = status
         begin = ends[i] + 1
 
@@ -364,7 +368,7 @@ def check_lines(data: Any, ends: Any, names: Any, starts: Any, paths: Any, field
     spans, stack = np.empty((_SPANS, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
     active, child = np.zeros((_DEEPEST, fields.size + 1), np.int64), np.zeros(fields.size, np.int64)
     has = np.zeros(fields.size, np.int64)
-    begin = 0
+    begin = np.int64(0)
     for i in range(ends.size):
         found[i] = parse_line(
             data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child

@@ -161,7 +161,7 @@ def join(
         return found
     nearest = np.empty(kept.size, np.int64)
     if texts is None or sizes is None:
-        texts, sizes = Shingles(np.empty(0, np.uint32), found[:0], found[:0]), found[:0]
+        texts, sizes = Shingles.of_characters(np.empty(0, np.uint32), found[:0], found[:0], 1), found[:0]
     else:
         texts, sizes = texts.take(kept), sizes[kept]
     shared = np.ascontiguousarray(buckets[:, kept].T)

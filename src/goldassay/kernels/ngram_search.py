@@ -266,6 +266,13 @@ def start_text(ring: Any, state: Any) -> None:
 
 
 @compiled_within
+def keep_all(values: Any, place: Any) -> None:
+    """Copy one array into another. Assigned as a slice, it takes numba three seconds to compile."""
+    for at in range(values.size):
+        place[at] = values[at]
+
+
+@compiled_within
 def next_text(state: Any) -> None:
     """A new text begins, whose first words may continue an n-gram of the one before it."""
     state[_FIRST], state[HAS_OTHER], state[_ACROSS] = state[_COUNT], 0, 0
@@ -332,7 +339,8 @@ def seek_texts(
         if found[i] == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
             found[i] = CANDIDATE
         if found[i] == NOTHING and state[HAS_OTHER]:
-            spare[:], before[:] = ring, state
+            keep_all(ring, spare)
+            keep_all(state, before)
             start_text(ring, state)
             found[i] = seek_span(
                 data, begins[i], ends[i], False, True, letters, points,
@@ -340,4 +348,5 @@ def seek_texts(
             )  # fmt: skip
             if found[i] == NOTHING and equals_sought(ring, state, keep, slots, slot_shift):
                 found[i] = CANDIDATE
-            ring[:], state[:] = spare, before
+            keep_all(spare, ring)
+            keep_all(before, state)

@@ -197,6 +197,8 @@ def _lowered(texts: Sequence[str] | pl.Series) -> tuple[NDArray[np.uint32], NDAr
         together = texts.str.join("").item()
         if together.isascii():
             found = np.frombuffer(together.lower().encode("ascii"), np.uint8).astype(np.uint32)
+            # As `code_points` gives them: loops are compiled once more for what may be written to.
+            found.flags.writeable = False
             return found, np.concatenate(([0], np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64))))
     return code_points([text.lower() for text in texts])
 

@@ -350,7 +350,10 @@ def _lines(blocks: Iterator[tuple[bytes, int]], offset: int, end: int | None, pa
 
 def _as_lines(buffer: NDArray[np.uint8], ends: NDArray[np.int64], offset: int, done: int) -> Documents:
     begins = np.concatenate([[0], ends[:-1] + 1])
-    return Documents(buffer[: ends[-1] + 1], begins, ends, offset, are_lines=True, done=done)
+    data = buffer[: ends[-1] + 1]
+    # As all other texts: the loops that read words are compiled once more for what may be written to.
+    data.flags.writeable = False
+    return Documents(data, begins, ends, offset, are_lines=True, done=done)
 
 
 def _pieces(file: CorpusFile, shard: Shard) -> Iterator[Documents]:
