@@ -151,7 +151,7 @@ OVERLAP = stored(
     verdicts={"overlap": verdict("caution")},
     overlap={
         "corpus": "c.jsonl", "n_items": 100, "n_searched": 100, "reason": "", "share": 0.02, "low": 0.01, "high": 0.07,
-        "excess": 0.02, "excess_low": 0.01, "excess_high": 0.07, "control": 0.0, "control_reason": "", "listed": 0.0,
+        "excess": 0.02, "excess_low": 0.01, "excess_high": 0.07, "control": 0.02, "control_reason": "", "listed": 0.0,
         "reordered": 0.0, "reordered_low": 0.0, "reordered_high": 0.01, "within": 0.0, "reordered_reason": "",
         "dirty": 0.03, "partial": 0.1, "question_only": 0.01, "coverage": 0.05, "union": 0.06, "clean": 0.87,
         "n_found": 2, "n": 13, "kinds": [], "histogram": [], "files": [], "worst": [], "scores": [], "sentences": [],
@@ -190,6 +190,7 @@ FIGURES = {
     "max_single_sentence_improvement": (AUDIT, 0.08),
     "max_biased_share": (LEAKAGE, 0.3),
     "max_unscored": (ANSWERED, 0.02),
+    "max_overlap_control": (OVERLAP, 0.02),
     "max_easy_share": (AUDIT, 0.25),
     "max_pattern_gain": (AUDIT, 0.04),
     "min_effective_size": (RUNS, 300.0),

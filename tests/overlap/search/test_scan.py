@@ -17,6 +17,7 @@ from goldassay.questions.overlap.search import reading, scan, shard
 from goldassay.questions.overlap.search.confirmation import Confirmation
 from goldassay.questions.overlap.search.corpus import PIECE, Shard, find_corpus
 from goldassay.questions.overlap.search.scan import scan_corpus
+from goldassay.questions.overlap.search.sought import Answer
 from tests.overlap.search.corpora import sentence, sought
 from tests.stated import in_order, says
 
@@ -169,6 +170,25 @@ def test_memory_is_that_of_the_best_places(tmp_path: Path) -> None:
     found = found_by(sought(ITEMS), path, shard_size=700)
     assert found.n_holding[0] == 50
     assert found.matches["row"].to_list() == [1, 2, 3, 4, 5]
+
+
+def test_rivals_of_answers_are_the_same_for_any_parts_and_where_a_search_goes_on(tmp_path: Path) -> None:
+    """Each rival stands in another document: their union does not depend on who found which."""
+    rng = random.Random(6)
+    rivals = [tuple((tuple(sentence(rng, 2).split()),) for _ in range(3)) for _ in ITEMS]
+    answers = [sentence(rng, 2) for _ in ITEMS]
+    controls = [Answer((tuple(right.split()),), own) for right, own in zip(answers, rivals, strict=True)]
+    known = sought(ITEMS, answers, controls=controls)
+    texts = [f"{item} {' '.join(own[at % 3][0])}" for at in range(2) for item, own in zip(ITEMS, rivals, strict=True)]
+    texts += [f"{ITEMS[0]} {' '.join(rivals[0][2][0])} {sentence(rng, 60)} {' '.join(rivals[1][2][0])}"]
+    path = write_jsonl(tmp_path / "corpus.jsonl", rows(20) + texts)
+    found = found_by(known, path)
+    assert found.rivals == {0: 0b111, **dict.fromkeys(range(1, len(ITEMS)), 0b011)}
+    kept = tmp_path / "kept"
+    for _ in range(2):
+        assert same(found_by(known, path, shard_size=700, keep_in=kept, n_workers=2), found)
+        for each in sorted(kept.iterdir())[::2]:
+            each.unlink()
 
 
 def test_shuffled_words_have_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figure, left_out, result, role
+from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, left_out, result, role
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -196,7 +196,10 @@ class OverlapResult(Result):
     excess_low: float | None
     excess_high: float | None
     control: float | None = figure(
-        Measure("overlap.control", "questions found with another answer", "share", "lower", bounded=False),
+        Measure(
+            "overlap.control", "questions found with another answer", "share", "lower", bounded=False,
+            rule=Rule("max_overlap_control", "share of the questions found with another answer", "at most"),
+        ),
         n="n_searched", reason="control_reason",
     )  # fmt: skip
     control_reason: str
