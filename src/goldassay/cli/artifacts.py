@@ -354,7 +354,7 @@ def classify(
     print_paths(paths)
 
 
-@command()
+@command(without=("columns_of",))
 def downsample(
     train: Train,
     out: Folder,

@@ -49,7 +49,7 @@ def _of_one_input(arguments: Sequence[str] | None) -> list[str]:
     """The arguments with what follows --columns-of, an input and its columns, as one."""
     found = list(sys.argv[1:] if arguments is None else arguments)
     for at in range(len(found) - 3, -1, -1):
-        if found[at] == "--columns-of" and "=" not in found[at + 1]:
+        if found[at] == "--columns-of" and "=" not in found[at + 1] and "=" in found[at + 2]:
             found[at + 1 : at + 3] = [f"{found[at + 1]} {found[at + 2]}"]
     return found
 
