@@ -268,6 +268,23 @@ def test_right_answers_are_known_by_other_names(tmp_path: Path, name: str) -> No
     assert read_runs(tmp_path / "a.json").gold is None
 
 
+def test_a_score_that_is_low_for_want_of_answers_says_nothing_of_the_labels(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.integers(0, 4, 150)
+    for name, lacks in (("a", 50), ("b", 45)):
+        right = np.where(rng.random(150) < 0.5, gold, rng.integers(0, 4, 150))
+        read = [None if at < lacks else "ABCD"[each] for at, each in enumerate(right.tolist())]
+        rows = {"question_id": range(150), "answer": ["ABCD"[each] for each in gold.tolist()], "pred": read}
+        pl.DataFrame(rows).write_ndjson(tmp_path / f"{name}.jsonl")
+    found = goldassay.compare_models(tmp_path / "a.jsonl", tmp_path / "b.jsonl").document
+    assert [row["by_position"] for row in found["instability"]["results"]] == [False, False]
+    for name in ("a", "b"):
+        table = pl.read_ndjson(tmp_path / f"{name}.jsonl")
+        table.with_columns(pred=pl.lit("A")).write_ndjson(tmp_path / f"{name}.jsonl")
+    found = goldassay.compare_models(tmp_path / "a.jsonl", tmp_path / "b.jsonl").document
+    assert [row["by_position"] for row in found["instability"]["results"]] == [True, True]
+
+
 def test_published_outputs_are_scored_unaided(tmp_path: Path) -> None:
     """MMLU-Pro's: 18.34 % with null as wrong, and 22.13 % of what could be read."""
     archive = DATA / "answers" / "mmlu-pro-outputs-Llama-2-7b-hf.zip"

@@ -367,6 +367,8 @@ def _likely(frame: pl.DataFrame, role: str) -> str | None:
         return next(
             (name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean), None
         )
+    if role == "prediction" and (called := [name for name in frame.columns if "pred" in name.lower()]):
+        return called[0]
     return likely_label(frame, ())
 
 

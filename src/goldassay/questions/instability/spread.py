@@ -283,7 +283,9 @@ def above_constant(runs: Runs, by_position: bool = False) -> AboveConstant:
     silent = silent_codes(runs)
     found = score_above_constant(runs.scores, silent if silent is not None else None if graded else runs.gold)
     constant = None if found.constant is None else "nothing" if silent is not None else runs.label_names[found.constant]
-    rows = by_position or (not runs.keyed and _are_row_numbers(runs.example_ids))
+    # Answers without a score count as wrong, so that a low score says nothing of the labels.
+    is_whole = bool(runs.scored.all())
+    rows = is_whole and (by_position or (not runs.keyed and _are_row_numbers(runs.example_ids)))
     return AboveConstant(
         constant,
         found.constant_score,
