@@ -12,15 +12,18 @@ import pytest
 from goldassay.core.progress import silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
+from goldassay.questions.detection_limits import ReadText
 from goldassay.questions.leakage.partial_input import (
     _read_copies,
     form_readings,
     interaction_readings,
     leaning_word_readings,
+    limits_of_parts,
     quick_readings,
     word_readings,
 )
-from goldassay.stats.detection import Planting
+from goldassay.stats.detection import KindLimit, Planting
+from goldassay.stats.effects import ACCURACY, BALANCED, INFORMATION, Limits, measure_effects
 from goldassay.stats.folds import Folds, deal_evenly
 
 if TYPE_CHECKING:
@@ -108,3 +111,25 @@ def test_a_copy_is_read_by_folds_as_well(shape: Shape) -> None:
     one, two = (np.ravel(each.predictions) for each in found)
     np.testing.assert_array_equal(one[inside], two[inside])
     assert np.unique(one).size == 2
+
+
+def test_cues_are_planted_in_each_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def limit_of_part(text: ReadText, effects: object, seed: int) -> tuple[KindLimit, ...]:
+        return (KindLimit(text.here["word"].part, 0.1, True, (1.0,), (0.1,)),)
+
+    monkeypatch.setattr(ReadText, "limits", limit_of_part)
+    data = made()
+    split = DataSplit(data, data, deal_evenly(np.arange(len(data)), data.labels(), 5, 0))
+    readings = word_readings(split, PARTS)
+    limits = dict.fromkeys((ACCURACY, BALANCED, INFORMATION), Limits(0.03, 0.12))
+    effects = measure_effects(
+        readings,
+        data.labels(),
+        2,
+        limits,
+        train_counts=split.label_counts,
+        clusters=None,
+        seed=0,
+    )
+    found = limits_of_parts(split, (), readings, effects, None, 0)
+    assert {each.kind for each in found} == {"premise", "hypothesis"}

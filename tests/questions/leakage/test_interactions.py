@@ -72,6 +72,8 @@ def test_two_cues_that_tell_together_are_a_flaw(written: Written) -> None:
     # One reading serves both questions, and no other reader of words alone sees it.
     assert effects["artifacts"].items() <= effects["leakage"].items()
     assert {part for part, _ in effects["leakage"]} == {"premise", "hypothesis"}
+    # Patterns are of each text, too.
+    assert {each["part"] for each in found["artifacts"]["effects"]["effects"]} == {"premise", "hypothesis"}
     others = [
         each
         for each in found["artifacts"]["effects"]["effects"]
