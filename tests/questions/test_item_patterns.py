@@ -41,7 +41,7 @@ def items_of(rows: list[dict[str, Any]]) -> ChoiceItems:
 
 
 def test_words_of_right_choices_are_a_caution() -> None:
-    report = goldassay.audit(made(1500, 0.3, 0))
+    report = goldassay.audit(made(900, 0.3, 0))
     verdict = report.verdicts["artifacts"]
     assert verdict["verdict"] == "caution"
     assert verdict["headline"]["low"] > 0.15
@@ -50,14 +50,14 @@ def test_words_of_right_choices_are_a_caution() -> None:
     classes = dict(report.tables["difficulty"]["difficulty"].value_counts().iter_rows())
     assert classes["easy"] > 10 * classes.get("hard", 0)
     figures = {each["id"]: each["value"] for each in report.to_dict()["figures"] if each["question"] == "artifacts"}
-    assert figures["artifacts.easy_share"] == pytest.approx(classes["easy"] / 1500)
+    assert figures["artifacts.easy_share"] == pytest.approx(classes["easy"] / 900)
 
 
 def test_items_to_learn_from_may_be_given_apart() -> None:
-    verdict = goldassay.audit(made(1500, 0.3, 0), made(800, 0.3, 1)).verdicts["artifacts"]
+    verdict = goldassay.audit(made(900, 0.3, 0), made(500, 0.3, 1)).verdicts["artifacts"]
     assert verdict["verdict"] == "caution"
     # What was told in the training items only tells nothing here.
-    other = goldassay.audit(made(1500, 0.3, 0), made(800, 0.0, 1)).verdicts["artifacts"]
+    other = goldassay.audit(made(900, 0.3, 0), made(500, 0.0, 1)).verdicts["artifacts"]
     assert other["verdict"] in ("sound", "unresolved")
 
 
@@ -160,7 +160,7 @@ def test_every_choice_is_a_text() -> None:
 def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said: str) -> None:
     """No other reader finds them."""
     rng = np.random.default_rng(5)
-    rows = made(2000, 0.0, 6)
+    rows = made(1200, 0.0, 6)
     for at, row in enumerate(rows):
         choices, answer = row["choices"], row["answer"]
         row["question"] = f"{row['question']} stem{at + 3000}"
