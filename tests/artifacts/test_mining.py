@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from goldassay.artifacts import mine_patterns
 from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize
-from goldassay.questions.artifacts.measures.mining import count_findings
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 from tests.stated import in_order
 
@@ -294,14 +293,3 @@ class TestOfACorpus:
     def test_another_tokenizer_is_refused(self):
         with pytest.raises(InputError, match=in_order("tokenizer treebank", "whitespace")):
             mine_patterns(tokenize(SENTENCES), LABELS, tokenizer="whitespace")
-
-
-@given(corpora(), st.sampled_from([0.2, 0.5, 0.7]), st.sampled_from([0.01, 0.3, 1.0]))
-@settings(max_examples=60)
-def test_findings_are_counted_without_a_table(corpus, threshold, q):
-    table = mine_quietly(*corpus, 3, 2, 2)
-    significant = table.significant(q)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        counted = count_findings(*corpus, q, threshold, 3, 2, 2, "whitespace")
-    assert counted == (len(table), len(significant), len(significant.select(threshold)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goldassay.core.documents import mapping, records, row_name, texts, why_absent
+from goldassay.core.documents import mapping, records, texts
 
 
 @pytest.mark.parametrize("value", [None, 0, "x", [], {"applies": False, "a": 1}])
@@ -21,15 +21,3 @@ def test_lists_keep_what_they_are_lists_of() -> None:
     assert records({"a": 1}) == records("ab") == []
     assert texts(["a", 1]) == ("a", "1")
     assert texts("ab") == texts(None) == ()
-
-
-def test_why_there_is_nothing() -> None:
-    assert why_absent({"a": 1}) == ""
-    assert why_absent({"applies": False, "reason": "one text"}) == "one text"
-    assert why_absent({}) == why_absent(None) == "not measured"
-    assert why_absent(None, "left out") == "left out"
-
-
-def test_rows_are_named_by_what_they_are_of() -> None:
-    assert row_name({"name": "own", "model": "m"}) == "own"
-    assert row_name({"model": "m", "dataset": "d", "condition": None}) == "m · d"

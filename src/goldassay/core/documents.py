@@ -30,20 +30,6 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
 
 
-def why_absent(value: Any, default: str = "not measured") -> str:
-    """Why a part of the document has nothing to show; empty where it has."""
-    if isinstance(value, Mapping) and value and value.get("applies") is not False:
-        return ""
-    return str(value.get("reason") or default) if isinstance(value, Mapping) else default
-
-
-def row_name(row: Mapping[str, Any]) -> str:
-    """Name of a row of results: its own, else its model, dataset and condition."""
-    return str(row.get("name") or "") or " · ".join(
-        str(row[key]) for key in ("model", "dataset", "condition") if row.get(key)
-    )
-
-
 def digest_of(document: Mapping[str, Any]) -> str:
     """SHA-256 of what a document says but its times and files, however its JSON is indented or ordered or 1.0 spelled.
 

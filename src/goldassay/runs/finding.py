@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
@@ -14,16 +15,16 @@ from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
-from goldassay.core.read_errors import reading
+from goldassay.core.read_errors import reading, reason
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming
+from goldassay.data.source import bare_name, read_text
 from goldassay.runs.adapters import TABLES, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import looked_at, read_table, refuse_pickle
-from goldassay.runs.unreadable import refuse_unreadable
 
 if TYPE_CHECKING:
     from goldassay.runs.adapters import Adapter
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
 # A file of this name is a run of something: seed_3, run3, preds-12, 7.
 _RUN = re.compile(r"(^|[_\-. ]|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
+# A larger file is not read once more.
+_MOST_BYTES = 1 << 26
+_OF_TEXT = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -95,7 +99,7 @@ def find_slices(
         if not parts and broken:
             continue
         if not parts:
-            refuse_unreadable(place)
+            _refuse_unreadable(place)
             raise NoRunsError(
                 "no runs were recognized here",
                 file=place,
@@ -229,3 +233,35 @@ def _find(
     # Tables of a report that lies beside runs, and runs that were made for it, are not what was handed over.
     inside = [item for item in inside if not _is_aside(item) and not (item.is_dir() and _is_report(item))]
     return [part for item in inside for part in _find(item, offered, request, seen, broken)]
+
+
+def _refuse_unreadable(path: Path) -> None:
+    """Say why a file of text in which no runs were recognized cannot be read at all; pass one that can.
+
+    Raises:
+        InputError: It is no UTF-8, or a line of it is no JSON.
+    """
+    name = bare_name(path)
+    if not path.is_file() or path.stat().st_size > _MOST_BYTES or not name.endswith(_OF_TEXT):
+        return
+    data, _ = read_text(path)
+    if name.endswith((".csv", ".tsv")):
+        return
+    first = data.lstrip().split(b"\n", 1)[0]
+    is_lines = not name.endswith(".json") or (first.startswith(b"{") and _is_object(first))
+    lines = data.split(b"\n") if is_lines else [data]
+    for number, line in enumerate(lines, 1):
+        try:
+            json.loads(line or b"null")
+        except (ValueError, RecursionError) as error:
+            row = None if len(lines) == 1 else number
+            raise InputError(
+                f"is not JSON ({reason(error)})", file=path, row=row, mend="write or copy the file again"
+            ) from error
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

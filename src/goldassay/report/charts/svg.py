@@ -113,15 +113,8 @@ class Canvas:
         self.width = width
         self.height = height
         self.label = label
-        self.left_out = ""
         self.data: dict[str, str] = {}
         self._parts: list[str] = []
-
-    def draw_first(self, most: int, n: int, what: str) -> None:
-        """Note, for the label and for the caption, that the first of so many are drawn, where there are more."""
-        if n > most:
-            self.left_out = f" The first {most} of {n} {what} are drawn."
-            self.label += self.left_out
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
         """A straight line."""

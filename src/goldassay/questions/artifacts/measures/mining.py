@@ -19,7 +19,7 @@ from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, to
 from goldassay.questions.artifacts.measures.clusters import TESTED_UP_TO, allow_for_clusters
 from goldassay.questions.artifacts.measures.matching import PatternTokens, PatternTree, encode_labels
 from goldassay.questions.artifacts.measures.pattern_table import PatternTable, build_table, build_telling
-from goldassay.questions.artifacts.measures.statistics import MinedPatterns, QValues, in_slices, p_of
+from goldassay.questions.artifacts.measures.statistics import MinedPatterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -99,47 +99,6 @@ def mine_patterns(
     if not kept.all():
         sentences, codes, ways = sentences.take(kept), codes[kept], [each[kept] for each in ways]
     return allow_for_clusters(table, sentences, codes, ways, others)
-
-
-def count_findings(
-    sentences: Sequence[str] | pl.Series,
-    labels: Sequence[Any] | NDArray[Any],
-    q: float,
-    threshold: float,
-    max_tokens: int = 3,
-    max_gap: int = 3,
-    min_count: int = 50,
-    tokenizer: Tokenizer = "treebank",
-    *,
-    label_names: Sequence[str] | None = None,
-) -> tuple[int, int, int]:
-    """How many patterns `mine_patterns` finds, how many are significant, and how many of these are selected.
-
-    Args:
-        sentences: As for `mine_patterns`, as what is not named here.
-        labels: As there.
-        q: As for `PatternTable.significant`.
-        threshold: As for `PatternTable.select`.
-        max_tokens: As there.
-        max_gap: As there.
-        min_count: As there.
-        tokenizer: As there.
-        label_names: As there.
-
-    Returns:
-        The lengths of the table, of `significant(q)`, and of `significant(q).select(threshold)`, without making them.
-
-    Raises:
-        InputError: As there.
-    """
-    found = _mine(sentences, labels, max_tokens, max_gap, min_count, tokenizer, None, label_names, silent)
-    with ThreadPoolExecutor(cores()) as pool:
-        p = np.concatenate(list(pool.map(lambda part: p_of(part, found.settings), in_slices(found.patterns))))
-    n_labels = sum(count > 0 for count in found.settings["label_counts"])
-    significant = np.minimum(QValues(p.copy()).of(p) * n_labels, 1.0) <= q
-    counts = found.patterns.counts[significant]
-    n_selected = np.count_nonzero(counts / counts.sum(axis=1, keepdims=True) > threshold)
-    return len(found.patterns), int(significant.sum()), int(n_selected)
 
 
 class _Mined(NamedTuple):

@@ -50,22 +50,6 @@ def critical_z(n_tests: int, alpha: float = 0.01) -> float:
     return -float(ndtri(alpha / n_tests))
 
 
-def significance_boundary(support: ArrayLike, prior: float, n_tests: int, alpha: float = 0.01) -> NDArray[np.float64]:
-    """The share of a label above which a pattern with this support is significant: p0 + z_crit sqrt(p0(1-p0)/n).
-
-    Args:
-        support: n, any shape, above 0.
-        prior: p0.
-        n_tests: V, how many patterns are tested.
-        alpha: Chance of one false find or more.
-
-    Source: Gardner et al. 2021.
-    """
-    n = np.asarray(support, dtype=np.float64)
-    bound: NDArray[np.float64] = prior + critical_z(n_tests, alpha) * np.sqrt(prior * (1 - prior) / n)
-    return bound
-
-
 def binomial_tail(successes: ArrayLike, trials: ArrayLike, prior: ArrayLike) -> NDArray[np.float64]:
     """Chance of at least k successes in n trials at probability p0 (exact, one-sided), elementwise.
 
