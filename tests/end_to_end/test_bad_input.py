@@ -102,8 +102,8 @@ def test_files_that_cannot_be_used(case: str, here: Callable[..., Outcome], tmp_
     assert not (tmp_path / "report" / "report.html").exists()
 
 
-def test_missing_file(goldassay: Callable[..., Outcome]) -> None:
-    outcome = goldassay("audit", "nowhere.jsonl")
+def test_missing_file(here: Callable[..., Outcome]) -> None:
+    outcome = here("audit", "nowhere.jsonl")
     assert outcome.status == 2
     assert "nowhere.jsonl" in outcome.line
 
