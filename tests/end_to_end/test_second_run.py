@@ -170,6 +170,19 @@ def test_a_second_long_run_leaves_nothing_of_the_first(
     check(name, SLOW[name], tmp_path, monkeypatch)
 
 
+def test_sets_of_an_earlier_command_enter_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models of the same training data go on being used, with what they answered then in the same folder."""
+    shift = ("shift", "generalization", DATA, "--test", "ID=test.jsonl", "--model", "quick_probe", "--seeds", "1")
+    reports = []
+    for place, names in (("twice", ("far", "other")), ("fresh", ("other",))):
+        write(tmp_path / place, 0)
+        monkeypatch.chdir(tmp_path / place)
+        for name in names:
+            assert run([*shift, "--test", f"{name}=far.jsonl", *QUIET]) == 0
+        reports.append((tmp_path / place / "out/report.json").read_text())
+    assert reports[0] == reports[1]
+
+
 def test_every_command_that_writes_is_run_twice() -> None:
     writing = {" ".join(words) for words, made in commands() if any("--out" in each.opts for each in made.params)}
     assert writing == EVERYDAY.keys() | SLOW.keys() | ELSEWHERE
