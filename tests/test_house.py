@@ -8,6 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jinja2
+import jinja2.nodes
 import pytest
 
 import goldassay
@@ -175,6 +177,38 @@ def test_renderers_hold_no_key_of_a_question(file: Path) -> None:
     tree = ast.parse(file.read_text("utf-8"))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     assert {part for text in texts if " " not in text for part in text.split(".")} & KEYS == set()
+
+
+# What templates read of loops, texts and dictionaries, and of what they make themselves.
+_OF_TEMPLATES = {"index", "index0", "last", "get", "items", "replace", "numeric", "raw"}
+TEMPLATES = sorted(ROOT.glob("*/templates/*.j2"))
+
+
+def fields_shown() -> set[str]:
+    """The fields and methods of all classes that a template may be given, and the keys of dictionaries of the view."""
+    rooms = (file for room in ("core", "report", "view", "data") for file in (ROOT / room).rglob("*.py"))
+    known: set[str] = set()
+    for node in (node for file in rooms for node in ast.walk(ast.parse(file.read_text("utf-8")))):
+        if isinstance(node, ast.ClassDef):
+            known |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+            known |= {ast.unparse(part.target) for part in node.body if isinstance(part, ast.AnnAssign)}
+        elif isinstance(node, ast.Dict):
+            known |= {text for key in node.keys if key is not None and (text := _text(key))}
+    return known
+
+
+def unknown_fields(template: str, known: set[str]) -> list[str]:
+    read = jinja2.Environment(autoescape=True).parse(template).find_all(jinja2.nodes.Getattr)
+    return [each.attr for each in read if each.attr not in known]
+
+
+def test_templates_read_fields_that_some_class_has() -> None:
+    """Strict undefined values stop a misspelled field only where a test fills the part of the page that reads it."""
+    known = fields_shown() | _OF_TEMPLATES
+    assert TEMPLATES
+    found = {file.name: unknown_fields(file.read_text("utf-8"), known) for file in TEMPLATES}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert unknown_fields("{% for word in card.ptaterns %}{{ word }}{% endfor %}", known) == ["ptaterns"]
 
 
 def computed(tree: ast.AST) -> list[str]:
