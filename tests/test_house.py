@@ -206,7 +206,7 @@ def test_templates_read_fields_that_some_class_has() -> None:
     """Strict undefined values stop a misspelled field only where a test fills the part of the page that reads it."""
     known = fields_shown() | _OF_TEMPLATES
     assert TEMPLATES
-    found = {file.name: unknown_fields(file.read_text("utf-8"), known) for file in TEMPLATES}
+    found = {str(file.relative_to(ROOT)): unknown_fields(file.read_text("utf-8"), known) for file in TEMPLATES}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert unknown_fields("{% for word in card.ptaterns %}{{ word }}{% endfor %}", known) == ["ptaterns"]
 
