@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 5
 _LONGEST = 60
 _TAGS = re.compile(r"(tag|label)s?$", re.IGNORECASE)
+# Of a file without a header.
+_NAMELESS = re.compile(r"column_\d+")
 _TOKENS = re.compile(r"tokens|words", re.IGNORECASE)
 
 
@@ -141,13 +143,13 @@ class Recognition:
             return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
         # What may be cut of a long line stands last.
         columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"
+        nameless = all(_NAMELESS.fullmatch(name) for name in self.table.frame.columns)
+        what = f"{'the first line looks like a row, and ' if nameless else ''}the columns {columns} are of no kind"
         if guessed:
             named = option("columns", ",".join(f"{role}={column}" for role, column in guessed.items()))
             write = f"goldassay audit {shlex.quote(self.source)} {named}" if entry_point() == SHELL else named
-            return InputError(f"the columns {columns} are of no kind", file=self.source, mend=f"perhaps {write}")
-        return InputError(
-            f"the columns {columns} are of no kind", file=self.source, mend=f"{look_at(self.source)}; {'; '.join(said)}"
-        )
+            return InputError(what, file=self.source, mend=f"perhaps {write}")
+        return InputError(what, file=self.source, mend=f"{look_at(self.source)}; {'; '.join(said)}")
 
     def _is_list(self, name: str) -> bool:
         values = self.table.frame[name]
