@@ -29,7 +29,6 @@ from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
-from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.partial_input import READERS
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.result import OF_PLACES, RULE
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.search import Described
+    from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.stats.effects import Effects
 
@@ -100,7 +100,8 @@ def find_item_patterns(
     Source: Liu et al. 2020 for patterns; Balepur, Ravichander and Rudinger 2024 for choices without their question.
     """
     test, limits = posed.test, settings.verdicts.artifacts
-    found = item_clusters(test, settings.data.clusters)
+    found = readers.grouping
+    assert found is not None
     groups = np.arange(len(test)) if found.codes_if_any is None else found.codes_if_any
     # Choices of a cluster depend on each other whatever column made it.
     own = settings.model_copy(update={"data": settings.data.model_copy(update={"clusters": "auto"})})
