@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from goldassay.artifacts import PatternTable, mine_patterns, mine_stream
 from goldassay.core.errors import InputError, OutputError
-from goldassay.questions.artifacts.measures import streaming
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 from tests.artifacts.test_mining import corpora
 from tests.stated import in_order
@@ -146,7 +145,7 @@ class TestEdges:
 
     def test_parts_are_the_table(self, tmp_path, monkeypatch):
         file = mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
-        monkeypatch.setattr(streaming, "PART", 7)
+        monkeypatch.setattr(f"{MEASURES}.pattern_table.PART", 7)
         parts = list(file.parts())
         assert max(map(len, parts)) == 7
         assert pl.concat(part.to_frame() for part in parts).equals(file.read().to_frame())

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from goldassay.lab.training.snapshots import Snapshot
+    from goldassay.lab.training.targets import Target
     from goldassay.lab.training.teacher_logits import TeacherSource
 
 # More are a slip of the finger, whose jobs would fill the memory before the first is done.
@@ -214,7 +215,7 @@ def plan_jobs(
         roles_of(condition, training.text_columns)
     if len(set(shown)) < len(shown):
         raise InputError("the same condition is given twice", mend="give each once")
-    evaluation = [_of_same_texts(each, training) for each in _tests(tests, columns)]
+    evaluation = [_of_same_texts(each, training) for each in _tests(tests, columns, target)]
     target.check_tests(training, evaluation)
     if len({each.name for each in evaluation}) < len(evaluation):
         twice = next(name for name, count in Counter(each.name for each in evaluation).items() if count > 1)
@@ -233,7 +234,7 @@ def plan_jobs(
     options.setdefault("objective", OWN_OBJECTIVES.get(model, target.objective))
     chosen_by: Dataset | None = None
     if dev is not None:
-        chosen_by = _of_same_texts(load_data(dev, "dev", columns, labelled=True), training)
+        chosen_by = _of_same_texts(load_data(dev, "dev", columns, labelled=target.kind != "span"), training)
         target.check(training, [chosen_by])
     # Before anything is written or asked for its opinions: what that costs is not spent on jobs that are refused.
     draft = Job(
@@ -359,7 +360,7 @@ def _all_texts(training: Dataset) -> str:
     return "text" if len(training.text_columns) == 1 else "paired"
 
 
-def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
+def _tests(tests: Tests, columns: Columns, target: type[Target]) -> list[Dataset]:
     several: Sequence[Data | tuple[str, Data]]
     if isinstance(tests, (str, os.PathLike, Dataset)):
         several = [tests]
@@ -368,7 +369,7 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     if not several:
         raise InputError("there is nothing to evaluate on", mend=f"name a test set with {option('test', 'FILE')}")
     named = [each if isinstance(each, tuple) else (None, each) for each in several]
-    return [load_data(data, "test", columns, name, labelled=True) for name, data in named]
+    return [load_data(data, "test", columns, name, labelled=target.kind != "span") for name, data in named]
 
 
 def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
