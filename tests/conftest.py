@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 
 # Measures are declared in the order of the questions, as by every command that reads reports, and not in the order in
 # which tests import results.
-import goldassay.questions.figures
+import goldassay.questions.figures  # noqa: F401
 from goldassay.questions import compiling, detection_limits
 
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.
@@ -41,7 +41,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 ALL_KINDS = detection_limits.KINDS
 detection_limits.KINDS = tuple(kind for kind in ALL_KINDS if kind.shape != "together")
 
-PACKAGE = Path(goldassay.questions.figures.__file__).parents[1]
 # Where nothing compiled is kept, tests that run side by side would each compile every loop, and so would the process
 # that an audit begins on more than one core.
 compiling.cores = lambda: 1
@@ -100,7 +99,7 @@ def no_array_of_strings_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> No
             frame = sys._getframe(1)
             while frame.f_back is not None and "polars" in frame.f_code.co_filename:
                 frame = frame.f_back
-            assert str(PACKAGE) not in frame.f_code.co_filename, "give polars strings.tolist()"
+            assert PACKAGE not in frame.f_code.co_filename, "give polars strings.tolist()"
         make(self, *arguments, **named)
 
     monkeypatch.setattr(pl.Series, "__init__", checked)

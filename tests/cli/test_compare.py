@@ -119,6 +119,10 @@ def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> No
     assert shown.status == 0
     assert states(shown.out, "21 of 27 examples", "left out", 6)
 
+    shown = goldassay("compare", "runs", "--model", "bert", "--model", "gpt")
+    assert shown.status == 2
+    assert shown.line == says("goldassay: runs:", "no model is called 'gpt'", "bert, roberta")
+
 
 def test_clusters_and_seeds_that_are_not_there(refused: Callable[..., str], tmp_path: Path) -> None:
     long_table().write_csv(tmp_path / "a.csv")

@@ -45,12 +45,17 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
     return chosen
 
 
+def no_such_model(slices: Iterable[Slice], pattern: str) -> InputError:
+    """What is said where no model matches."""
+    models = sorted({part.collection.model for part in slices})
+    return InputError(f"no model is called {pattern!r}", mend=f"there are {listing(models, 8)}")
+
+
 def _as_one_model(slices: list[Slice], pattern: str) -> list[Slice]:
     """Take all models whose names match as runs of one, which is called by the pattern."""
     kept = [part for part in slices if matches(part.collection.model, pattern)]
     if not kept:
-        models = sorted({part.collection.model for part in slices})
-        raise InputError(f"no model is called {pattern!r}", mend=f"there are {listing(models, 8)}")
+        raise no_such_model(slices, pattern)
     one_each = len({(part.collection, part.checkpoint) for part in kept}) == len(kept)
     return [
         replace(

@@ -15,6 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.naming import matches
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 from goldassay.runs.adapters import lm_eval
+from goldassay.runs.choosing import no_such_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,6 +87,9 @@ def _of_one_pool(evidence: Evidence, models: Sequence[str], stems: Sequence[str]
     wanted = models or list(dict.fromkeys(part.collection.model for part in found))
     is_meant = matches if models else str.__eq__
     sides = {name: [part for part in found if is_meant(part.collection.model, name)] for name in wanted}
+    for name, own in sides.items():
+        if not own:
+            raise no_such_model(found, name)
     datasets, left_out = _common(sides)
     made = []
     for dataset in datasets:
