@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from goldassay.stats.detection import CueKind
 
 N_LABELS = 3
-# Far from every seed of what an audit plants.
+# An audit plants by other seeds.
 OWN_SEED = 7_000_000
 
 
