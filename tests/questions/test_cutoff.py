@@ -16,10 +16,16 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.questions.cutoff.dates import Cutoff, date_of, sides_of
 from goldassay.questions.cutoff.measures import measure_drop
+from goldassay.questions.cutoff.question import Dated, measure_cutoff
+from goldassay.questions.run_choice import RunChoice
 from tests.runs.test_statuses import log, samples
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goldassay.questions.cutoff.result import CutoffRow
 
 # Of a published system on LiveCodeBench: difficulty, whether dated up to October 2023, right, wrong.
 PUBLISHED = (
@@ -107,6 +113,38 @@ def test_strata_of_one_side_are_left_out_and_counted() -> None:
     assert np.isnan(measure_drop([[1, 1, 0, 1, 1]], late, ["a", "b", "c", "c", "d"]).within)
     with pytest.raises(InputError, match="one side"):
         measure_drop([[1.0, 0.0]], [True, True])
+
+
+def test_strata_of_one_example_a_side_have_an_error() -> None:
+    late, strata = np.tile([False, True], 20), np.repeat(np.arange(20), 2)
+    scores = np.tile([1.0, 0.0], 20)[None]
+    for less, most in ((None, 1.0), (1 - scores, 2.0)):
+        found = measure_drop(scores, late, strata, less=less)
+        assert found.within == pytest.approx(most)
+        assert found.within_interval is not None
+        # 40 coefficients of 1/20, each times half of what is possible.
+        least = 1.96 * most / 2 * np.sqrt(40) / 20
+        assert found.within_interval.low <= most - least
+
+
+def test_examples_without_a_difficulty_leave_the_others_in_fifths() -> None:
+    rng = np.random.default_rng(0)
+    late, numbers = np.arange(200) % 2 == 1, rng.random(200)
+    levels = np.array([f"{each:.4f}" for each in numbers])
+    dates, scores = np.where(late, "2024-02-01", "2023-01-01"), rng.integers(0, 2, (1, 200)).astype(float)
+    choice = RunChoice(cutoff=Cutoff.parse("day=2023-06"))
+
+    def drop(levels: NDArray[np.str_], kept: slice) -> CutoffRow:
+        traits = {"day": dates[kept], "difficulty": levels[kept]}
+        found = measure_cutoff([Dated("d", {"m": scores[:, kept]}, traits, None, None)], choice)
+        assert found is not None
+        return found.rows[0]
+
+    most = drop(levels, slice(9, None))
+    levels[:9] = ""
+    some = drop(levels, slice(None))
+    assert (some.n_strata, some.n_one_sided, most.n_one_sided) == (5, 9, 0)
+    assert (some.within, some.within_low) == pytest.approx((most.within, most.within_low))
 
 
 @pytest.mark.parametrize(

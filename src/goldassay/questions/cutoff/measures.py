@@ -63,7 +63,8 @@ def measure_drop(
     With W_s the weight of all examples of stratum s that has some on both sides: what the drop would be if both sides
     had the mix of strata of all. Each is a sum of c_i s_i. Its variance over clusters of examples is
     G/(G-1) sum_g (sum_{i in g} c_i (s_i - m_cell))², to which comes what runs vary beyond their single examples,
-    (var_r(sum_i c_i s_ri) - sum_i c_i² var_r(s_ri))/R if above 0. Intervals are Student's.
+    (var_r(sum_i c_i s_ri) - sum_i c_i² var_r(s_ri))/R if above 0. In a cell of one example |s_i - m_cell| is taken
+    as 1/2, the most that the SD of a score in [0, 1] can be; as 1 for a difference. Intervals are Student's.
 
     Args:
         scores: (R, N).
@@ -132,10 +133,14 @@ def _estimate(
     level: float,
 ) -> tuple[float, Interval]:
     """The sum of coefficients times mean scores, and its interval."""
-    rests = np.zeros(mean.size)
+    rests, most = np.zeros(mean.size), float(len(sides))
     for part, cells in zip(parts, halves, strict=True):
         for rows in cells:
-            rests[rows] += part[rows] * (mean[rows] - np.average(mean[rows], weights=weights[rows]))
+            if rows.sum() == 1:
+                # One example shows no spread of its own; without this many such strata would have no error at all.
+                rests[rows] = np.abs(part[rows]) * most / 2
+            else:
+                rests[rows] += part[rows] * (mean[rows] - np.average(mean[rows], weights=weights[rows]))
     coefficients = np.sum(parts, axis=0)
     used = coefficients != 0
     own = np.unique(codes[used], return_inverse=True)[1]
@@ -145,7 +150,6 @@ def _estimate(
     df = max(effective_clusters(own, np.abs(coefficients[used])) - 2 * len(parts), 1.0)
     value = float(coefficients @ mean)
     found = t_interval(value, variance, df, level, "Student t, over examples")
-    most = float(len(sides))
     return value, found.within(-most, most)
 
 

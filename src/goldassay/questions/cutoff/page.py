@@ -53,7 +53,8 @@ def sentences(found: CutoffResult) -> list[str]:
     one_sided = max(row.n_one_sided for row in rows)
     if one_sided:
         said.append(
-            f"{count(one_sided)} examples are of a difficulty that one side lacks: the drop within leaves them out."
+            f"{count(one_sided)} examples have no difficulty, or one that one side lacks: the drop within leaves them "
+            "out."
         )
     if not found.difficulty:
         said.append("There is no column of difficulties: later examples may be harder by themselves.")

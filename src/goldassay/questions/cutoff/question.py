@@ -89,7 +89,7 @@ def _rows(given: Dated, cutoff: Cutoff, column: str, by: str) -> list[CutoffRow]
             column=column,
             mend=f"choose a date between these, as in {option('cutoff', f'{column}={known[len(known) // 2][:10]}')}",
         )
-    strata = _strata(given.traits[by][dated]) if by in given.traits else None
+    strata = _strata(given.traits[by][dated], late) if by in given.traits else None
     clusters, weights = (None if each is None else each[dated] for each in (given.clusters, given.weights))
     names = list(given.scores)
     tasks = [(name, given.scores[name], None) for name in names]
@@ -122,17 +122,20 @@ def _rows(given: Dated, cutoff: Cutoff, column: str, by: str) -> list[CutoffRow]
     return rows
 
 
-def _strata(values: NDArray[np.str_]) -> NDArray[np.int64]:
+def _strata(values: NDArray[np.str_], late: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Codes of difficulties: names as they are, many numbers by fifths."""
-    names, codes = np.unique(values, return_inverse=True)
+    known = np.char.strip(values) != ""
+    # An unknown difficulty equals no other: a stratum on one side alone is left out of the drop within.
+    codes = -1 - late.astype(np.int64)
+    names, codes[known] = np.unique(values[known], return_inverse=True)
     if len(names) <= _MOST_LEVELS:
-        return codes.astype(np.int64)
+        return codes
     try:
-        numbers = values.astype(np.float64)
+        numbers = values[known].astype(np.float64)
     except ValueError:
-        return codes.astype(np.int64)
-    edges = np.nanquantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
-    return np.digitize(numbers, edges).astype(np.int64)
+        return codes
+    codes[known] = np.digitize(numbers, np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1]))
+    return codes
 
 
 def cutoff_tables(found: CutoffResult | None) -> dict[str, pl.DataFrame]:

@@ -24,7 +24,7 @@ class CutoffRow(Result):
         n_before: Examples up to the date.
         n_after: Examples after it.
         n_strata: Difficulties with examples on both sides.
-        n_one_sided: Examples of other difficulties.
+        n_one_sided: Examples of other difficulties, or of none.
         n_undated: Examples without a date, which are left out.
         n_examples: All others.
     """
