@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
@@ -48,6 +49,21 @@ def test_each_failure_is_one_line(
     err = capsys.readouterr().err
     assert err.startswith(f"goldassay: {said}")
     assert err.count("\n") == 1
+
+
+def test_ctrl_c_is_said_wherever_it_strikes(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def within_a_reader(*_args: object, **_options: object) -> None:
+        # Before the reader comes to give standard error back.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        raise KeyboardInterrupt
+
+    def as_typer_leaves(*_args: object, **_options: object) -> int:
+        return 130
+
+    for root in (within_a_reader, as_typer_leaves):
+        monkeypatch.setattr("goldassay.cli.app.root", root)
+        assert run(["audit"]) == 130
+        assert capfd.readouterr().err == "goldassay: interrupted\n"
 
 
 def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

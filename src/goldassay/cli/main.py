@@ -18,7 +18,7 @@ from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import GoldassayError, InterruptionError
 from goldassay.core.escaping import one_line
 from goldassay.core.folder_lock import locks_kept
-from goldassay.core.read_errors import described
+from goldassay.core.read_errors import described, standard_error_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     from goldassay.cli.app import root
 
     try:
-        with entered(SHELL), locks_kept():
+        with entered(SHELL), locks_kept(), standard_error_kept():
             status = root(_of_one_input(arguments), prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
         context = getattr(error, "ctx", None)
@@ -97,6 +97,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         words = " ".join(sys.argv[1:] if arguments is None else arguments)
         line = f"internal error in {words[:_LONGEST_COMMAND]}: {described(error)}"
         return _fail(f"{line}; set GOLDASSAY_DEBUG=1 for the traceback", INTERNAL_ERROR)
+    if status == InterruptionError.exit_status:
+        # Where Ctrl-C strikes as a command is entered or left, Typer returns this status in silence.
+        return _fail(str(InterruptionError()), status)
     return status if isinstance(status, int) else 0
 
 

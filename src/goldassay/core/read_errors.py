@@ -79,6 +79,17 @@ def panics_unprinted() -> Iterator[None]:
             os.close(screen)
 
 
+@contextmanager
+def standard_error_kept() -> Iterator[None]:
+    """Give standard error back at the end: Ctrl-C may strike after `panics_unprinted` took it, before its own end."""
+    screen = os.dup(2)
+    try:
+        yield
+    finally:
+        os.dup2(screen, 2)
+        os.close(screen)
+
+
 def described(error: BaseException) -> str:
     """Kind and message of an error, in one line."""
     told = _in_words(error)
