@@ -11,6 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.frames import unnested
 from tests.stated import in_order
 
 if TYPE_CHECKING:
@@ -99,3 +100,11 @@ def test_a_key_of_several_columns_is_missing_where_one_is() -> None:
     assert keyed["o.c+b"].to_list() == ["0 + 1", "1 + 2", "0 + 1", "1 + 1"]
     with pytest.raises(InputError, match="its fields are c"):
         with_keys(frame, ["o.d"])
+
+
+def test_objects_in_lists_are_rows_where_each_row_has_a_list() -> None:
+    rows = pl.DataFrame({"a": [1, 2], "items": ['[{"b": 3}, {"b": 4}]', '[{"b": 5}]']})
+    within = unnested(rows)
+    assert within is not None
+    assert within[0].to_dicts() == [{"a": 1, "b": 3}, {"a": 1, "b": 4}, {"a": 2, "b": 5}]
+    assert unnested(rows.with_columns(items=pl.lit(None, pl.String))) is None

@@ -89,9 +89,9 @@ def unnested(frame: pl.DataFrame) -> tuple[pl.DataFrame, str] | None:
 
 
 def _lists_of_objects(values: pl.Series) -> list[list[dict[str, Any]]] | None:
-    if values.dtype == pl.String and not values.str.starts_with("[").all():
+    if values.dtype not in (pl.String, pl.List) or values.null_count():
         return None
-    if values.dtype not in (pl.String, pl.List):
+    if values.dtype == pl.String and not values.str.starts_with("[").all():
         return None
     try:
         cells = [json.loads(each) for each in values] if values.dtype == pl.String else values.to_list()

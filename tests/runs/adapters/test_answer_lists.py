@@ -233,7 +233,7 @@ def test_a_log_that_goes_on_otherwise_or_is_cut_short_is_refused_in_one_line(
             read_runs(tmp_path / "job" if make is harbor else made.file)
         assert "\n" not in str(refused.value)
         # Said once, by what saw it first.
-        assert str(refused.value).count(str(made.file)) == 1
+        assert str(refused.value).partition("; ")[0].count(str(made.file)) == 1
 
 
 def test_a_score_of_several_is_chosen_by_name(tmp_path: Path) -> None:
