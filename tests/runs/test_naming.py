@@ -50,6 +50,8 @@ def test_words_for_conditions(word: str, condition: str) -> None:
         ("bert_snli_raw_overlap_test", "raw_overlap"),
         ("bert_overlap", "overlap"),
         ("bert_max_length", "paired"),
+        ("stress_length", "paired"),
+        ("lexical_overlap", "paired"),
         ("bert_length_512", "paired"),
         ("negative_sampling", "paired"),
         ("bert", "paired"),
@@ -58,6 +60,9 @@ def test_words_for_conditions(word: str, condition: str) -> None:
 def test_a_name_says_its_condition_with_a_word_of_its_own(tmp_path: Path, name: str, condition: str) -> None:
     assert condition_within(name) == condition
     assert [part.collection.condition for part in slices(tmp_path, name)] == [condition]
+    (tmp_path / "right.csv").unlink()
+    pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "pred": ["x", "x"]}).write_csv(tmp_path / f"{name}.csv")
+    assert [part.collection.condition for part in find_slices(tmp_path, "auto", Request())] == [condition]
 
 
 def test_groups_replace_what_the_runs_had(tmp_path: Path) -> None:

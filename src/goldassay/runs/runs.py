@@ -35,10 +35,11 @@ _CONDITIONS = {
 }
 _BY_WORD = {word: name for name, words in _CONDITIONS.items() for word in words}
 _SEED = re.compile(r"seed[ _.=-]*(\d{1,18})", re.IGNORECASE)
-# A word for another form of the input ends a name, or stands before a part of the data: "bert_shuffled_test".
+# A word for another form of the input ends a name, or stands before a part of the data: "bert_shuffled_test". Sets of
+# examples are called by some of these words, too: "stress_length", "lexical_overlap".
 _WITHIN = re.compile(
     r"(?:^|[_\-. ])(?:(hypothesis|premise)(?:[_-]only)?(?=$|[_\-. ])"
-    r"|(?<!max.)(?<!min.)(shuffled|length|raw_overlap|overlap|negative)"
+    r"|(?<!max.)(?<!min.)(?<!stress.)(?<!lexical.)(?<!word.)(shuffled|length|raw_overlap|overlap|negative)"
     r"(?:[_-](?:only|input))?(?=$|[_\-. ](?:test|dev|val|validation|train)(?:$|[_\-. ])))",
     re.IGNORECASE,
 )
@@ -49,9 +50,9 @@ def condition_of(word: str) -> str:
     return _BY_WORD.get(re.sub(r"[\s-]+", "_", word.strip().lower()), word)
 
 
-def condition_within(name: str) -> str:
-    """The condition that a longer name says with a word of its own: "bert_hypothesis_test"; else paired."""
-    found = _WITHIN.search(name)
+def condition_within(*names: str) -> str:
+    """The condition that a longer name says with a word of its own, "bert_hypothesis_test"; by default paired."""
+    found = next((found for name in names if (found := _WITHIN.search(name))), None)
     return condition_of((found[1] or found[2]).lower()) if found else "paired"
 
 

@@ -18,7 +18,8 @@ Columns are found by name, the first of these that is there (case does not matte
     checkpoint   checkpoint, global_step, step, epoch
     model        model, model_name, system
     dataset      dataset, task, benchmark, benchmark_id; else category, subject or subset where all rows have the same
-    split, condition, train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
+    split, condition (else a word of the model's name or the file's: hypothesis, premise, shuffled, length), train_set;
+                 group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
     status       status, finish_reason, stop_reason: whether an answer has a score, and if not why, in words such as
                  error, truncated, length; a column with other words is none
@@ -58,6 +59,7 @@ from goldassay.runs.run_parts import (
     Slice,
     not_loaded,
 )
+from goldassay.runs.runs import condition_within
 from goldassay.runs.statuses import spelled
 from goldassay.runs.tables import codes_in, features_array, head_of, logits_array, read_table
 
@@ -73,7 +75,7 @@ _PROMPTS = names_of("prompt", "runs")
 _RIGHT = names_of("answer", "runs")
 # Columns that number runs, and state no seed.
 _RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
-_DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
+_DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint", "trial")
 # A column that we add: which trial a row is.
 _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
@@ -313,9 +315,11 @@ def _slice(
     def text(role: str) -> str:
         value = first[roles[role]] if role in roles else None
         # White space that a spreadsheet left around a name makes no other model.
-        return _DEFAULTS[role] if value is None else str(value).strip()
+        return defaults[role] if value is None else str(value).strip()
 
     stem = path.name.split(".")[0]
+    model = str(first[roles["model"]] or "") if "model" in roles else ""
+    defaults = {**_DEFAULTS, "condition": condition_within(model, stem)}
     seed = first[roles["seed"]] if "seed" in roles else None
     trial = first[roles["trial"]] if "trial" in roles else None
     if trial is not None:

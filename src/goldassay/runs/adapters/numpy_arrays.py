@@ -19,6 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.runs import condition_within
 from goldassay.runs.tables import ZIP, start_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     stem = path.name.split(".")[0]
     return [
         Slice(
-            collection=Collection("model", stem, "", "paired", ""),
+            collection=Collection("model", stem, "", condition_within(stem), ""),
             seed=seeds[run] if seeds[run] is not None else run,
             checkpoint=steps[step],
             n_examples=n_examples,

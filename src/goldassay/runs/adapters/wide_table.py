@@ -4,7 +4,8 @@ Run columns are, in this order: those named pred_X, preds-X or prediction_X (pre
 (scores); those named X_pred and X_correct; those named seed_K or run_K; else every column whose values are all labels
 of the label column, or all numbers within [0, 1]. A column named seed_K or run_K is run K of one model, named by
 nothing; NAME_seed_K is run K of model NAME; any other column is a model with one run (`model="NAME*"` takes several as
-runs of one). A model whose name has the word hypothesis or premise saw only that; all others are taken as paired.
+runs of one). A model or a file whose name has the word hypothesis or premise saw only that; all others are taken as
+paired.
 Whether the values are predictions or scores is said by the prefix, or by the label column; where neither does, the
 name of the file has to ("preds", "correct", "score").
 """
@@ -105,8 +106,9 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
 
 
 def _slice(run: _Run, n_examples: int, path: Path, load: Callable[[], Columns]) -> Slice:
+    stem = path.name.split(".")[0]
     return Slice(
-        collection=Collection(run.model, path.name.split(".")[0], "", condition_within(run.model), ""),
+        collection=Collection(run.model, stem, "", condition_within(run.model, stem), ""),
         seed=run.seed,
         numbered="seed" not in run.column.lower(),
         checkpoint=None,
