@@ -85,6 +85,15 @@ def test_prompts_that_do_not(goldassay: Command, tmp_path: Path) -> None:
     assert "15 points: more than another configuration does" in done.out
 
 
+def test_means_of_prompts_are_no_configurations(refused: Callable[..., str], tmp_path: Path) -> None:
+    """A row a paraphrase, a column a model, as the paper publishes them: a board, whose means chance may have moved."""
+    means = {"paraphrase idx": range(1, 31), "a_acc": [0.4, 0.5, 0.6] * 10, "b_acc": [0.5, 0.3] * 15}
+    pl.DataFrame(means).write_csv(tmp_path / "task.csv")
+    assert "goldassay board task.csv shows" in refused("sensitivity", "task.csv")
+    found = package.look(tmp_path / "task.csv")
+    assert (found.kind, found.roles) == ("board", {"item": "paraphrase idx"})
+
+
 def test_copies_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     """One run under twelve names of prompts has no spread, and shows nothing."""
     run = scores_of({"a": 0.7}, 1)["a"]

@@ -219,7 +219,10 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                 "judgments": (
                     "item item_id question_id pair_id prompt_id instance_id instance question prompt instruction id idx"
                 ),
-                "board": "item item_id example_id instance_id question_id doc_id task_id id uid index row",
+                "board": (
+                    "item item_id example_id instance_id question_id doc_id task_id id uid index row paraphrase "
+                    "paraphrase_id paraphrase_idx prompt_id prompt_idx template_id template_idx"
+                ),
             },
         ),
         "group": Role(

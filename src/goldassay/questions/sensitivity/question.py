@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.entry_point import SHELL, entry_point
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.results import frame_of_records
+from goldassay.data.column_names import normalized
+from goldassay.data.table import Table
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs, read_texts
@@ -16,6 +21,9 @@ from goldassay.questions.run_sets import ByConfiguration, by_configuration, find
 from goldassay.questions.sensitivity.measuring import measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
+from goldassay.runs.key_columns import is_large
+from goldassay.runs.kinds.boards import Boards
+from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +52,36 @@ def study_sensitivity(
     choice = replace(choice, checkpoint=choice.checkpoint or "last")
     every_model = replace(choice, model=None)
     steps = Steps(quiet)
+    if not choice.columns:
+        for path in map(Path, paths):
+            _refuse_means(path)
     with placed(paths), steps.step("measuring sensitivity") as progress:
         slices = find_runs(paths, every_model)
         found = _chosen(unloaded_sets(slices, every_model), choice.model)
         study = measure_sets(found, _texts_of, settings, claim=claim, missing=choice.rule, progress=progress)
     return report_sensitivity(study, paths, slices, choice, claim, settings, steps), study
+
+
+def _refuse_means(path: Path) -> None:
+    """Refuse a table with a row a prompt and a column a model: means, which chance moves nobody knows how far.
+
+    Raises:
+        InputError: It is one.
+    """
+    table = read_table(path) if path.is_file() and not is_large(path) else None
+    match = None if table is None else Boards().recognize(Table(table, "table"), {})
+    item = "" if match is None or not match.found else match.roles.get("item", "")
+    if not normalized(item).startswith(("paraphrase", "prompt", "template")):
+        return
+    board = f"goldassay.rank_systems({str(path)!r})"
+    if entry_point() == SHELL:
+        board = f"goldassay board {shlex.quote(str(path))}"
+    raise InputError(
+        f"each row is a prompt ({item!r}) with one mean per model, and without scores of examples nothing tells chance "
+        "from the prompt",
+        file=path,
+        mend=f"{board} shows how models differ over prompts; for sensitivity give a row per prompt and example",
+    )  # fmt: skip
 
 
 def _chosen(sets: Sequence[RunSet], model: str | None) -> ByConfiguration:
