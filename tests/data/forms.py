@@ -352,7 +352,8 @@ ITEMS = [
                 "examples": rows(lambda at: {"input": said(at, 20), "target": ["Yes", "No"][at % 2]}),
             }
         },
-        says="text=input,label=target",
+        "labelled texts",
+        roles={"text": "input", "label": "target"},
     ),
     Form(
         "BIG-bench task",
@@ -466,7 +467,8 @@ TEXTS = [
                 }
             )
         },
-        says="premise=premises,hypothesis=conclusion",
+        "labelled texts",
+        roles={"premise": "premises", "hypothesis": "conclusion"},
     ),
     Form(
         "LLM-AggreFact",
@@ -481,7 +483,8 @@ TEXTS = [
                 }
             )
         },
-        says="premise=doc,hypothesis=claim,label=label",
+        "labelled texts",
+        roles={"premise": "doc", "hypothesis": "claim"},
     ),
     Form(
         "WildGuardMix",
@@ -513,7 +516,8 @@ TEXTS = [
                 }
             )
         },
-        says="text=prompt,label=label",
+        "labelled texts",
+        roles={"text": "prompt"},
     ),
     Form(
         "ChaosNLI",

@@ -48,7 +48,7 @@ def test_a_form_is_read_or_refused_rightly(name: str, tmp_path: Path, tabled: di
 
 
 def test_a_file_without_a_header_is_said_to_have_none(tmp_path: Path) -> None:
-    for name, is_said in (("GoEmotions, several labels of a row", True), ("LLM-AggreFact", False)):
+    for name, is_said in (("GoEmotions, several labels of a row", True), ("WildGuardMix", False)):
         form = FORMS[name]
         assert ("first line" in line_of(form, form.write(tmp_path))) == is_said
 

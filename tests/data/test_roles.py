@@ -7,7 +7,7 @@ import goldassay
 from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import InputError
 from goldassay.data.dataset import Dataset
-from goldassay.data.roles import assign_roles, naming, parse_columns, without_classes
+from goldassay.data.roles import assign_roles, naming, parse_columns, sure_roles, without_classes
 from tests.stated import in_order
 
 
@@ -165,6 +165,36 @@ def test_columns_of_refusals_are_named_by_what_they_hold() -> None:
     assert "'label'" not in naming(frame.select("n", "o"), "label", besides=["n"])
     with entered(SHELL):
         assert "--columns 'text=what it says,label=mood'" in naming(frame, "text", "label")
+
+
+TEXTS = {name: [f"words of row {at} in {name}" for at in range(24)] for name in ("doc", "claim", "third")}
+
+
+@pytest.mark.parametrize(
+    ("texts", "others", "label"),
+    [
+        (2, {"kind": "xy"}, "kind"),
+        (2, {"kind": [True, False]}, "kind"),
+        (2, {"kind": [0, 1]}, "kind"),
+        (2, {"grade": [0, 1, 2]}, ""),
+        (2, {"kind": "xy", "sort": "xxy"}, ""),
+        (2, {"kind": "xy", "sort": "xxy", "label": [0, 1, 2]}, "label"),
+        (2, {"topic": "xy"}, ""),
+        (2, {"a_label": "xy", "b_label": "xxy"}, ""),
+        (1, {"label": "xy"}, "label"),
+        (1, {"kind": "xy"}, ""),
+        (1, {"target": ["(A)", "(B)"]}, ""),
+        (3, {"label": "xy"}, ""),
+    ],
+)
+def test_texts_and_label_are_guessed_where_one_reading_fits(texts, others, label) -> None:
+    own = {name: [values[at % len(values)] for at in range(24)] for name, values in others.items()}
+    rows = pl.DataFrame({**dict(list(TEXTS.items())[:texts]), **own})
+    assert sure_roles(rows).get("label", "") == label
+    if label:
+        roles = assign_roles(rows)
+        assert roles.label == label
+        assert roles.decisions[0].startswith("Texts and label are guessed from what columns hold")
 
 
 def test_free_answers_are_named_with_what_applies() -> None:

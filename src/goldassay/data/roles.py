@@ -75,6 +75,8 @@ ROLES = (
     "date",
 )
 TEXT_ROLES = ROLES[:5]
+# How the sentence on roles that were guessed begins.
+GUESSED = "Texts and label are guessed"
 _ASIDE = ("ignore", "weight", "date")
 # So many cells tell that a column holds objects.
 _LOOKED_AT = 20
@@ -98,6 +100,7 @@ class Roles:
         dependent: Those of them that the user gave as `group`, or that are called so: rows of one depend on each other.
         ignored: Columns that the user gave as `ignore`.
         decisions: What was decided without being asked, in plain sentences.
+        guessed: That texts and label were found by what they hold, and not by name; "" where they were not.
     """
 
     texts: Mapping[str, str]
@@ -110,6 +113,7 @@ class Roles:
     dependent: tuple[str, ...]
     ignored: tuple[str, ...]
     decisions: tuple[str, ...]
+    guessed: str = ""
 
     def covered(self) -> set[str]:
         """All columns that have a role."""
@@ -254,12 +258,12 @@ def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
         if name not in besides and not frame.schema[name].is_nested()
     }
     likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
-    called = {key for rank in LABELS for key in rank}
-    return min(
-        likely,
-        key=lambda name: (not (normalized(name) in called or _is_other_label(normalized(name))), likely[name]),
-        default=None,
-    )
+    return min(likely, key=lambda name: (not _is_called_label(name), likely[name]), default=None)
+
+
+def _is_called_label(name: str) -> bool:
+    key = normalized(name)
+    return any(key in rank for rank in LABELS) or _is_other_label(key)
 
 
 def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
@@ -275,6 +279,32 @@ def guess_roles(frame: pl.DataFrame) -> dict[str, str]:
         return {}
     roles = ("text",) if len(texts) == 1 else ("premise", "hypothesis")
     return {role: _named(frame, name) for role, name in zip((*roles, "label"), (*texts, label), strict=True)}
+
+
+def sure_roles(frame: pl.DataFrame) -> dict[str, str]:
+    """The roles that `guess_roles` gives, where no other reading fits; nothing else.
+
+    One column is called a label. Where none is, and there are two texts, one alone holds classes: words, truth values
+    or two numbers. More numbers may be grades, letters may be options within the text, and names of groups are known.
+    """
+    guessed = guess_roles(frame)
+    if not guessed.keys() or not set(guessed.values()) <= set(frame.columns) or any(map(is_free_answer, frame)):
+        return {}
+    texts, label = [column for role, column in guessed.items() if role != "label"], guessed["label"]
+    open_ = [name for name in frame.columns if name not in texts]
+    labels = [name for name in open_ if _is_called_label(name)]
+    if not labels and len(texts) > 1:
+        known = {*GROUPS, *SPLITS, *IDS}
+        labels = [name for name in open_ if normalized(name) not in known and _holds_classes(frame[name])]
+    if labels != [label] or _all_match(frame[label].cast(pl.String).unique(), r"^(\([A-Za-z]\)|[A-H])$"):
+        return {}
+    return guessed
+
+
+def _holds_classes(values: pl.Series) -> bool:
+    """Whether a column holds few words, truth values or two numbers."""
+    most = 2 if values.dtype.is_numeric() else min(_MOST_CLASSES, len(values) // 2)
+    return not values.dtype.is_nested() and not values.dtype.is_float() and 2 <= values.drop_nulls().n_unique() <= most
 
 
 def searching(source: str, given: str = "") -> str:
@@ -454,7 +484,9 @@ def find_roles(
         if found is not None:
             finder.note(role, found)
     decisions = tuple(finder.decisions)
-    found_roles = Roles(texts, label, score, identity, split, annotators, groups, dependent, ignored, decisions)
+    found_roles = Roles(
+        texts, label, score, identity, split, annotators, groups, dependent, ignored, decisions, finder.guessed
+    )
     return found_roles, finder.problems
 
 
@@ -528,6 +560,7 @@ class _Finder:
     def __init__(self, frame: pl.DataFrame, set_: Mapping[str, str]) -> None:
         self.frame = frame
         self.set = set_
+        self.guessed = ""
         self.decisions: list[str] = []
         self.problems: list[InputError] = []
         # Columns whose values together make the id may play a part of their own besides.
@@ -561,6 +594,11 @@ class _Finder:
             return self.set[role]
         return next((column for key in keys if (column := self.one(role, [key]))), None)
 
+    def set_aside(self) -> list[str]:
+        """The columns that play roles which were set."""
+        named = {part for role, wanted in self.set.items() for part in several(wanted, self.frame.columns, role)}
+        return [name for name in self.frame.columns if name in named]
+
     def note(self, role: str, column: str) -> None:
         """Record a column that was found by a name other than the role's own."""
         if role not in self.set and normalized(column) != role:
@@ -586,6 +624,12 @@ class _Finder:
         text = self.first("text", TEXTS)
         if text is not None:
             return {"text": text}
+        if "label" not in self.set and (sure := sure_roles(self.frame.drop(self.set_aside()))):
+            self.set = {**self.set, **sure}
+            given = option("columns", ",".join(f"{role}={column}" for role, column in sure.items()))
+            self.guessed = f"{GUESSED} from what columns hold, as {given}."
+            self.decisions.append(self.guessed)
+            return {role: column for role, column in sure.items() if role != "label"}
         self.problems.append(
             InputError(
                 f"no column is known to hold text among {_listed(self.frame.columns)}",

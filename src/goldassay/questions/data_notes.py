@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import count, percent
 from goldassay.data.delimited import QUOTATION
-from goldassay.data.roles import TEXT_ROLES
+from goldassay.data.roles import GUESSED, TEXT_ROLES
 from goldassay.stats.effects import LEAST_ROWS
 from goldassay.stats.verdicts import Doubt
 
@@ -49,7 +49,8 @@ def data_notes(
     if clusters is not None:
         notes.append(clusters.taken)
     parts = [part for part in (train, test, *elsewhere) if part is not None]
-    notes += dict.fromkeys(said for part in parts for said in part.provenance.decisions if said.startswith(QUOTATION))
+    decided = [said for part in parts for said in part.provenance.decisions]
+    notes += dict.fromkeys(said for said in decided if said.startswith((QUOTATION, GUESSED)))
     notes += unread_notes(name for part in parts for name in part.unread.columns)
     named = {"the data": test} if test is train else {"the training part": train, "the evaluation part": test}
     for name, part in named.items():

@@ -160,12 +160,16 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             roles={} if match is None else match.roles,
             unread=() if match is None else match.unread,
             against=() if match is None else (*match.against, *(f"no column is the {each}" for each in match.lacking)),
-            decisions=source.table.decisions,
+            decisions=(*source.table.decisions, *_guessed(match)),
             problem=problem,
             kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
             questions=questions,
             command=_next(match, place, roles, frame, questions),
         )
+
+
+def _guessed(match: Match | None) -> list[str]:
+    return [match.found.guessed] if match is not None and match.strength == Strength.GUESSED else []
 
 
 def _best(found: Recognition) -> tuple[Match | None, str]:
@@ -193,7 +197,7 @@ def _seen(kind: Kind, found: Recognition) -> KindSeen:
         foreign = found.foreign(kind)
         return KindSeen(kind.name, False, {}, (f"it has no role {foreign[0]}" if foreign else kind.wants,))
     lacks = (*match.lacking, *match.against)
-    return KindSeen(kind.name, match.strength > Strength.PARTLY, match.roles, lacks)
+    return KindSeen(kind.name, match.strength != Strength.PARTLY, match.roles, lacks)
 
 
 def _extent(match: Match | None, frame: pl.DataFrame, runs: Any) -> dict[str, bool]:

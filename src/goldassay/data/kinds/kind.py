@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Strength(IntEnum):
     """How sure a kind is of a table."""
 
+    GUESSED = 0
+    """Texts with a label each, by what columns hold and not by their names: where nothing else speaks for any kind."""
     PARTLY = 1
     """A role is missing, or something speaks against it."""
     TABLE = 2

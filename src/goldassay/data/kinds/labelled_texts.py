@@ -46,10 +46,12 @@ class LabelledTexts:
         lacking = () if roles.label is not None else ("label",)
         if roles.label is not None and (why := _no_classes(frame, roles.label, roles, table.class_names)):
             against.append(why)
+        if roles.guessed and (against or unread.columns):
+            return None
         core = {*roles.texts.values(), *([roles.label] if roles.label else [])}
         return Match(
             kind=self,
-            strength=Strength.PARTLY if lacking or against else Strength.FULL,
+            strength=Strength.GUESSED if roles.guessed else Strength.PARTLY if lacking or against else Strength.FULL,
             roles=roles.as_dict(),
             core=frozenset(core),
             covered=frozenset(roles.covered()),
