@@ -149,7 +149,7 @@ def test_all_models_of_a_folder(goldassay: Command, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert "3 models on 60 examples of probe" in done.out
     assert "\nsettle it  " in done.out
-    assert states(done.out, "cannot be told apart", "Holm's correction at 0.05")
+    assert states(done.out, "cannot be ranked", "Holm's correction at 0.05")
     assert done.out.splitlines()[-1] == "report/report.html"
     found = json.loads((tmp_path / "result.json").read_text())
     assert len(found["pairs"]) == 3

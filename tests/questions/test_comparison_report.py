@@ -65,8 +65,8 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
     assert verdict.verdict == "distinguishable"
     assert verdict.evidence.startswith("m2 is better than all others")
     said = describe_comparison(found)
-    assert states(said[0], "3 pairs of models", "2 can be told apart", "120 examples of d")
-    assert any("m0" in sentence and "cannot be told apart" in sentence for sentence in said)
+    assert states(said[0], "3 pairs of models", "2 differ significantly", "120 examples of d")
+    assert any("m0" in sentence and "cannot be ranked" in sentence for sentence in said)
 
 
 def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
@@ -163,7 +163,7 @@ def test_the_page_shows_models_groups_differences_and_noise() -> None:
     assert [section.key for section in report.sections] == ["comparison", "inputs"]
     page = report.to_html()
     assert page.count('<article class="card') == 1
-    for words in ("models that cannot be told apart", "p, Holm", "share of runs", "could be shown"):
+    for words in ("models that cannot be ranked", "p, Holm", "share of runs", "could be shown"):
         assert words in page
     assert {"instability_scores", "instability_differences"} <= draw_pictures(report.charts).keys()
     assert report.tables["comparisons"].height == 3
@@ -186,7 +186,7 @@ def test_no_sentence_goes_beyond_its_interval(n_runs: int, said: str) -> None:
     (pair,) = compared.pairs
     assert pair.comparison.probability_better == 1
     sentences = describe_comparison(compared)
-    assert "a and b cannot be told apart" in sentences[0]
+    assert "a and b do not differ significantly" in sentences[0]
     assert said in sentences[1]
     low, high = pair.comparison.probability_interval.low, pair.comparison.probability_interval.high
     assert f"[{100 * low:.0f}, {100 * high:.0f}]" in sentences[1]
@@ -312,7 +312,7 @@ def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
     assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")
     assert said[1] == says("one run of each", ..., "5 runs of each model")
     page = report.to_html()
-    assert "runs that cannot be told apart" in page
+    assert "runs that cannot be ranked" in page
     assert "run ahead of" in page
     assert "is better than" not in "\n".join([page, report.to_markdown(), *_overview(compared), *said])
     assert any(line.startswith("settle it  Give at least 5 runs") for line in _overview(compared))

@@ -279,7 +279,7 @@ def test_a_margin_is_exceeded_only_where_the_correction_leaves_a_difference(
     ).iter_rows())  # fmt: skip
     assert not found.filter((pl.col("adjusted_p") > 0.05) & (pl.col("equivalence") == "beyond the margin")).height
     done = shell("compare", "runs.csv", "--equivalent-within", "0.001")
-    assert "is open, since the two cannot be told apart" in done.out
+    assert "is open, since the two cannot be ranked" in done.out
     assert "better" not in "".join(line for line in done.out.splitlines() if "one-sided" in line)
 
 

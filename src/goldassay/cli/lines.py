@@ -320,9 +320,9 @@ def _overview(found: ModelComparisons) -> list[str]:
         for name, mean, spread, runs, plain in sorted(rows, key=lambda row: -row[1])
     }
     lines += _ranked(shown, differ, found.of_models)
-    which = "" if found.of_models else "runs that "
+    which = "models" if found.of_models else "runs"
     noise = f"noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}"
-    lines += ["", f"{which}cannot be told apart ({noise}):"]
+    lines += ["", f"{which} that cannot be ranked ({noise}):"]
     lines += [f"  {listed(group)}" for group in found.groups if len(group) > 1] or ["  none: each differs from each"]
     if len(found.names) > MOST_MODELS:
         lines += ["", f"differences: {len(differ):,} of {len(found.pairs):,}; all of them with --json FILE or -o DIR"]
@@ -385,7 +385,7 @@ def _suite(found: SuiteComparison) -> list[str]:
         *other_disagreements(found),
     ]
     if len(found.names) > 2:
-        lines += [f"cannot be told apart: {listed(group)}" for group in found.groups if len(group) > 1]
+        lines += [f"cannot be ranked: {listed(group)}" for group in found.groups if len(group) > 1]
     for pair in found.pairs:
         lines += ["", f"{pair.a} - {pair.b}"]
         wide = max(len(each.dataset) for each in pair.on)

@@ -102,10 +102,10 @@ def _groups(found: ComparisonResult) -> Table:
         rows.append({"rank": rank, "models": ", ".join(names), "means": shown})
     columns = (
         Column("rank", "group", "count"),
-        Column("models", f"{what} that cannot be told apart", "data"),
+        Column("models", f"{what} that cannot be ranked", "data"),
         Column("means", "mean score"),
     )
-    caption = f"Groups of {what} of which no two can be told apart; one may stand in several"
+    caption = f"Groups of {what} whose members cannot be ranked; one may be in several groups"
     return Table("groups", caption, columns, tuple(rows))
 
 
@@ -121,7 +121,7 @@ def _differences(pairs: Sequence[PairRow]) -> Table:
         Column("p_examples", "p, examples alone", "probability", aside="test"),
         *((chance,) if any(pair.of_models for pair in pairs) else ()),
         *(() if _of_models(pairs) else (Column("differ", "runs differ"),)),
-        Column("distinguishable", "told apart"),
+        Column("distinguishable", "significant"),
     )
     caption = f"Differences in points; interval and p over {_over(pairs)}"
     folded = len(pairs) > _MOST_OPEN
@@ -207,7 +207,7 @@ def _totals(totals: Sequence[TotalRow]) -> Table:
         Column("micro_p", "p", "probability"),
         *((Column("micro_adjusted_p", "p, Holm's correction", "probability"),) if len(totals) > 1 else ()),
         *(() if of_models else (Column("differ", "runs differ"),)),
-        Column("distinguishable", "told apart"),
+        Column("distinguishable", "significant"),
     )
     caption = "Differences over all datasets, in points"
     folded = len(totals) > _MOST_OPEN_OF_SUITE
@@ -242,7 +242,7 @@ def charts(found: ComparisonResult, _: Around) -> dict[str, Chart]:
             name="instability_differences",
             title="Differences between models",
             caption="Each mark is the difference of two mean scores, the line its 95 % interval. Where the line "
-            "crosses zero, luck alone can explain it. Filled marks are told apart (of several models after Holm's "
+            "crosses zero, luck alone can explain it. Filled marks are significant (of several models after Holm's "
             "correction); of models with one run it is these runs that differ, not the models.",
             omitted=omitted,
             groups=tuple(shown),
@@ -280,7 +280,7 @@ def _dots(found: ComparisonResult) -> list[DotGroup]:
         if found.totals:
             name = f"{name}, {dataset}" if len(found.totals) > 1 else dataset
         shown, interval = signed_points(difference), bounds(low, high, 2)
-        said = "told apart" if row.distinguishable else "these runs differ" if row.differ else "not told apart"
+        said = "significant" if row.distinguishable else "these runs differ" if row.differ else "not significant"
         hover = f"{name}: {shown} {interval} points, {said}"
         dot = Dot(difference, hover, low=low, high=high, hollow=not row.differ)
         groups.append(DotGroup(name, (DotRow((dot,)),), shown, interval))

@@ -52,16 +52,20 @@ def _conclude(pair: ModelComparison, corrected: bool) -> str:
     if pair.comparison.n_higher_a == pair.comparison.n_higher_b == 0:
         said = "" if pair.comparison.of_models else "The runs of "
         return (
-            f"{said}{pair.a} and {pair.b} cannot be told apart: they score the same, one by one, on "
+            f"{said}{pair.a} and {pair.b} do not differ significantly: they score the same, one by one, on "
             f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
         )
     if not pair.comparison.of_models:
         return _conclude_runs(pair, one, other, by + weighted, size, corrected)
     if not differ(pair):
-        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
+        return f"{pair.a} and {pair.b} {_undecided(pair)}: {one} is ahead {size}"
     if not corrected:
         return f"Before the correction {one} is ahead of {other} {size}; it leaves nothing of that"
     return f"{one} {'scores higher' if pair.degenerate else 'is better'} than {other} {size}"
+
+
+def _undecided(pair: ModelComparison) -> str:
+    return "cannot be ranked" if pair.depends else "do not differ significantly"
 
 
 def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: str, corrected: bool) -> str:
@@ -69,7 +73,7 @@ def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: s
     found = pair.comparison
     runs = f"The runs of {pair.a} and {pair.b}"
     if not differ(pair):
-        return f"{runs} cannot be told apart: {one} is ahead {size}"
+        return f"{runs} {_undecided(pair)}: {one} is ahead {size}"
     if not corrected:
         return f"Before the correction the run of {one} is ahead {size}; it leaves nothing of that"
     ahead, behind = found.n_higher_a, found.n_higher_b
@@ -125,12 +129,12 @@ def judge_comparison(found: ModelComparisons) -> Verdict:
             top = (
                 f"{best[0]} {'scores higher' if flawed else 'is better'} than all others"
                 if alone
-                else f"{listed(best)} cannot be told apart at the top"
+                else f"{listed(best)} cannot be ranked at the top"
             )
         elif alone:
             top = f"The run of {best[0]} is ahead of all others"
         else:
-            top = f"The runs of {listed(best)} cannot be told apart at the top"
+            top = f"The runs of {listed(best)} cannot be ranked at the top"
         evidence = f"{top}. {which}."
         evidence += "".join(f" {describe_degenerate(each)}" for each in sorted(flawed - {*pair.degenerate}, key=str))
         limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
@@ -142,7 +146,7 @@ def judge_comparison(found: ModelComparisons) -> Verdict:
         evidence,
         Headline(f"{one} minus {other}", difference, low, high, "difference"),
         "" if apart else settle(pair),
-        f"Told apart if {limit}; {over(pair)} are the noise.",
+        f"Significant if {limit}; {over(pair)} are the noise.",
     )
 
 
@@ -202,7 +206,7 @@ def describe_margin(found: Equivalence, of_models: bool) -> str:
     """What is known of two models, or of two runs, and the margin, in the same words at every door."""
     margin = f"{points(found.margin, 2)} points"
     they = "they" if of_models else "these runs"
-    why = ", since the two cannot be told apart" if found.outside else ""
+    why = ", since the two cannot be ranked" if found.outside else ""
     said = {
         EQUIVALENT: f"equivalent, as {they} score within {margin}",
         WITHIN: f"{they} differ, but score within {margin}",
@@ -277,7 +281,7 @@ def settle_top(found: ModelComparisons) -> str:
 
 def _describe_many(found: ModelComparisons) -> list[str]:
     apart = sum(p <= found.alpha for p in found.adjusted_p)
-    what, can = ("models", "can be told apart") if found.of_models else ("runs", "differ")
+    what, can = ("models", "differ significantly") if found.of_models else ("runs", "differ")
     sentences = [
         f"Of {len(found.pairs)} pairs of {what} {apart} {can} on {found.models[0].n_examples:,} examples of "
         f"{found.models[0].dataset} (Holm's correction, {found.alpha:.0%})."
@@ -287,7 +291,7 @@ def _describe_many(found: ModelComparisons) -> list[str]:
         which = "each model" if len(alone) == len(found.names) else listed(alone)
         sentences.append(f"There is one run of {which}. {settle_top(found)}")
     subject = "" if found.of_models else "The runs of "
-    sentences += [f"{subject}{listed(group)} cannot be told apart." for group in found.groups if len(group) > 1]
+    sentences += [f"{subject}{listed(group)} cannot be ranked." for group in found.groups if len(group) > 1]
     best = found.groups[0]
     if len(best) == 1 and found.of_models:
         sentences.append(f"{best[0]} is better than every other.")

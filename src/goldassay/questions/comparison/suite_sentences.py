@@ -45,16 +45,17 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     flaws = [each for found in pair.on for each in found.degenerate]
     but += describe_flaws(flaws)
     apart = pair.adjusted_p <= alpha
+    undecided = "cannot be ranked" if pair.depends else "do not differ significantly"
     if not total.of_models:
         runs = f"The runs of {pair.a} and {pair.b}"
         if not apart:
-            return f"{runs} cannot be told apart: {one} is ahead {size}{but}"
+            return f"{runs} {undecided}: {one} is ahead {size}{but}"
         return (
             f"{runs} differ: {one} is ahead {size}{but}. Which model is better stays open, since one run does not show "
             "how far another would score from it"
         )
     if not apart:
-        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}{but}"
+        return f"{pair.a} and {pair.b} {undecided}: {one} is ahead {size}{but}"
     return f"{one} {'scores higher' if flaws else 'is better'} than {other} {size}{but}"
 
 
@@ -109,7 +110,7 @@ def judge_suite(found: SuiteComparison) -> Verdict:
             "difference",
         ),
         "" if apart else MORE_RUNS if not found.of_models else "Give more runs of each, or more examples.",
-        f"Told apart if {limit}; {'runs and examples' if found.of_models else 'examples'} are the noise.",
+        f"Significant if {limit}; {'runs and examples' if found.of_models else 'examples'} are the noise.",
     )
 
 
@@ -117,7 +118,7 @@ def _top(found: SuiteComparison) -> str:
     best = found.groups[0]
     if len(best) > 1:
         what = listed(best) if found.of_models else f"The runs of {listed(best)}"
-        return f"{what} cannot be told apart at the top"
+        return f"{what} cannot be ranked at the top"
     return f"{best[0]} is better than all others" if found.of_models else f"The run of {best[0]} is ahead of all others"
 
 
@@ -137,7 +138,7 @@ def _by_dataset(pair: SuitePair, alpha: float) -> str:
     for_b = sum(sure for sure in surely) - for_a
     if not any(surely):
         return (
-            f"On none of the {len(surely)} datasets by itself are the two told apart (Holm's correction, {alpha:.0%})."
+            f"On none of the {len(surely)} datasets do the two differ significantly (Holm's correction, {alpha:.0%})."
         )
     return (
         f"Of the {len(surely)} datasets by themselves {pair.a} is ahead beyond the noise on {for_a} and {pair.b} on "
