@@ -14,17 +14,29 @@ import csv
 import io
 import json
 import os
+import random
+import re
 import tarfile
 import tempfile
+import textwrap
 import time
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 import goldassay
 from goldassay.core.numbers import count, percent
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.kernels.words import words_of
+from goldassay.questions.overlap.items import read_items
+from goldassay.questions.overlap.measures import COUNTED, MOVED
+from goldassay.questions.overlap.question import search_for
+from goldassay.questions.overlap.search.scan import CorpusChoice
+from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,8 +193,15 @@ def labels(folder: Path) -> None:
         print(f"labels of contamination, {len(found)} items, n = {n}: covered to 80 %: {said}", flush=True)
 
 
+# As far as an answer is looked for behind a question.
+_BEHIND = 60
+
+
 def by_chance(folder: Path) -> None:
-    """Every test set in Brown, WikiText-2 and the training reviews of IMDb: what is found there is by chance."""
+    """Every test set in Brown, WikiText-2 and the training reviews of IMDb: what is found there is by chance.
+
+    And those with answers in a corpus that has each question before words of Brown: there the answers stand by chance.
+    """
     place = corpora(folder)
     (place / "imdb.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in both("train")["text"]))
     sets: dict[str, Any] = {name: read()[0] for name, read in labelled().items()}
@@ -192,9 +211,17 @@ def by_chance(folder: Path) -> None:
     sets |= {"XQuAD": DATA / "squad/xquad.en.json.gz", "TruthfulQA": DATA / "choices/TruthfulQA.csv.gz"}
     print("| test set | searched | found | control | beyond it | without the key | verdict |")
     n_sets = n_beyond = 0
+    words = " ".join(path.read_text() for path in sorted(place.glob("brown-*.txt"))).split()
+    behind = {}
     for name, test in sets.items():
+        asked = [dict(item.parts)["question"] for item in read_items(test).items if item.answer]
+        starts = random.Random(0).sample(range(len(words) - _BEHIND), len(asked))
+        texts = [f"{question} {' '.join(words[at : at + _BEHIND])}" for question, at in zip(asked, starts, strict=True)]
+        if texts:
+            behind[f"{name}, each question before {_BEHIND} words of Brown"] = test, pl.DataFrame({"text": texts})
+    for name, (test, corpus) in {**{name: (test, place) for name, test in sets.items()}, **behind}.items():
         try:
-            report = goldassay.measure_overlap(test, place, skip_broken=True)
+            report = goldassay.measure_overlap(test, corpus, skip_broken=True)
         except goldassay.InputError as error:
             print(f"| {name} | {error} |", flush=True)
             continue
@@ -207,6 +234,82 @@ def by_chance(folder: Path) -> None:
         )
         n_sets, n_beyond = n_sets + 1, n_beyond + (found["excess"] > 0.005)
     print(f"{n_sets} sets, {n_beyond} with more than .5 % of the items found beyond the control")
+
+
+# Copies are planted of so many items, in so many draws.
+_N_PLANTED, _N_SEEDS = 300, 5
+_FORMS = ("exact", "re-wrapped", "re-punctuated", "in pieces", "short", "in another order")
+
+
+def planted() -> None:
+    """Copies of 20 to 100 % of 300 items beside as many rows of a training file, and what is found of them.
+
+    Items of GSM8K, hypotheses of SNLI cut to 2 to 7 words, and pairs of SNLI, which an audit compares with its rows.
+    """
+    print("| form | planted | recall | false hits | excess, mean of the seeds | its intervals |")
+    for form in _FORMS:
+        for share in (0.2, 0.6, 1.0):
+            n = round(share * _N_PLANTED)
+            drawn = [_plant(form, n, random.Random(seed)) for seed in range(_N_SEEDS)]
+            recall, false = sum(each[0] for each in drawn), sum(each[1] for each in drawn)
+            values, lows, highs = (np.array([each[2][at] for each in drawn]) for at in range(3))
+            known = wilson_interval(recall, n * _N_SEEDS)
+            print(
+                f"| {form} | {share:.0%} | {recall / (n * _N_SEEDS):.1%} ({known.low:.1%} to {known.high:.1%}) "
+                f"| {false} of {_N_SEEDS * (_N_PLANTED - n)} | {values.mean():.1%} "
+                f"| {lows.mean():.1%} to {highs.mean():.1%}, "
+                f"{int(((lows <= share) & (share <= highs)).sum())} of {_N_SEEDS} hold the share |",
+                flush=True,
+            )
+
+
+def _plant(form: str, n: int, rng: random.Random) -> tuple[int, int, tuple[float, float, float]]:
+    """Of n copies those that were found, other items that were, and the excess with its interval."""
+
+    def mixed(text: str) -> str:
+        return " ".join(rng.sample(words := text.split(), len(words)))
+
+    if form in _FORMS[4:]:
+        rows, others = (
+            table(f"snli/{name}.tsv.gz", "premise", "hypothesis").unique("hypothesis", maintain_order=True).to_dicts()
+            for name in ("test_9824", "train_sample_18k")
+        )
+    else:
+        rows, others = (
+            pl.read_ndjson(DATA / f"corpora/gsm8k-{name}.jsonl.gz").to_dicts() for name in ("test", "train")
+        )
+    if form == "short":
+        cut = {" ".join(row["hypothesis"].split()[: rng.randint(2, 7)]).lower(): row["label"] for row in rows}
+        rows = [{"text": text, "label": label} for text, label in cut.items()]
+        # Some hypotheses of the training file are such a text.
+        others = [{"text": row["hypothesis"]} for row in others]
+        equal = {tuple(words_of(row["text"])) for row in others}
+        rows = [row for row in rows if tuple(words_of(row["text"])) not in equal]
+    items, rest = rng.sample(rows, _N_PLANTED), rng.sample(others, _N_PLANTED)
+    texts = ["\n".join(value for name, value in row.items() if name != "label") for row in (*items[:n], *rest)]
+    for at, row in enumerate(items[:n]):
+        if form == "re-wrapped":
+            texts[at] = textwrap.fill(texts[at], rng.randint(20, 60), break_long_words=False)
+        elif form == "re-punctuated":
+            texts[at] = re.sub(r"\s+", rng.choice([" - ", ", ", " * "]), texts[at].upper())
+        elif form == "in pieces":
+            asked = (each["question"].split(". ")[0] for each in rng.sample(others, 20))
+            steps = [f"{before}? ** {step}" for before, step in zip(asked, row["answer"].split("\n"), strict=False)]
+            texts[at] = "\n".join([row["question"], *steps])
+        elif form == "in another order":
+            texts[at] = f"{mixed(row['premise'])}\n{mixed(row['hypothesis'])}"
+    rng.shuffle(texts)
+    test, corpus = pl.DataFrame(items), pl.DataFrame({"text": texts})
+    is_moved = form == _FORMS[-1]
+    if is_moved:
+        known = search_for(read_items(test), [corpus["text"]], CorpusChoice(()), Settings(), Steps(quiet=True))
+        found, told = known.tables["overlap_items"], {} if known.result is None else known.result.to_dict()
+    else:
+        report = goldassay.measure_overlap(test, corpus)
+        found, told = report.tables["overlap_items"], report.to_dict()["overlap"]
+    is_found = found["kind"].is_in(MOVED[:1] if is_moved else COUNTED).to_list()
+    key = "reordered" if is_moved else "excess"
+    return sum(is_found[:n]), sum(is_found[n:]), (told[key], told[f"{key}_low"], told[f"{key}_high"])
 
 
 def row(name: str, test: Any, corpus: Any, **options: Any) -> None:
@@ -261,6 +364,8 @@ def main() -> None:
                     row(f"MMLU / {name}, n = {n}", rows, paths, n=n)
         if only in "labels":
             labels(folder)
+        if only in "planted":
+            planted()
         if only in "by chance":
             by_chance(folder)
         place = corpora(folder)

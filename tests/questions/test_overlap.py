@@ -262,6 +262,8 @@ class TestVerdicts:
         copies = [f"{row['question']} Answer: {row['answer']}" for row in rows[:n]]
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *copies]))
         assert (found["n_found"], found["share"], word(report)) == (n, n / N, verdict)
+        for said in (report.to_markdown(), stated_by(report.verdicts["overlap"])):
+            assert "Paraphrases, translations and other orders of words are not looked for." in said
 
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution"), (400, "caution")])
     def test_questions_without_their_answers_do_not_count_and_are_not_sound(
@@ -662,7 +664,12 @@ class TestKindsOfSets:
         wrong = [f"{row['question']} {row['choices'][(row['answer'] + 1) % 4]}" for row in rows[40:50]]
         found, _ = measured(rows, written(tmp_path / "c.jsonl", [*lettered, *right, *wrong]))
         kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
-        assert kinds == {"question and answer": 20, "choices without the key": 20, "question only": 10, "none": 10}
+        assert kinds == {
+            "question and answer": 20,
+            "choices without the right key": 20,
+            "question only": 10,
+            "none": 10,
+        }
 
     @pytest.mark.parametrize(
         ("asked", "right", "names"),

@@ -94,6 +94,13 @@ def test_short_items_are_found_by_their_words(item: str, document: str) -> None:
     assert search(sought([("", item)]), ["other", document])[1][0].similarity == 1
 
 
+@pytest.mark.parametrize(
+    ("premise", "question"), [("现代人类", "32研究发现昆虫"), ("sent 7", "研究发现昆虫9"), ("两个人", "a研究发现 b")]
+)
+def test_a_question_beside_words_of_another_script_counts(premise: str, question: str) -> None:
+    assert search(sought([(premise, question)]), [f"{premise}\n{question}"])[0][0] == NearCopy(0, 1.0, 1.0, 1.0)
+
+
 def test_a_document_that_is_much_longer_is_no_near_copy() -> None:
     rng = random.Random(2)
     text = sentence(rng, 20)

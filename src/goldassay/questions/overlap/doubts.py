@@ -56,12 +56,17 @@ def describe_found(
     n_documents = corpus_counts(corpus, scanned)[0]
     documents = "the only document" if n_documents == 1 else f"the {count(n_documents)} documents"
     rows = where if is_training else f"{before}{documents} of the corpus"
+    # Rows of the training part alone are compared for another order of words.
+    others = "Paraphrases and translations" if is_training else "Paraphrases, translations and other orders of words"
+    if has_training and not is_training:
+        others = "Paraphrases and translations, and other orders of words in the corpus,"
+    unsought = f"{others} are not looked for."
     found = [
         f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
         f"{percent(share)}{between}."
         if n
         else f"None of {count(n_searched)} items stands in {rows}{answers}, word for word or nearly so: "
-        f"{percent(share)}{between}. Paraphrases and translations are not looked for."
+        f"{percent(share)}{between}. {unsought}"
     ]
     near = int((worst[is_searched] == _NEAR_COPY).sum())
     if near:
@@ -70,7 +75,7 @@ def describe_found(
     only = int((worst[is_searched] == _QUESTION_ONLY).sum())
     if only:
         found.append(f"Of {count(only)} more the question stands there without its answer.")
-    return found
+    return [*found, unsought] if n else found
 
 
 def describe_control(excess: Excess, items: TestItems) -> list[str]:

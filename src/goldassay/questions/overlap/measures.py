@@ -25,7 +25,7 @@ CLASSES = ("clean", "partial", "dirty")
 PARTIAL_FROM, DIRTY_FROM = 0.2, 0.8
 # The worst first. Those that count hold all that is asked of a model, with its answer where it has one.
 KINDS = (
-    "question and answer", "whole item", "near copy", "choices without the key", "words in another order",
+    "question and answer", "whole item", "near copy", "choices without the right key", "words in another order",
     "texts swapped", "question only", "answer only", "one part", "some words", "none",
 )  # fmt: skip
 COUNTED = KINDS[:3]

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 _REORDERED, _SWAPPED = map(KINDS.index, MOVED)
 _QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY, _SOME_WORDS, _LISTED = map(
     KINDS.index,
-    ("question only", "near copy", "one part", "answer only", "some words", "choices without the key"),
+    ("question only", "near copy", "one part", "answer only", "some words", "choices without the right key"),
 )
 _NEXT = {
     "sound": "Keep the report with the score; it holds for this corpus alone, and for copies, not for paraphrases.",
@@ -278,7 +278,7 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> Overla
         excess_high=None if found.excess.interval is None else found.excess.interval.high,
         control=None if np.isnan(found.excess.control) else found.excess.control,
         control_reason="no question was found, or no item has an answer" if np.isnan(found.excess.control) else "",
-        listed=share(kinds.get("choices without the key", 0)),
+        listed=share(kinds.get("choices without the right key", 0)),
         reordered=None if found.beyond is None else found.beyond.value,
         reordered_low=None if found.beyond is None or found.beyond.interval is None else found.beyond.interval.low,
         reordered_high=None if found.beyond is None or found.beyond.interval is None else found.beyond.interval.high,
@@ -462,7 +462,9 @@ def judge_overlap(
         told.append("So answers do not tell copies from chance, and the questions alone are judged.")
     if word in ("sound", "unresolved") and listed is not None and listed.low >= limits.caution:
         word, next_step = "caution", _NEXT["caution"]
-        told.insert(0, f"Documents list the choices of at least {percent(listed.low)} of the items, without the key.")
+        told.insert(
+            0, f"Documents list the choices of at least {percent(listed.low)} of the items, without the right key."
+        )
     moved = None if beyond is None else beyond.interval
     if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
         word, next_step = "caution", _IN_PARTS

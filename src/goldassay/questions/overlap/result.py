@@ -149,7 +149,7 @@ class OverlapResult(Result):
         control: Of items whose question was found, the share found with wrong choices or another item's answer; None
             where no question was found, or nothing has a control.
         control_reason: Why it is undefined.
-        listed: Items whose choices a document lists without the key.
+        listed: Items whose choices a document lists without the right key.
         reordered: Items with their words in a training row in another order, beyond `within`, with `reordered_low` and
             `reordered_high`; None where only a corpus was searched.
         within: Items with the words of another item of the test set in another order.
@@ -204,7 +204,7 @@ class OverlapResult(Result):
     )  # fmt: skip
     control_reason: str
     listed: float | None = figure(
-        Measure("overlap.listed", "items whose choices stand without the key", "share", "lower", bounded=False),
+        Measure("overlap.listed", "items whose choices stand without the right key", "share", "lower", bounded=False),
         n="n_searched", reason="reason",
     )  # fmt: skip
     reordered: float | None = figure(

@@ -385,13 +385,14 @@ def joined(words: Sequence[str]) -> str:
     return "".join([*parts, " "])
 
 
-def _joined_part(words: Sequence[str]) -> str:
-    """Words as they stand within a text: none has a space beside what is a word by itself."""
-    found = joined(words) if words else ""
-    return found[bool(words) and is_alone(words[0]) : len(found) - (bool(words) and is_alone(words[-1]))]
-
-
-_FORMS = (joined, _joined_part, _joined_part)
+def _joined_part(words: Sequence[str], part: tuple[int, int]) -> str:
+    """Words as they stand within a text: no space is beside what is a word by itself."""
+    first, end = part
+    if first == end:
+        return ""
+    found = joined(words[first:end])
+    is_cut = [is_alone(words[at]) for at in (max(first - 1, 0), first, end - 1, min(end, len(words) - 1))]
+    return found[is_cut[0] or is_cut[1] : len(found) - (is_cut[2] or is_cut[3])]
 
 
 @dataclass(frozen=True)
@@ -425,11 +426,13 @@ class NearTable:
             answers: Of each item, for such as do not end in it.
         """
         chosen = tuple(each for each in texts if each.is_whole and each.words)
-        parts = [
-            (each.words, each.words[slice(*each.asked)], each.words[slice(*each.answer)] or answers[each.item])
-            for each in chosen
-        ]
-        points, starts = code_points([of(part) for each in parts for of, part in zip(_FORMS, each, strict=True)])
+        parts = []
+        for each in chosen:
+            reply = answers[each.item]
+            in_text = each.answer[1] > each.answer[0]
+            answer = _joined_part(each.words, each.answer) if in_text else _joined_part(reply, (0, len(reply)))
+            parts += [joined(each.words), _joined_part(each.words, each.asked), answer]
+        points, starts = code_points(parts)
         index = NearIndex.of(Shingles.of_characters(points, starts[:-1], starts[1:], SHINGLE), 3, N_BANDS, N_ROWS)
         return cls(chosen, index, int(np.diff(starts)[::3].max(initial=0)))
 
