@@ -64,6 +64,12 @@ def test_a_published_system_drops_after_the_date_that_its_training_ends(tmp_path
         shown = report.figures.filter(id="cutoff.within")["value"].to_list()
         assert row["within"] in shown
         assert rows["two"]["within"] == pytest.approx(0, abs=1e-12)
+    assert "cutoff_periods" in report.charts
+    periods = [each for each in report.document["cutoff"]["periods"] if each["model"] == "one"]
+    assert [(each["period"], each["late"], each["n"]) for each in periods] == [
+        ("2023-10", False, 251), ("2023-11", True, 629)
+    ]  # fmt: skip
+    assert [each["score"] for each in periods] == pytest.approx([row["before"], row["after"]])
     # The other has all right before and after, so that the lead drops as the first does.
     assert rows["one - two"]["within"] == pytest.approx(row["within"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Series, by_name, first_of
 from goldassay.core.numbers import bounds, count, points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MOST_SHOWN = 12
+# Rows of the chart.
+_MOST_DRAWN = 40
 
 
 def sections(found: CutoffResult, _: Around) -> tuple[Section, ...]:
@@ -22,7 +25,7 @@ def sections(found: CutoffResult, _: Around) -> tuple[Section, ...]:
         title=PAGE.title,
         lead=PAGE.heading(found)[1],
         sentences=tuple(sentences(found)),
-        parts=(Part(table=_table(found)),),
+        parts=(Part("cutoff_periods", _table(found)),),
         how=explanation("goldassay.questions.cutoff", "how"),
     )
     return (section,)
@@ -41,6 +44,35 @@ def _table(found: CutoffResult) -> Table:
         Column("n_after", "examples after", "count"),
     ]
     return table_of("cutoff", "Scores before and after the date, in points", columns, found.rows, file="cutoff")
+
+
+def charts(found: CutoffResult, _: Around) -> dict[str, Chart]:
+    """The score in each month, quarter or year, a color a model."""
+    models = list(dict.fromkeys(each.model for each in found.periods))
+    several = len({each.dataset for each in found.periods}) > 1
+    rows: dict[str, list[Dot]] = {}
+    sizes: dict[str, int] = {}
+    for each in found.periods:
+        name = f"{each.dataset}, {each.period}" if several else each.period
+        name += " (after)" if each.late else ""
+        hover = f"{each.model}, {name}: {points(each.score, 1)}, {count(each.n)} examples"
+        rows.setdefault(name, []).append(Dot(each.score, hover, models.index(each.model), hollow=each.late))
+        sizes[name] = each.n
+    groups = [DotGroup(name, (DotRow(tuple(dots)),), f"n = {count(sizes[name])}") for name, dots in rows.items()]
+    shown, omitted = first_of(groups, _MOST_DRAWN, "rows")
+    series = tuple(Series(name, f"s{at}", at) for at, name in enumerate(models))
+    return by_name(
+        Dots(
+            name="cutoff_periods",
+            title="Scores by date",
+            caption=f"Each mark is a mean score; outlined marks lie after {found.date}. A step there is another sign "
+            "than a slow decline, as of items that get harder.",
+            omitted=omitted,
+            groups=tuple(shown),
+            axis=Axis("score (points)"),
+            series=series,
+        )
+    )
 
 
 def sentences(found: CutoffResult) -> list[str]:
@@ -74,10 +106,12 @@ def _sentence(row: CutoffRow, found: CutoffResult, several: bool) -> str:
     of = f" within equal {found.difficulty}" if row.within is not None else ""
     sure = "" if low > 0 or high < 0 else ", which is not significant"
     moved = "drops" if value >= 0 else "rises"
+    # What the mix of difficulties hides may go the other way.
+    opposed = "" if value * row.drop >= 0 else f" it {moved}"
     ends = bounds(low, high, 2) if value >= 0 else bounds(-high, -low, 2)
     return (
-        f"{who} {moved} from {points(row.before, 1)} to {points(row.after, 1)} points after {found.date},{of} by "
-        f"{points(abs(value), 2)} {ends}{sure}."
+        f"{who} {'goes' if opposed else moved} from {points(row.before, 1)} to {points(row.after, 1)} points after "
+        f"{found.date},{of}{opposed} by {points(abs(value), 2)} {ends}{sure}."
     )
 
 
@@ -99,4 +133,5 @@ PAGE = Page(
     lead="Do models score less on examples that are newer than a date?",
     sections=sections,
     sentences=sentences,
+    charts=charts,
 )

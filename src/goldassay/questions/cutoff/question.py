@@ -11,9 +11,9 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import number
 from goldassay.core.results import frame_of_records
-from goldassay.questions.cutoff.dates import DIFFICULTIES, sides_of
+from goldassay.questions.cutoff.dates import DIFFICULTIES, date_of, sides_of
 from goldassay.questions.cutoff.measures import measure_drop
-from goldassay.questions.cutoff.result import CutoffResult, CutoffRow
+from goldassay.questions.cutoff.result import CutoffPeriod, CutoffResult, CutoffRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # More numbers than these are cut into as many parts of like size.
 _STRATA, _MOST_LEVELS = 5, 10
+# More months are drawn as quarters, and more quarters as years, of so many models.
+_MOST_PERIODS, _MOST_MODELS = 18, 5
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def measure_cutoff(sets: Sequence[Dated], choice: RunChoice) -> CutoffResult | N
     column = choice.cutoff.column_of(choice.columns)
     by = next((name for name in DIFFICULTIES if any(name in each.traits for each in sets)), "")
     rows = tuple(row for each in sets for row in _rows(each, choice.cutoff, column, by))
-    return CutoffResult(column, choice.cutoff.date, by, rows)
+    periods = tuple(period for each in sets for period in _periods(each, choice.cutoff, column))
+    return CutoffResult(column, choice.cutoff.date, by, rows, periods)
 
 
 def _rows(given: Dated, cutoff: Cutoff, column: str, by: str) -> list[CutoffRow]:
@@ -120,6 +123,33 @@ def _rows(given: Dated, cutoff: Cutoff, column: str, by: str) -> list[CutoffRow]
             )
         )
     return rows
+
+
+def _periods(given: Dated, cutoff: Cutoff, column: str) -> list[CutoffPeriod]:
+    dates = given.traits[column].tolist()
+    known = [(at, side) for at, side in enumerate(sides_of(dates, cutoff, column)) if side is not None]
+    names = _period_names([date_of(dates[at].strip()) or () for at, _ in known])
+    parts: dict[tuple[str, bool], list[int]] = {}
+    for name, (at, side) in zip(names, known, strict=True):
+        parts.setdefault((name, side), []).append(at)
+    weights = np.ones(len(dates)) if given.weights is None else given.weights
+    return [
+        CutoffPeriod(model, given.dataset, name, side, float(np.average(mean[rows], weights=weights[rows])), len(rows))
+        for model, mean in [(model, own.mean(axis=0)) for model, own in [*given.scores.items()][:_MOST_MODELS]]
+        for (name, side), rows in sorted(parts.items())
+    ]
+
+
+def _period_names(dates: list[tuple[int, ...]]) -> list[str]:
+    """The month of each date; its quarter or year where there are many months, or dates without one."""
+    if all(len(date) > 1 for date in dates):
+        for names in (
+            [f"{year}-{month:02}" for year, month, *_ in dates],
+            [f"{year} Q{(month + 2) // 3}" for year, month, *_ in dates],
+        ):
+            if len(set(names)) <= _MOST_PERIODS:
+                return names
+    return [str(date[0]) for date in dates]
 
 
 def _strata(values: NDArray[np.str_], late: NDArray[np.bool_]) -> NDArray[np.int64]:

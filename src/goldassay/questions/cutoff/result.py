@@ -55,6 +55,27 @@ class CutoffRow(Result):
 
 
 @result
+class CutoffPeriod(Result):
+    """A model's examples of one month, quarter or year, up to the date or after it.
+
+    Attributes:
+        model: Its name.
+        dataset: Name of the dataset.
+        period: Such as 2023-10, 2023 Q4 or 2023.
+        late: Whether the examples lie after the date.
+        score: Their mean.
+        n: How many there are.
+    """
+
+    model: str
+    dataset: str
+    period: str
+    late: bool
+    score: float
+    n: int
+
+
+@result
 class CutoffResult(Result):
     """Scores before and after a date.
 
@@ -63,9 +84,11 @@ class CutoffResult(Result):
         date: The last that counts as before; a month or year counts to its end.
         difficulty: The column of difficulties; "" where there is none.
         rows: Of each model and dataset.
+        periods: Of the first models of each dataset, in the order of time.
     """
 
     column: str
     date: str
     difficulty: str
     rows: tuple[CutoffRow, ...]
+    periods: tuple[CutoffPeriod, ...]
