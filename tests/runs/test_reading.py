@@ -238,12 +238,17 @@ def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: P
 
 
 def test_parts_of_a_benchmark_are_datasets_and_no_models(tmp_path: Path) -> None:
-    """As BBQ's predictions: a file a category, none of which names a model."""
+    """As BBQ's predictions: a file a category, none of which names a model; they are texts, and labels are places."""
+    choices = {"ans0": ["An aunt", "He", "Not known."], "ans1": ["Not known."] * 2 + ["She"]}
+    made = pl.DataFrame(choices | {"label": [0, 1, 1], "example_id": [1, 2, 3]})
     for part in ("Age", "Religion"):
-        rows = LONG.select("example_id", "prediction", "label").head(3).with_columns(category=pl.lit(part))
+        rows = made.with_columns(category=pl.lit(part), m_race=pl.Series(["an aunt", "he", "it"]))
         rows.write_ndjson(tmp_path / f"preds_{part}.jsonl")
-    listed = list_runs(tmp_path)
+    columns = {"prediction": "m_race"}
+    listed = list_runs(tmp_path, columns=columns)
     assert (listed["model"].to_list(), listed["dataset"].to_list()) == (["model"] * 2, ["Age", "Religion"])
+    runs = read_runs(tmp_path, columns=columns, dataset="Age")
+    assert runs.scores.tolist() == [[1, 0, 0]]
 
 
 def test_checkpoints_make_an_axis(tmp_path: Path) -> None:

@@ -414,7 +414,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "output": Role(
             "What a model wrote, of which its prediction was read.",
             {
-                "runs": "output response generated_text model_output model_outputs completion generation",
+                "runs": "output response generated_text model_output model_outputs completion generation output_2",
                 "board": "output response generated_text model_output model_outputs completion generation output_2",
             },
         ),

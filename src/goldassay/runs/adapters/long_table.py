@@ -84,6 +84,8 @@ _SETTING = "config_"
 # Where files have one of these each, they are parts of a benchmark and no models.
 _PARTS = ("category", "subject", "subset")
 _ANSWERS = frozenset({"prediction", "score", "logits"})
+# Columns of choices by their place, as BBQ has ans0, ans1 and ans2.
+_CHOICE = re.compile(r"(?:ending|ans|choice|option|sol)_?([0-9])")
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -354,10 +356,12 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
     if "group" in roles:
         groups[roles["group"]] = part[roles["group"]]
     groups |= {name: cell_texts(part[name]).fill_null("") for name in kept}
+    label = _strings(part, roles["label"], path) if "label" in roles else None
+    prediction = _strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
-        label=_strings(part, roles["label"], path) if "label" in roles else None,
-        prediction=_strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None,
+        label=label,
+        prediction=prediction if label is None or prediction is None else _as_places(prediction, label, part),
         score=as_scores(part[roles["score"]], path) if "score" in roles else None,
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
         features=features_array(part[roles["features"]], path) if _has_lists(part, roles.get("features")) else None,
@@ -365,6 +369,20 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
         status=spelled(part[roles["status"]]) if "status" in roles else None,
         outputs=_texts(part, roles.get("output")),
     )
+
+
+def _as_places(predictions: pl.Series, labels: pl.Series, part: pl.DataFrame) -> pl.Series:
+    """Predictions that are the text of a choice as the place of that choice, where labels are places of choices."""
+    choices = {at[1]: part[name] for name in part.columns if (at := _CHOICE.fullmatch(name.lower()))}
+    if len(choices) < 2 or not labels.is_in([*choices]).all() or predictions.is_in([*choices]).any():
+        return predictions
+    given = _bare(predictions)
+    places = [pl.when(_bare(texts) == given).then(pl.lit(place)) for place, texts in choices.items()]
+    return pl.select(pl.coalesce(*places, predictions)).to_series()
+
+
+def _bare(texts: pl.Series) -> pl.Series:
+    return cell_texts(texts).str.to_lowercase().str.strip_chars(" .")
 
 
 def _texts(part: pl.DataFrame, name: str | None) -> pl.Series | None:
