@@ -153,6 +153,12 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     said = compared.verdicts["comparison"]
     assert states(said["evidence"], "null", "100.0", 200)
     assert (said["verdict"], "null is better" in said["evidence"]) == ("not distinguishable", False)
+    parts = pl.DataFrame(rows).with_columns(dataset=pl.Series(["one", "two"] * 200), score=pl.col("preference") - 1)
+    parts.drop("annotator", "preference").write_parquet(tmp_path / "parts.parquet")
+    columns = {"model": "generator_2", "example_id": "instruction"}
+    evidence = goldassay.compare_models(tmp_path / "parts.parquet", columns=columns).verdicts["comparison"]["evidence"]
+    assert states(evidence, "null", "100.0", 200)
+    assert evidence.count("outputs are one text") == 1
 
 
 def test_published_systems(data_dir: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, points
@@ -10,6 +11,9 @@ from goldassay.questions.comparison.rules import describe_rules
 from goldassay.questions.comparison.sentences import MORE_RUNS, describe_equivalence, describe_flaws, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.instability.measures.suites import TotalComparison
 
@@ -42,7 +46,7 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     size = f"by {_size(total)} over the mean of {total.n_datasets} datasets"
     but = f", but {_lead_over_examples(pair)}" if pair.disagree(alpha) else ""
     but += describe_rules(pair.rules, pair.a, pair.b, total.difference)
-    flaws = [each for found in pair.on for each in found.degenerate]
+    flaws = _over_datasets([each for found in pair.on for each in found.degenerate])
     but += describe_flaws(flaws)
     apart = pair.adjusted_p <= alpha
     undecided = "cannot be ranked" if pair.depends else "do not differ significantly"
@@ -57,6 +61,17 @@ def conclude_suite(pair: SuitePair, alpha: float) -> str:
     if not apart:
         return f"{pair.a} and {pair.b} {undecided}: {one} is ahead {size}{but}"
     return f"{one} {'scores higher' if flaws else 'is better'} than {other} {size}{but}"
+
+
+def _over_datasets(found: Sequence[Degenerate]) -> list[Degenerate]:
+    """What is the same of a system on several datasets, told once of all its outputs."""
+    merged: dict[tuple[str, ...], Degenerate] = {}
+    for each in found:
+        key = each.system, each.kind, each.other, each.text
+        known = merged.get(key, replace(each, n=0))
+        n = known.n + each.n
+        merged[key] = replace(each, n=n, share=(known.share * known.n + each.share * each.n) / n)
+    return [*merged.values()]
 
 
 def other_disagreements(found: SuiteComparison) -> list[str]:
