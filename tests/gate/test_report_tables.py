@@ -10,7 +10,7 @@ import pytest
 from goldassay.core.document import PatternSettings, StoredPatterns
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import NAME, NUMBER, NUMBERS, TEXT, TEXTS, WHOLE, WHOLES, Kind, read_table, table_schema
-from goldassay.view.marking import Patterns
+from goldassay.view.details import Patterns
 from goldassay.view.rows import RowTable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
 
 from goldassay.core.errors import InputError
-from goldassay.stats.pooling import error_of, pool_estimates
+from goldassay.stats.significance import error_of, pool_estimates
 
 
 @given(st.integers(2, 12), st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 2.0]))

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from goldassay.view.marking import Word, pieces
+from goldassay.view.details import Word, pieces
 from goldassay.view.opening import open_workbench
 from tests.stated import states
 from tests.view.made import HOSTILE, ask, items, rows, save_report, served

@@ -52,7 +52,7 @@ def show_training(report: TrainingReport, output: Output) -> None:
         GoldassayError: Some failed.
     """
     from goldassay.lab.training.distributed import leads
-    from goldassay.lab.training.progress import over_runs
+    from goldassay.lab.training.outcome import over_runs
 
     # Of several processes that share a training one speaks.
     if leads() and output.json is not None:
@@ -105,7 +105,7 @@ def sweep(
     """
     from goldassay.lab.training.distributed import launched, leads
     from goldassay.lab.training.many_seeds import check_workers
-    from goldassay.lab.training.progress import warn_of_precision
+    from goldassay.lab.training.outcome import warn_of_precision
     from goldassay.lab.training.sweep import read_plan, sweep_jobs
     from goldassay.runs.store import nothing_left_if_refused
 
@@ -132,7 +132,7 @@ def sweep(
 def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:
     from contextlib import nullcontext
 
-    from goldassay.lab.training.progress import bars
+    from goldassay.lab.training.outcome import bars
     from goldassay.lab.training.workers import run_jobs
 
     try:
@@ -149,7 +149,7 @@ def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, qui
 
 
 def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json: AnyPath | None, *, quiet: bool) -> None:
-    from goldassay.lab.training.progress import over_runs, several
+    from goldassay.lab.training.outcome import over_runs, several
     from goldassay.lab.training.sweep import SweepReport
 
     report = SweepReport.of(jobs, outcomes)
@@ -190,7 +190,7 @@ def _price(jobs: Sequence[Job], workers: int | None, json: AnyPath | None, *, qu
 def show_price(price: Price) -> None:
     """Say what jobs would cost: a line a kind, and one for all of them."""
     from goldassay.core.numbers import count
-    from goldassay.lab.training.progress import several
+    from goldassay.lab.training.outcome import several
 
     for row in price.kinds.iter_rows(named=True):
         typer.echo(
@@ -297,7 +297,7 @@ def _run_study(
     study: Study, workers: int | None, scheduler: str | None, json: AnyPath | None, *, dry_run: bool, quiet: bool
 ) -> None:
     from goldassay.lab.papers.running import price_study
-    from goldassay.lab.training.progress import warn_of_precision
+    from goldassay.lab.training.outcome import warn_of_precision
 
     if not quiet and scheduler is None:
         warn_of_precision(study.jobs)
@@ -321,7 +321,7 @@ def _run_study(
 def _list_missing(study: Study) -> None:
     """A line for each thing that is lacking: what is not run for want of it, and what it needs."""
     from goldassay.lab.papers.recipe import needed_by
-    from goldassay.lab.training.progress import several
+    from goldassay.lab.training.outcome import several
 
     if not study.jobs:
         typer.echo("Nothing of it can be trained with what is there.")
@@ -342,7 +342,7 @@ def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet
     from contextlib import nullcontext
 
     from goldassay.lab.papers.running import run_study
-    from goldassay.lab.training.progress import bars
+    from goldassay.lab.training.outcome import bars
 
     steps = study.work.steps
     try:

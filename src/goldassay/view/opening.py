@@ -18,8 +18,7 @@ from goldassay.data.mending import keys_in
 from goldassay.data.placing import Placed, none_fits
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
-from goldassay.view.rows import NONE_WHOLE, RowTable
-from goldassay.view.run_filters import RUN
+from goldassay.view.rows import NONE_WHOLE, RUN, RowTable
 from goldassay.view.selecting import Selector
 from goldassay.view.state import parse_state
 

@@ -16,9 +16,8 @@ from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
 from goldassay.data.decisions import DECIDED, decided_and_noted
 from goldassay.report.palette import DARK, LIGHT, variables
-from goldassay.view.marking import Patterns, pieces
-from goldassay.view.rows import DECISION, RUN_LISTS
-from goldassay.view.run_filters import KINDS, RIGHT, RUN, kind_of
+from goldassay.view.details import Patterns, pieces
+from goldassay.view.rows import DECISION, KINDS, RIGHT, RUN, RUN_LISTS, kind_of
 from goldassay.view.selecting import SQUARES
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from goldassay.view.details import Predicted
-    from goldassay.view.marking import Held, Word
+    from goldassay.view.details import Held, Predicted, Word
     from goldassay.view.opening import Workbench
     from goldassay.view.rows import RowTable
     from goldassay.view.selecting import Selection

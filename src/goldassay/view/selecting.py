@@ -13,8 +13,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import WORDS
-from goldassay.view.rows import DECISION, UNDECIDED, Facet
-from goldassay.view.run_filters import KINDS, RUN
+from goldassay.view.rows import DECISION, KINDS, RUN, UNDECIDED, Facet
 from goldassay.view.state import PAGE_SIZE
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.view.rows import RowTable
-    from goldassay.view.run_filters import RunBits
+    from goldassay.view.rows import RowTable, RunBits
     from goldassay.view.state import State
 
 _MOST_KEPT = 8

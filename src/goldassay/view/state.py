@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import did_you_mean
-from goldassay.view.run_filters import RUN
+from goldassay.view.rows import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from goldassay.lab.papers.cells import compare_cells, show_cells
-from goldassay.lab.papers.printed import printed_table
+from goldassay.lab.papers.printed import compare_cells, printed_table, show_cells
 
 KEYS = {"rows": ("model",), "columns": ("dataset",)}
 

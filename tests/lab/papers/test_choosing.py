@@ -10,8 +10,8 @@ pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.lab.papers.cells import compare_cells
 from goldassay.lab.papers.leakage.sets import SETS
+from goldassay.lab.papers.printed import compare_cells
 from goldassay.lab.papers.recipe import (
     PRETRAINED,
     Choice,

@@ -11,7 +11,7 @@ from scipy import stats
 
 from goldassay.lab.papers.pooling import Figure, hold_together, p_of, pool_claim
 from goldassay.lab.papers.recipe import Conclusion
-from goldassay.stats.pooling import pool_estimates
+from goldassay.stats.significance import pool_estimates
 from tests.stated import says, states
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.lab.training.job_folder import claim, read_json
+from goldassay.lab.training.job import claim, read_json
 from tests.stated import in_order, states
 
 if TYPE_CHECKING:

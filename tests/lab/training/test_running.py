@@ -339,7 +339,7 @@ def test_two_processes_never_share_a_run(make_job):
 _HOLDS = """
 import sys, time
 from pathlib import Path
-from goldassay.lab.training.job_folder import locked
+from goldassay.lab.training.job import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
-from goldassay.lab.training.job_folder import STATE
+from goldassay.lab.training.job import STATE
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.outcome import Failure, Silent
 from goldassay.lab.training.pricing import price

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.lab.training.distributed import Team
-from goldassay.lab.training.job_folder import STATE
+from goldassay.lab.training.job import STATE
 from goldassay.lab.training.many_seeds import with_teacher
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.snapshots import take_snapshot

@@ -20,6 +20,7 @@ from goldassay.data.specimen.item_specimen import (
     certified,
     check_size,
     deal,
+    draw_scene,
     draw_tails,
     lengthen,
     plant_openings,
@@ -27,7 +28,6 @@ from goldassay.data.specimen.item_specimen import (
     worded,
 )
 from goldassay.data.specimen.rows import pick
-from goldassay.data.specimen.scenes import draw_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable

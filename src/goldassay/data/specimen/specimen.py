@@ -13,8 +13,7 @@ from typing import Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.specimen.answers import SCORE, SCORE_ELSEWHERE_FLAWED, Answers, draw_answers
-from goldassay.data.specimen.certificate import certify
+from goldassay.data.specimen.certificate import SCORE, SCORE_ELSEWHERE_FLAWED, Answers, certify, draw_answers
 from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
 from goldassay.data.specimen.rows import LABELS, Label, Part, Row, draw_rows, sentence
 

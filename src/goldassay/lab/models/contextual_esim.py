@@ -19,9 +19,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
 from goldassay.lab.models.checkpoint import open_config, open_tokenizer, open_weights, token_limit
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.lab.models.layers import SequentialInference
 from goldassay.lab.models.network import Batch, Stream
 from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.models.sequential_inference import SequentialInference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from goldassay.lab.models.compared_sentences import WordNetwork
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
-from goldassay.lab.models.sequential_inference import SequentialInference
+from goldassay.lab.models.layers import SequentialInference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

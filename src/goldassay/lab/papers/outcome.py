@@ -156,7 +156,7 @@ def _networks(jobs: list[Job]) -> list[TrainedNetwork]:
 
 def _processor_seconds(jobs: list[Job]) -> dict[str, float]:
     """How long processors trained each network, by what the runs call it, whenever that was."""
-    from goldassay.lab.training.job_folder import DONE, read_json
+    from goldassay.lab.training.job import DONE, read_json
 
     found = dict.fromkeys((job.model_name for job in jobs), 0.0)
     for job in jobs:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from goldassay.lab.models.network import Encoded, Network
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.loop import Loop
-    from goldassay.lab.training.objectives.objective import Objective
+    from goldassay.lab.training.objectives import Objective
     from goldassay.lab.training.targets import EvaluationSet
 
 
@@ -135,7 +135,7 @@ def build_objective(
         dev_gold: Codes of the dev examples, where there is a dev set.
         teacher: Probabilities of the labels on the training rows, where it learns from a teacher, (N, K).
     """
-    from goldassay.lab.training.objectives.objective import Surroundings
+    from goldassay.lab.training.objectives import Surroundings
 
     teacher_logits = None if job.bias is None else job.bias.load()
     dev: TeacherLogitsOn | None = None if teacher_logits is None else teacher_logits.on.get(DEV)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from goldassay.lab.models.configuration import Recipe
     from goldassay.lab.models.network import Batch, Encoded, Network
     from goldassay.lab.training.job import Seeds
-    from goldassay.lab.training.objectives.objective import Objective
+    from goldassay.lab.training.objectives import Objective
 
 
 def shuffled_batches(

@@ -21,7 +21,7 @@ from goldassay.core.cores import cores
 from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
 from goldassay.lab.training.configured import configuration_of, has_own_teacher, teacher_of
-from goldassay.lab.training.job_folder import STATE
+from goldassay.lab.training.job import STATE
 from goldassay.lab.training.placement import find_places, kind_of, takes_gpu
 from goldassay.lab.training.precision import free_cache
 from goldassay.lab.training.running import finished, need_of, open_job

@@ -12,8 +12,7 @@ from goldassay.core.settings import Settings
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.training.configured import configuration_of
 from goldassay.lab.training.many_seeds import check_workers, plan_jobs, run_plan
-from goldassay.lab.training.outcome import Silent
-from goldassay.lab.training.progress import bars
+from goldassay.lab.training.outcome import Silent, bars
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.teachers import with_sources
 from goldassay.questions.inputs import named_sources

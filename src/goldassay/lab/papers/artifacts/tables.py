@@ -23,8 +23,7 @@ from goldassay.lab.papers.artifacts.protocol import (
     SUBSETS,
     Trained,
 )
-from goldassay.lab.papers.cells import OURS, compare_cells
-from goldassay.lab.papers.printed import printed_table
+from goldassay.lab.papers.printed import OURS, compare_cells, printed_table
 from goldassay.lab.papers.recipe import Comparison
 from goldassay.questions.artifacts.inputs import texts_for
 from goldassay.questions.artifacts.measures.mining import fold_redundant

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.numbers import bounds, decimal, number, percent, signed_points
-from goldassay.lab.papers.cells import show_cells
 from goldassay.lab.papers.crossing.examples import CLASSES, class_examples, class_released
+from goldassay.lab.papers.printed import show_cells
 from goldassay.lab.papers.recipe import Conclusion, Findings, Scale, Training
 from goldassay.questions.instability.measures.class_overlap import overlap_classes
 from goldassay.questions.instability.measures.comparison import compare

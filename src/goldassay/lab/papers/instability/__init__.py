@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.pooling import Claim
     from goldassay.lab.papers.recipe import ScaleName, Standing, Workplace
-    from goldassay.stats.pooling import Pooled
+    from goldassay.stats.significance import Pooled
 
 NEEDED: tuple[str, ...] = ()
 

@@ -21,7 +21,7 @@ import polars as pl
 from goldassay.core.numbers import in_points
 from goldassay.data.dataset import Dataset
 from goldassay.data.published_files import find_published
-from goldassay.lab.papers.cells import compare_cells, show_cells
+from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.questions.instability.command import measure_instability
 
 if TYPE_CHECKING:

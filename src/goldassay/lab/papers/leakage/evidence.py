@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.numbers import in_points
-from goldassay.lab.papers.cells import compare_cells
 from goldassay.lab.papers.leakage.sets import TRAIN
+from goldassay.lab.papers.printed import compare_cells
 from goldassay.lab.papers.recipe import PRETRAINED
 from goldassay.questions.leakage.datasets import compare_datasets, parts_of
 from goldassay.questions.leakage.given import GivenEvidence

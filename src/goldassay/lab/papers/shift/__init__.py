@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import in_points, percent, points
-from goldassay.lab.papers.cells import compare_cells, show_cells
 from goldassay.lab.papers.pooling import p_of, pool_claim
+from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Shown
 from goldassay.lab.papers.shift.scales import BAG, SCALES, TRANSFORMERS
 from goldassay.lab.papers.shift.sets import FOREIGN, NEWSGROUPS, OWN, TRAIN, built_sets, planted_sets, write_checkpoints

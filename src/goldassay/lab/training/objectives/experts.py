@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from goldassay.core.errors import InputError
 from goldassay.lab.models.network import sent
-from goldassay.lab.training.objectives.objective import Objective, Outcome, Requirements, Surroundings, present
+from goldassay.lab.training.objectives import Objective, Outcome, Requirements, Surroundings, present
 from goldassay.lab.training.objectives.plain import average
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch.nn import functional
 
-from goldassay.lab.training.objectives.objective import Objective, Outcome
+from goldassay.lab.training.objectives import Objective, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
