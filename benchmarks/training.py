@@ -89,7 +89,7 @@ def ours(name: str, seed: int, precision: str, checkpoint: str | None) -> dict[s
     from goldassay.lab.training.loop import Examples, Loop
     from goldassay.lab.training.objectives import load_objective
     from goldassay.lab.training.precision import open_accelerator
-    from goldassay.readers.targets import gold_codes
+    from goldassay.readers.probes import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     examples = Examples(network.encode(columns(train)), train.labels())
@@ -111,7 +111,7 @@ def usual(name: str, seed: int, checkpoint: str | None) -> dict[str, float]:
     import torch
     from plain_networks import plain_network
 
-    from goldassay.readers.targets import gold_codes
+    from goldassay.readers.probes import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     recipe = configuration.recipe
@@ -163,7 +163,7 @@ def padded(texts: list[list[Any]], rows: Any) -> list[Any]:
 def by_trainer(seed: int, checkpoint: str) -> dict[str, float]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments, logging
 
-    from goldassay.readers.targets import gold_codes
+    from goldassay.readers.probes import gold_codes
 
     logging.set_verbosity_error()
     train, dev = read_parts("transformer")

@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 
 # Measures are declared in the order of the questions, as by every command that reads reports, and not in the order in
 # which tests import results.
-import goldassay.questions.figures  # noqa: F401
+import goldassay.questions.report_frame  # noqa: F401
 from goldassay.questions import compiling, detection_limits
 
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.

@@ -18,7 +18,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import goldassay
-import goldassay.questions.figures  # declares the measures
+import goldassay.questions.report_frame  # declares the measures
 from goldassay.cli.main import run
 from goldassay.core.escaping import one_line
 from goldassay.core.figures import declared

@@ -115,7 +115,7 @@ def test_figures_are_read_without_any_measure(
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(made.stdout.split())
-    assert "goldassay.questions.figures" in loaded
+    assert "goldassay.questions.report_frame" in loaded
     heavy = {"numba", "scipy", "sklearn", "matplotlib", "nltk", "torch", *(f"goldassay.{room}" for room in rooms)}
     assert loaded & heavy == set()
     assert not any(name.startswith("goldassay.questions.artifacts.measures") for name in loaded)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.core.errors import OutputError
-from goldassay.core.files import written_together
-from goldassay.core.folder_lock import locked_folder, locks_kept
+from goldassay.core.files import locked_folder, locks_kept, written_together
 from tests.stated import says
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def test_a_thread_may_lock_again_what_it_holds_and_another_may_not(tmp_path: Pat
 
 
 def test_a_command_keeps_its_locks(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from goldassay.core.folder_lock import locked_folder\n"
+    code = "import sys; from pathlib import Path; from goldassay.core.files import locked_folder\n"
     code += "with locked_folder(Path(sys.argv[1])): pass"
 
     def other() -> int:

@@ -23,8 +23,8 @@ from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow
 from goldassay.questions.artifacts.result import PatternsResult
-from goldassay.questions.figures import figures_of
 from goldassay.questions.leakage.result import Condition, MeasuredLeakage
+from goldassay.questions.report_frame import figures_of
 from goldassay.questions.shift.result import DetectionResult, GapRow, GeneralizationResult
 from tests.stated import in_order, says, states
 from tests.typed import filled, findings_of

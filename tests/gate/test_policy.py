@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import goldassay.questions.figures  # noqa: F401 - importing it declares the measures
+import goldassay.questions.report_frame  # noqa: F401 - importing it declares the measures
 from goldassay.core.errors import InputError
 from goldassay.core.figures import declared, judged_questions
 from goldassay.gate.policy import read_policy, require_demands

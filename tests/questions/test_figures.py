@@ -13,9 +13,9 @@ from statsmodels.stats.proportion import proportion_confint
 from goldassay.core.figures import Figure, declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.results import Result
-from goldassay.questions.figures import figures_of
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.leakage.result import ComparedDatasets
+from goldassay.questions.report_frame import figures_of
 from goldassay.questions.run_curves import measure_curve
 from goldassay.runs.curves import Curves
 from tests.gate.test_check import classes, condition, gap, leakage_of, patterns_of, result, shift_of

@@ -14,7 +14,7 @@ import goldassay
 from goldassay.core.settings import Settings
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.questions.item_patterns import _of_items, _pick, as_texts
+from goldassay.questions.item_checks import _of_items, _pick, as_texts
 from tests.stated import stated_by
 
 WORDS = [f"w{i}" for i in range(300)]

@@ -7,15 +7,15 @@ import glob
 import hashlib
 import os
 import re
-from contextlib import contextmanager, suppress
+import threading
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.core.errors import InputError, OutputError
-from goldassay.core.folder_lock import locked_folder
-from goldassay.core.pipes import seekable
 from goldassay.core.report_seal import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
-from goldassay.core.temp_files import sweep, temporary_file, temporary_folder
+from goldassay.core.temp_files import seekable, sweep, temporary_file, temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -276,3 +276,83 @@ def matching(place: str | os.PathLike[str]) -> list[str]:
     if not matched:
         raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
     return matched
+
+
+# Locks of this process by device and inode of the folder, each with the thread that took it.
+_held: dict[tuple[int, int], int] = {}
+_until_the_end: ContextVar[ExitStack | None] = ContextVar("until_the_end", default=None)
+
+
+@contextmanager
+def locks_kept() -> Iterator[None]:
+    """Keep each lock that is taken meanwhile until this is left: for a command, which is one writer all along."""
+    with ExitStack() as locks:
+        token = _until_the_end.set(locks)
+        try:
+            yield
+        finally:
+            _until_the_end.reset(token)
+
+
+@contextmanager
+def locked_folder(folder: Path, option: str = "-o") -> Iterator[None]:
+    """Be the only one that writes into a folder; the same thread may take a lock again that it has.
+
+    Args:
+        folder: It is there.
+        option: What names another place, for the error to say.
+
+    Raises:
+        OutputError: Another command, or another thread, writes into it.
+    """
+    locks = _until_the_end.get()
+    if locks is not None:
+        locks.enter_context(_taken(folder, option))
+        yield
+        return
+    with _taken(folder, option):
+        yield
+
+
+@contextmanager
+def _taken(folder: Path, option: str) -> Iterator[None]:
+    found = folder.stat()
+    key = (found.st_dev, found.st_ino)
+    if _held.get(key) == threading.get_ident():
+        yield
+        return
+    handle = _locked(folder, option)
+    if handle is None:
+        yield
+        return
+    _held[key] = threading.get_ident()
+    try:
+        yield
+    finally:
+        del _held[key]
+        os.close(handle)
+
+
+def _locked(folder: Path, option: str) -> int | None:
+    """A handle that holds the lock; None where there is no such lock."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        # A folder that may be written to but not listed.
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise OutputError(
+            f"{folder}: another command is writing into this folder; wait for it, or choose another with {option}"
+        ) from None
+    except OSError:
+        with suppress(OSError):
+            os.close(handle)
+        return None
+    return handle

@@ -21,8 +21,8 @@ from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.option_texts import MOST_SEEDS
-from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reason
+from goldassay.core.temp_files import seekable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

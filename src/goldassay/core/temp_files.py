@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import platform
 import re
+import select
 import shutil
+import stat
 import tempfile
 import time
 import zlib
@@ -18,8 +20,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.bounds import BYTES, shown
+from goldassay.core.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _HOUR = 3600
 _DAY = 24 * _HOUR
@@ -107,3 +113,67 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+_PIECE = 1 << 20
+# Bash opens a process substitution while the command already runs.
+_PATIENCE_MS = 5000
+# By device and inode, since a pipe has several names.
+_copies: dict[tuple[int, int], tempfile._TemporaryFileWrapper[bytes]] = {}
+
+
+def seekable(path: Path) -> Path:
+    """The file itself, or a copy of what a pipe gives, which is deleted when the process ends.
+
+    Raises:
+        InputError: It is a device or a socket, or nobody writes to the pipe.
+        OSError: There is no such file, or it may not be read.
+    """
+    found = path.stat()
+    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+        return path
+    if not stat.S_ISFIFO(found.st_mode):
+        raise InputError("it is a device or a socket, and no file", file=path, mend="give a file, a folder or a pipe")
+    key = (found.st_dev, found.st_ino)
+    if key not in _copies:
+        _copies[key] = _copied(path)
+    return Path(_copies[key].name)
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a pipe lies at a path."""
+    return path.exists() and stat.S_ISFIFO(path.stat().st_mode)
+
+
+def _copied(path: Path) -> tempfile._TemporaryFileWrapper[bytes]:
+    # Without O_NONBLOCK this waits for ever where nobody opens the other end.
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    limit = BYTES.limit()
+    sweep_once(Path(tempfile.gettempdir()))
+    copy = tempfile.NamedTemporaryFile(prefix=own_prefix())  # noqa: SIM115 (it lives as long as the process)
+    try:
+        waiting = select.poll()
+        waiting.register(pipe, select.POLLIN)
+        begun = False
+        while True:
+            ready = waiting.poll(_PATIENCE_MS)
+            try:
+                piece = os.read(pipe, _PIECE)
+            except BlockingIOError:
+                continue
+            if piece:
+                begun = True
+                copy.write(piece)
+                if copy.tell() > limit:
+                    raise BYTES.refusal(f"the pipe gives more than {shown(limit)}", path)
+            elif ready or begun:
+                break
+            else:
+                raise InputError("nobody writes to this pipe", file=path, mend="give a file, or start the writer")
+    except BaseException:
+        copy.close()
+        raise
+    finally:
+        os.close(pipe)
+    copy.flush()
+    return copy

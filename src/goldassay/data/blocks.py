@@ -15,7 +15,7 @@ from goldassay.core.bounds import Unpacking
 from goldassay.core.compiled import compiled
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.pipes import seekable
+from goldassay.core.temp_files import seekable
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.readers import csv, jsonl, parquet, reader_for, tsv

@@ -12,7 +12,7 @@ import zstandard
 
 from goldassay.core.bounds import Unpacking, check_size
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.pipes import is_pipe, seekable
+from goldassay.core.temp_files import is_pipe, seekable
 from goldassay.data.table import InputFile
 
 if TYPE_CHECKING:

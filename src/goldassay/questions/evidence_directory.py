@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.files import output_error
-from goldassay.core.folder_lock import locked_folder
+from goldassay.core.files import locked_folder, output_error
 from goldassay.core.temp_files import temporary_folder
 from goldassay.runs.store import nothing_left_if_refused
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
 from goldassay.core.documents import digest_of, mapping
 from goldassay.core.facts import DatasetFacts
+from goldassay.core.figures import figures_of as figures_of_result
+from goldassay.core.figures import order_declared
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
 from goldassay.core.verdicts import ICONS, NOT_ASKED
 from goldassay.questions import provenance
-from goldassay.questions.checks import AUDITED, FURTHER, question_pages
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, added_checks, question_modules, question_pages
 from goldassay.questions.facts import page as facts_page
 from goldassay.questions.provenance import reproduction_of, subject_of
 from goldassay.report.report import Report
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from goldassay.core.tables import Table
     from goldassay.core.verdicts import Verdict
     from goldassay.questions.checks import Check
+
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
 _TRAINING = ("torch", "transformers", "accelerate")
@@ -211,7 +214,6 @@ def frame_findings(
         },
     }
     # The questions' packages import this module.
-    from goldassay.questions.figures import figures_of
 
     answers = {name: each for name, each in findings.items() if isinstance(each, Result) and name in question_pages()}
     plain: dict[str, Any] = to_plain(document)
@@ -297,3 +299,27 @@ def _part(value: Any, key: str) -> Any:
     if isinstance(value, Result):
         return getattr(value, key, None)
     return value.get(key) if isinstance(value, Mapping) else None
+
+
+_QUESTIONS = (DESCRIBING, *AUDITED, *FURTHER)
+# Importing them declares all measures; those of facts stand in core.
+_DECLARING = [DatasetFacts, *(question_modules(name, (each,)) for each in _QUESTIONS for name in ("figures", "result"))]
+_DECLARING += [added_checks()]
+_MODULES = question_modules("figures")
+order_declared(_QUESTIONS)
+
+
+def figures_of(document: Mapping[str, Any], answers: Mapping[str, Result] = MappingProxyType({})) -> list[Figure]:
+    """Every figure of a report.
+
+    Args:
+        document: Plain data, as `goldassay.core.results.to_plain` makes it.
+        answers: Typed results by question.
+    """
+    made: list[Figure] = []
+    for question in _QUESTIONS:
+        if question in answers:
+            made += figures_of_result(answers[question])
+        elif question in _MODULES:
+            made += _MODULES[question].figures(document)
+    return made

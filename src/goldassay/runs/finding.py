@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
-from goldassay.core.pipes import seekable
 from goldassay.core.read_errors import reading, reason
+from goldassay.core.temp_files import seekable
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming
 from goldassay.data.source import bare_name, read_text

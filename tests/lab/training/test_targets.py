@@ -19,7 +19,7 @@ from goldassay.lab.models.configuration import Task
 from goldassay.lab.training.many_seeds import plan_jobs, run_rows, summarize
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.targets import LabelTarget, NumberTarget, pearson, spearman
-from goldassay.readers.targets import closeness, numbers_of
+from goldassay.readers.probes import closeness, numbers_of
 from goldassay.runs.reading import list_runs, read_runs
 from tests.stated import in_order
 

@@ -15,7 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.training.targets import Answered, LabelTarget, NumberTarget, Target
-from goldassay.readers.targets import has_numbers
+from goldassay.readers.probes import has_numbers
 from goldassay.runs.answers import normalize_answer, score_answer
 
 if TYPE_CHECKING:

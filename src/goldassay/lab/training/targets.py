@@ -20,7 +20,7 @@ from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.roles import naming
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.readers.conditions import coarsening, labels_named_in
-from goldassay.readers.targets import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
+from goldassay.readers.probes import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.entry_point import option
+from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import Headline, Verdict
-from goldassay.data.kinds.judgments import LENGTH, Judgments
+from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
+from goldassay.questions.example_clusters import AUTO
 from goldassay.questions.judgments.measures import (
     agree_with_people,
     measure_position,
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
+    from goldassay.data.reading import Source
     from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
+    from goldassay.questions.leakage.item_loading import ItemReading
     from goldassay.stats.effects import Effects
 
 
@@ -350,3 +354,32 @@ def _rule(limits: JudgmentLimits) -> str:
         f"{LEAST_CLUSTERS} items; else unresolved. Unsound, too, if a system wins half of its pairs and its output is "
         "one text, the prompt, or another system's."
     )
+
+
+JUDGMENTS = "judgments"
+
+
+def load_judgments(source: Source, test: Any, reading: ItemReading) -> Judgments:
+    """The judgments of a source that holds such.
+
+    Args:
+        source: All rows.
+        test: A second set, which judgments have not.
+        reading: How the set is to be read.
+
+    Raises:
+        InputError: An option is without effect on judgments, or they cannot be used.
+    """
+    found = read_judgments(source.table, source.name, roles=reading.roles(), source=source.place)
+    if found is None:
+        raise InputError("there are no rows", file=source.place, mend="give a file with at least one verdict")
+    place = source.place
+    for given, of in ((test, "test"), (reading.label_names, "label_names"), (reading.split_by, "split_by")):
+        if given is not None:
+            raise InputError(f"{option(of)}: an audit of judgments does not use it", file=place, mend="leave it out")
+    if reading.clusters != AUTO:
+        raise InputError(
+            f"{option('clusters')}: judgments of one item count as one", file=place,
+            mend="leave it out; the role item says what an item is",
+        )  # fmt: skip
+    return found

@@ -19,7 +19,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.readers.conditions import conditions_of
-from goldassay.readers.targets import closeness, gold_codes, numbers_of
+from goldassay.readers.probes import closeness, gold_codes, numbers_of
 from goldassay.runs.store import identity_of, write_answers
 
 if TYPE_CHECKING:
