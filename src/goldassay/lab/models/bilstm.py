@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from goldassay.lab.models.compared_sentences import SentenceMaxima
+from goldassay.lab.models.compared_sentences import SentenceMaxima, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe
 
 if TYPE_CHECKING:
@@ -17,28 +17,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         units: Of the LSTM in each direction.
         hidden: Width of the hidden layer, which is what `represent` gives.
         dropout: On word vectors, before the hidden layer and before the classifier.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
     """
 
-    vectors: int = 128
     units: int = 128
     hidden: int = 128
-    dropout: float = 0.2
-    frozen: bool = False
-    min_count: int = 2
-    max_tokens: int = 256
-    lowercase: bool = True
 
 
 class Network(SentenceMaxima):

@@ -143,6 +143,27 @@ class VocabularyNetwork(Network):
         return [self.vocabulary.word(number) for number in range(len(self.vocabulary))]
 
 
+@dataclass(frozen=True)
+class WordSizes:
+    """Widths and limits that all networks on words share.
+
+    Attributes:
+        vectors: Width of a word's vector.
+        dropout: On word vectors and before layers, as each network says.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
+        min_count: Words seen less often in training are unknown.
+        max_tokens: Words of a text beyond this are cut off.
+        lowercase: Whether case is ignored.
+    """
+
+    vectors: int = 128
+    dropout: float = 0.2
+    frozen: bool = False
+    min_count: int = 2
+    max_tokens: int = 256
+    lowercase: bool = True
+
+
 class WordNetwork(VocabularyNetwork):
     """A network whose texts are words of a vocabulary learnt in training, each with a vector.
 

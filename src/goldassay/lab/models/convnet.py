@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from goldassay.core.errors import InputError
-from goldassay.lab.models.compared_sentences import ComparedSentences
+from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 
 if TYPE_CHECKING:
@@ -22,31 +22,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         filters: Of each length.
         shortest: Words that the shortest filters span.
         longest: Words that the longest filters span.
         dropout: Before the classifier.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
         cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
-    vectors: int = 128
     filters: int = 64
     shortest: int = 3
     longest: int = 5
     dropout: float = 0.5
-    frozen: bool = False
-    min_count: int = 2
     max_tokens: int = 512
-    lowercase: bool = True
     cosine: bool = False
 
     def __post_init__(self) -> None:

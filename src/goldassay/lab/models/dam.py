@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import nn
 
-from goldassay.lab.models.compared_sentences import WordNetwork
+from goldassay.lab.models.compared_sentences import WordNetwork, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.layers import Dropout, counterparts, refuse_many
 
@@ -22,26 +22,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         units: Width that vectors are projected to, and of every hidden layer.
         dropout: Before each layer.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
     """
 
-    vectors: int = 128
     units: int = 128
-    dropout: float = 0.2
-    frozen: bool = False
-    min_count: int = 2
-    max_tokens: int = 256
-    lowercase: bool = True
 
 
 class Network(WordNetwork):

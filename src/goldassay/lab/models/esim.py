@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from goldassay.lab.models.compared_sentences import WordNetwork
+from goldassay.lab.models.compared_sentences import WordNetwork, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.layers import SequentialInference
 
@@ -16,26 +16,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         units: Of the LSTMs in each direction, and of the hidden layers.
         dropout: On word vectors, after each projection and before the classifier.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
     """
 
-    vectors: int = 128
     units: int = 64
     dropout: float = 0.3
-    frozen: bool = False
-    min_count: int = 2
-    max_tokens: int = 256
-    lowercase: bool = True
 
 
 class Network(SequentialInference, WordNetwork):

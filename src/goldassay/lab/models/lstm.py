@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import nn
 
-from goldassay.lab.models.compared_sentences import ComparedSentences
+from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.recurrence import on_processor, packed_states
 
@@ -22,31 +22,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         units: Of each LSTM.
         layers: LSTMs on top of each other.
         hidden: Width of the hidden layer, which is what `represent` gives.
         dropout: On word vectors, before the hidden layer and before the classifier.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
         cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
-    vectors: int = 128
     units: int = 128
     layers: int = 1
     hidden: int = 128
-    dropout: float = 0.2
-    frozen: bool = False
-    min_count: int = 2
-    max_tokens: int = 256
-    lowercase: bool = True
     cosine: bool = False
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from torch import nn
 
-from goldassay.lab.models.compared_sentences import ComparedSentences
+from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.sequences import Layout
 
@@ -21,27 +21,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Widths and limits.
+class Sizes(WordSizes):
+    """Widths and limits, beside those of `WordSizes`.
 
     Attributes:
-        vectors: Width of a word's vector.
         hidden: Width of the hidden layer, which is what `represent` gives.
         dropout: Before the hidden layer and before the classifier.
-        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
-        min_count: Words seen less often in training are unknown.
-        max_tokens: Words of a text beyond this are cut off.
-        lowercase: Whether case is ignored.
         cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
-    vectors: int = 128
     hidden: int = 128
     dropout: float = 0.3
-    frozen: bool = False
-    min_count: int = 2
     max_tokens: int = 512
-    lowercase: bool = True
     cosine: bool = False
 
 
