@@ -22,7 +22,7 @@ of examples that other fields hold. Names of fields are looked up in the record,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, dataclass_transform, runtime_checkable
@@ -30,8 +30,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, dataclass_tra
 from goldassay.core.results import ASIDE, LEFT_OUT, Result, holds_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     import polars as pl
 
 R = TypeVar("R", bound=Result)

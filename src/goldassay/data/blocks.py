@@ -18,7 +18,7 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.temp_files import seekable
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
-from goldassay.data.readers import csv, jsonl, parquet, reader_for, tsv
+from goldassay.data.readers import Reader, csv, jsonl, parquet, reader_for, tsv
 from goldassay.data.source import check_text, is_zstandard, read_head, zstd_frame
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.readers import Reader
 
 # Bytes of text read at once, and of a table made at once.
 BLOCK = 1 << 23

@@ -29,7 +29,7 @@ from goldassay.data.roles import (
     several,
     without_classes,
 )
-from goldassay.data.table import Provenance
+from goldassay.data.table import Provenance, Table
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.table import Table
 
 EMPTY_TEXT = "text is empty"
 EMPTY_SCORE = "score is empty"

@@ -15,7 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import check_not_read, written_together
 from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import count
-from goldassay.data.dataset import build_dataset
+from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.decisions import (
     DECIDED,
     MEND_LINE,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Mapping
 
-    from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.table import Table
 

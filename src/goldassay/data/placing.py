@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count
-from goldassay.data.decisions import decided_and_noted
+from goldassay.data.decisions import Decision, decided_and_noted
 from goldassay.data.row_keys import copies_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from goldassay.data.decisions import Decision
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ from goldassay.core.escaping import visible
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import Result
 from goldassay.core.verdicts import INCONCLUSIVE, WORDS, severity
-from goldassay.gate.policy import require_demands
+from goldassay.gate.policy import Demand, require_demands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.gate.policy import Demand
     from goldassay.gate.reading import StoredReport
 
 Status = Literal["kept", "broken", "inconclusive", "skipped"]

@@ -25,9 +25,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.figures import Measure, measure_of
+from goldassay.core.figures import Figure, Measure, Pairing, measure_of
 from goldassay.core.numbers import count
-from goldassay.core.ranked_lists import WORTH, listings
+from goldassay.core.ranked_lists import WORTH, Listing, listings
 from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import WORDS, severity
 from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.document import Document
-    from goldassay.core.figures import Figure, Pairing
-    from goldassay.core.ranked_lists import Listing
     from goldassay.gate.reading import StoredReport
 
 CHANGES = ("gone", "new", "turned", "stayed")

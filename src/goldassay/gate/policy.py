@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, Field, create_model, model_validator
 
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Direction, Figure, Measure, Rule, declared, judged_questions, unit_of_bound
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from pydantic import BaseModel
 
 End = Literal["value", "low", "high"]
 

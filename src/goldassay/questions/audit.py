@@ -29,8 +29,7 @@ from goldassay.questions.evidence_directory import evidence_directory, files_sin
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
 from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
-from goldassay.questions.judgments.loading import load_judgments
-from goldassay.questions.judgments.study import measure_judgments
+from goldassay.questions.judgments.study import load_judgments, measure_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
 from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS

@@ -21,7 +21,10 @@ from goldassay.stats.detection import (
     ROWS_FOR_MANY_WORDS,
     ROWS_OF_ALL_FOLDS,
     Cell,
+    CueKind,
     KindLimit,
+    Planting,
+    Shape,
     doses_for,
     draw_rows,
     limit_of_kind,
@@ -31,7 +34,7 @@ from goldassay.stats.detection import (
     recovered_share,
     skill_error,
 )
-from goldassay.stats.effects import ACCURACY, BALANCED, balanced_classes
+from goldassay.stats.effects import ACCURACY, BALANCED, Effect, Measure, ReaderPredictions, balanced_classes
 from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
@@ -39,8 +42,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.stats.detection import CueKind, Planting, Shape
-    from goldassay.stats.effects import Effect, Measure, ReaderPredictions
 
 # Of one measure one-sided 97.5 %; of the better of two each 98.75 %.
 _Z = {1: 1.96, 2: 2.24}

@@ -9,17 +9,21 @@ import numpy as np
 from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.verdicts import Headline
 from goldassay.stats.detection import FIFTY_WORDS
-from goldassay.stats.effects import ACCURACY, BALANCED, INFORMATION, LEAST_CLUSTERS, LEAST_ROWS, Limits
+from goldassay.stats.effects import (
+    ACCURACY,
+    BALANCED,
+    INFORMATION,
+    LEAST_CLUSTERS,
+    LEAST_ROWS,
+    Effect,
+    Effects,
+    Limits,
+    Measure,
+)
 from goldassay.stats.verdicts import Doubt, Judged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from goldassay.stats.effects import (
-        Effect,
-        Effects,
-        Measure,
-    )
 
 
 def skill_limits(caution: float, unsound: float) -> dict[Measure, Limits]:

@@ -12,19 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.document import About
+from goldassay.core.document import About, Input
 from goldassay.core.naming import split_named_path
-from goldassay.core.verdicts import not_asked
+from goldassay.core.verdicts import Verdict, not_asked
 from goldassay.data.data_split import DataSplit
 from goldassay.data.facts import describe
-from goldassay.data.reading import open_source
+from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import own_roles
 from goldassay.questions.artifacts.inputs import Bounds
-from goldassay.questions.artifacts.search import SearchedTexts, describe_search, search_patterns
+from goldassay.questions.artifacts.search import (
+    Described,
+    PatternSearch,
+    SearchedTexts,
+    describe_search,
+    search_patterns,
+)
 from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.data_notes import NO_TEST_PART, data_notes, describe_clusters
 from goldassay.questions.example_clusters import example_clusters
-from goldassay.questions.inputs import deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.inputs import Inputs, deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.needs import TEXTS
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
@@ -32,29 +38,22 @@ from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.rows import first_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import read_texts
-from goldassay.questions.run_sets import Place, by_configuration, find_at, find_runs, placed, unloaded_sets
+from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import name_by_configuration
-from goldassay.runs.kinds.opening import open_input
+from goldassay.runs.kinds.opening import Opened, open_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from goldassay.core.document import Input
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
-    from goldassay.core.verdicts import Verdict
     from goldassay.data.dataset import Dataset
-    from goldassay.data.reading import Source
-    from goldassay.questions.artifacts.search import Described, PatternSearch
-    from goldassay.questions.inputs import Inputs
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.search.scan import CorpusChoice
-    from goldassay.questions.run_sets import RunSet
-    from goldassay.runs.kinds.opening import Opened
     from goldassay.runs.run_parts import Slice
     from goldassay.stats.clusters import Clusters
 

@@ -5,25 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import goldassay.questions.report_frame  # noqa: F401 - importing it declares the measures
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.settings import FILE_NAME
-from goldassay.gate.check import check_reports
-from goldassay.gate.policy import read_policy, require_demands
+from goldassay.core.settings import FILE_NAME, Settings
+from goldassay.gate.check import Check, check_reports
+from goldassay.gate.policy import Demand, read_policy, require_demands
 from goldassay.gate.reading import StoredReport, read_report
-from goldassay.questions.report_diff import diff_reports
+from goldassay.questions.report_diff import ReportDiff, diff_reports
 from goldassay.report.report import Report
-
-if TYPE_CHECKING:
-    from goldassay.core.settings import Settings
-    from goldassay.gate.check import Check
-    from goldassay.gate.policy import Demand
-    from goldassay.questions.report_diff import ReportDiff
 
 AnyReport = Report | str | os.PathLike[str]
 

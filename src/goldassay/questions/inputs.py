@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,17 +27,14 @@ from goldassay.questions.data_notes import NO_TEST_PART
 from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.readers.conditions import coarsening
 from goldassay.readers.probes import MAX_CELLS
-from goldassay.stats.clusters import connected_rows
+from goldassay.stats.clusters import Clusters, connected_rows
 from goldassay.stats.folds import N_FOLDS, deal_evenly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
-    from goldassay.stats.clusters import Clusters
 
 # Of more rows a share is set apart: five times the readers would take minutes.
 MOST_BY_FOLDS = 100_000

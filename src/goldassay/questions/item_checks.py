@@ -21,12 +21,12 @@ from goldassay.data.row_keys import ITEM_COLUMNS
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
-from goldassay.questions.artifacts.search import describe_search, read_role
+from goldassay.questions.artifacts.search import Described, describe_search, read_role
 from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
 from goldassay.questions.example_clusters import NONE
 from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
 from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
-from goldassay.questions.leakage.partial_input import READERS, LeakageChoice
+from goldassay.questions.leakage.partial_input import READERS, LeakageChoice, PartialInputRuns
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.result import OF_PLACES, RULE, MeasuredLeakage
@@ -39,7 +39,7 @@ from goldassay.questions.suspect.result import SuspectResult
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import FIFTY_WORDS
-from goldassay.stats.effects import LEAST_CLUSTERS, ReaderPredictions, measure_effects
+from goldassay.stats.effects import LEAST_CLUSTERS, Effect, Effects, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import Judged, judge_effects
 
 if TYPE_CHECKING:
@@ -49,12 +49,9 @@ if TYPE_CHECKING:
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.item_kinds import ItemKind
-    from goldassay.questions.artifacts.search import Described
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import ItemEvidence
     from goldassay.questions.leakage.item_loading import Posed
-    from goldassay.questions.leakage.partial_input import PartialInputRuns
-    from goldassay.stats.effects import Effect, Effects
 
 
 # Of items with choices only what needs no model is looked for.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.finding import RowToRead
-from goldassay.data.kinds.item_kinds import CHOICES
+from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
 from goldassay.questions.rows import examples_read
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.stats.effects import Effect, ReaderPredictions
 
 # Of a long passage its beginning tells which it is.

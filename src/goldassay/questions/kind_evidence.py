@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.document import About, Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.verdicts import not_asked
+from goldassay.core.verdicts import Verdict, not_asked
 from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
 from goldassay.data.row_keys import item_frame
 from goldassay.questions.board.reading import read_board
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.core.verdicts import Verdict
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.judgments import Judgments
     from goldassay.questions.board.scores import BoardScores

@@ -17,7 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import matching
 from goldassay.core.results import Result
 from goldassay.data.fields import VALUES
-from goldassay.data.kinds.kind import Strength
+from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
 from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
@@ -25,7 +25,6 @@ from goldassay.runs.kinds.opening import open_any, recognize_source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from goldassay.data.kinds.kind import Kind, Match
     from goldassay.data.kinds.recognition import Recognition
 
 # Of larger files of lines the first part is read, of larger tables the first rows.

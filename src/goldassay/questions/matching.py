@@ -14,7 +14,7 @@ from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.data.row_keys import any_beyond, end_of_numbers
 from goldassay.runs.labels import canonical, map_names
 from goldassay.runs.loading import taken
-from goldassay.runs.run_parts import UNNAMED
+from goldassay.runs.run_parts import UNNAMED, Columns, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.questions.run_sets import RunSet
-    from goldassay.runs.run_parts import Columns, Slice
     from goldassay.runs.runs import Runs
 
 # Runs that lack no more than this share of their examples are taken for those of the dataset before it was mended.

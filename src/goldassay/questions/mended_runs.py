@@ -19,7 +19,7 @@ from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
 from goldassay.questions.matching import sort_by_dataset
 from goldassay.questions.run_choice import RunChoice, by_ids
-from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
+from goldassay.questions.run_sets import Place, RunSet, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.store import write_runs
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from goldassay.questions.run_sets import RunSet
     from goldassay.runs.assembly import Align
     from goldassay.runs.runs import Runs
 

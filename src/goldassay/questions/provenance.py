@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from goldassay.core.document import About
+from goldassay.core.document import About, Environment, Framed, Input
 from goldassay.core.escaping import one_line
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count
-from goldassay.core.sections import Part, Reproduction, Section, Subject
+from goldassay.core.sections import Around, Part, Reproduction, Section, Subject
 from goldassay.core.settings import Settings
 from goldassay.core.tables import Column, Table
-from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from goldassay.core.document import Environment, Framed, Input
-    from goldassay.core.sections import Around
-    from goldassay.questions.instability.result import RunScores
-
 
 # More labels than these are counted, not listed.
 _MOST_LABELS = 8

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.errors import GoldassayError
 from goldassay.questions.leakage.partial_input import PartialInputRuns, beside_runs, gold_probabilities
 from goldassay.questions.leakage.probes import n_trainings, probe_evidence
-from goldassay.questions.networks import network_trainer
+from goldassay.questions.networks import Plan, network_trainer
 from goldassay.readers.conditions import EMPTY, conditions_of
 from goldassay.runs.reading import read_runs
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings, TrainingSettings
     from goldassay.data.data_split import DataSplit
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.networks import Plan
     from goldassay.runs.runs import Runs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -13,32 +13,35 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
 from goldassay.core.documents import digest_of, mapping
 from goldassay.core.facts import DatasetFacts
+from goldassay.core.figures import Figure, order_declared
 from goldassay.core.figures import figures_of as figures_of_result
-from goldassay.core.figures import order_declared
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
-from goldassay.core.verdicts import ICONS, NOT_ASKED
+from goldassay.core.verdicts import ICONS, NOT_ASKED, Verdict
 from goldassay.questions import provenance
-from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, added_checks, question_modules, question_pages
+from goldassay.questions.checks import (
+    AUDITED,
+    DESCRIBING,
+    FURTHER,
+    Check,
+    added_checks,
+    question_modules,
+    question_pages,
+)
 from goldassay.questions.facts import page as facts_page
 from goldassay.questions.provenance import reproduction_of, subject_of
 from goldassay.report.report import Report
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
     from pydantic import BaseModel
 
-    from goldassay.core.figures import Figure
     from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.core.tables import Table
-    from goldassay.core.verdicts import Verdict
-    from goldassay.questions.checks import Check
 
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.finding import RowToRead
+from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.tables import Column, Table
 from goldassay.core.verdicts import severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goldassay.core.finding import Finding
     from goldassay.data.dataset import Dataset
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -32,8 +32,6 @@ from goldassay.core.options import Dataset as DatasetName
 from goldassay.questions.cutoff.dates import DIFFICULTIES, Cutoff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goldassay.data.dataset import Dataset
     from goldassay.runs.run_parts import Traits
 

@@ -22,7 +22,7 @@ from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
 from goldassay.runs.missing import scored_only
-from goldassay.runs.run_parts import ASIDE
+from goldassay.runs.run_parts import ASIDE, Slice
 from goldassay.runs.store import write_runs
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.assembly import Align
-    from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
 
 __all__ = ["ScoredRuns", "ScoredSet", "UnreadSet", "score_runs"]

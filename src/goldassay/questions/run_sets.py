@@ -25,7 +25,7 @@ from goldassay.runs.configurations import refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
-from goldassay.runs.run_parts import UNNAMED, Collection, Request
+from goldassay.runs.run_parts import UNNAMED, Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.traits import dataset_of, with_traits
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.runs.run_parts import Columns, Outputs, Slice
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

@@ -13,21 +13,19 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
-from goldassay.core.progress import silent
+from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.checkpoints import CheckpointSummaries, summarize_checkpoints
 from goldassay.questions.run_sets import RunChoice, find_runs
 from goldassay.runs.assembly import ordered
 from goldassay.runs.reading import RunsPath, runs_of
-from goldassay.runs.run_parts import Collection
+from goldassay.runs.run_parts import Collection, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress
-    from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
 
 # What the one checkpoint of runs that name none is called.

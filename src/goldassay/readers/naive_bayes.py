@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.readers.probe_features import MIN_ROWS, tokenize_roles
-from goldassay.stats.folds import Folds
+from goldassay.readers.probe_features import MIN_ROWS, TokenizedTexts, tokenize_roles
+from goldassay.stats.folds import Folds, Round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.readers.probe_features import TokenizedTexts
-    from goldassay.stats.folds import Round
 
 # Added to the count of each word and label.
 SMOOTHING = 0.1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from goldassay.core.report_seal import DIGESTS
 from goldassay.core.results import Result, to_plain
-from goldassay.core.sections import Subject
-from goldassay.core.verdicts import WORDS, severity
+from goldassay.core.sections import Reproduction, Section, Subject, VerdictCard
+from goldassay.core.verdicts import WORDS, Verdict, severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.charts import Chart
-    from goldassay.core.sections import Reproduction, Section, VerdictCard
     from goldassay.core.tables import Table
-    from goldassay.core.verdicts import Verdict
 
 R = TypeVar("R", bound=Result)
 # Keys of every document; those of the questions stand between them, in the order in which they were measured.

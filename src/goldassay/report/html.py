@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
 from goldassay.report.cells import are_numeric, rows_of
-from goldassay.report.charts import draw_pictures
+from goldassay.report.charts import Picture, draw_pictures
 from goldassay.report.charts.svg import data_id
 from goldassay.report.palette import DARK, LIGHT, variables
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from goldassay.core.sections import Section, Subject, VerdictCard
     from goldassay.core.tables import Table
-    from goldassay.report.charts import Picture
     from goldassay.report.content import ReportContent
 
 # As many as are read beside a picture.

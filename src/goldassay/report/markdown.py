@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.escaping import one_line
 from goldassay.core.numbers import count
 from goldassay.report.card import badge_line, front_matter, reproduction
-from goldassay.report.cells import rows_of
+from goldassay.report.cells import Cell, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from goldassay.core.sections import GroupCard, Section, VerdictCard
     from goldassay.core.tables import Table
-    from goldassay.report.cells import Cell
     from goldassay.report.content import ReportContent
 
 

@@ -11,14 +11,12 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.data.row_keys import any_beyond
-from goldassay.runs.loading import LackingError, own_scores, taken, ways, who
-from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES
+from goldassay.runs.loading import Align, LackingError, Loaded, own_scores, taken, ways, who
+from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing
 from goldassay.runs.validation import check_unique
 
 if TYPE_CHECKING:
-    from goldassay.runs.loading import Align, Loaded
     from goldassay.runs.run_parts import Columns, Gold
-    from goldassay.runs.statuses import Missing
 
 
 def align_examples(

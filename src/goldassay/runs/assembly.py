@@ -16,9 +16,9 @@ from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
-from goldassay.runs.run_parts import UNNAMED
+from goldassay.runs.run_parts import UNNAMED, Columns, Gold, Slice
 from goldassay.runs.runs import Runs
-from goldassay.runs.statuses import STATUSES, codes_of
+from goldassay.runs.statuses import STATUSES, Missing, codes_of
 from goldassay.runs.validation import check_scores
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.runs.run_parts import Columns, Gold, Slice
-    from goldassay.runs.statuses import Missing
 
 __all__ = ["Align", "assemble", "ordered", "position_of", "taken"]
 

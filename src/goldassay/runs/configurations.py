@@ -17,7 +17,7 @@ import math
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,6 @@ from goldassay.core.errors import InputError
 from goldassay.core.escaping import is_inert, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from goldassay.runs.run_parts import Collection, Slice
 
 Configuration = Mapping[str, Any]

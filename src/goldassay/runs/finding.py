@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.entry_point import option
@@ -19,15 +18,12 @@ from goldassay.core.temp_files import seekable
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming
 from goldassay.data.source import bare_name, read_text
-from goldassay.runs.adapters import TABLES, adapters, evaluate_results
+from goldassay.runs.adapters import TABLES, Adapter, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import looked_at, read_table, refuse_pickle
-
-if TYPE_CHECKING:
-    from goldassay.runs.adapters import Adapter
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
 # A file of this name is a run of something: seed_3, run3, preds-12, 7.

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points
 from goldassay.runs.loading import LackingError, ways
-from goldassay.runs.statuses import MISSING, N_SCORED, STATUSES
+from goldassay.runs.statuses import MISSING, N_SCORED, STATUSES, Missing
 from goldassay.runs.traits import shared_traits
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.runs.runs import Runs
-    from goldassay.runs.statuses import Missing
 
 
 def on_same_items(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldassay.core.errors import InputError
 from goldassay.core.escaping import has_half_pair, visible
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray

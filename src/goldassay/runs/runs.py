@@ -14,7 +14,7 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.runs.configurations import flat
-from goldassay.runs.statuses import N_SCORED, STATUSES
+from goldassay.runs.statuses import N_SCORED, STATUSES, Status
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 from goldassay.stats.clusters import weigh
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from goldassay.runs.run_parts import BestThresholds, Slice
-    from goldassay.runs.statuses import Status
 
 
 _FIELDS = ("model", "dataset", "split", "condition", "train_set")

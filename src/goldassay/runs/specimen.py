@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.files import written_together
-from goldassay.data.specimen import make_specimen
+from goldassay.data.specimen import Specimen, make_specimen
 from goldassay.data.specimen.rows import LABELS, PARTS
 from goldassay.runs.store import identity_of, write_answers
 
 if TYPE_CHECKING:
     import os
 
-    from goldassay.data.specimen import Specimen
 
 MODEL = "made-up"
 

@@ -15,14 +15,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.stats.effects import ACCURACY, INFORMATION, LEAST_CLUSTERS
+from goldassay.stats.effects import ACCURACY, INFORMATION, LEAST_CLUSTERS, Effect, Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from goldassay.core.verdicts import Word
     from goldassay.stats.detection import KindLimit
-    from goldassay.stats.effects import Effect, Effects
 
 # With fewer effective clusters a share of the rows, the rows are not counted as independent ones.
 _NEARLY_ALL = 0.9

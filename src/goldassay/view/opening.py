@@ -7,28 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.document import TIMING_NAME
+from goldassay.core.document import TIMING_NAME, Document
 from goldassay.core.documents import mapping
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, OutputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
-from goldassay.data.decisions import Decided, decided_and_noted, decisions_beside, read_decisions
+from goldassay.data.decisions import Decided, Decision, decided_and_noted, decisions_beside, read_decisions
 from goldassay.data.mending import keys_in
 from goldassay.data.placing import Placed, none_fits
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import NONE_WHOLE, RUN, RowTable
 from goldassay.view.selecting import Selector
-from goldassay.view.state import parse_state
+from goldassay.view.state import State, parse_state
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from goldassay.core.document import Document
-    from goldassay.data.decisions import Decision
-    from goldassay.view.state import State
 
 # A smaller share of rows says that a file is another dataset; texts such as "yes" are in many.
 _FEW = 0.05

@@ -16,19 +16,16 @@ from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
 from goldassay.data.decisions import DECIDED, decided_and_noted
 from goldassay.report.palette import DARK, LIGHT, variables
-from goldassay.view.details import Patterns, pieces
-from goldassay.view.rows import DECISION, KINDS, RIGHT, RUN, RUN_LISTS, kind_of
-from goldassay.view.selecting import SQUARES
+from goldassay.view.details import Held, Patterns, Predicted, Word, pieces
+from goldassay.view.rows import DECISION, KINDS, RIGHT, RUN, RUN_LISTS, RowTable, kind_of
+from goldassay.view.selecting import SQUARES, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import jinja2
 
-    from goldassay.view.details import Held, Predicted, Word
     from goldassay.view.opening import Workbench
-    from goldassay.view.rows import RowTable
-    from goldassay.view.selecting import Selection
     from goldassay.view.state import State
 
 # What a static file may hold: it is opened whole.

@@ -13,16 +13,14 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import WORDS
-from goldassay.view.rows import DECISION, KINDS, RUN, UNDECIDED, Facet
-from goldassay.view.state import PAGE_SIZE
+from goldassay.view.rows import DECISION, KINDS, RUN, UNDECIDED, Facet, RowTable, RunBits
+from goldassay.view.state import PAGE_SIZE, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.view.rows import RowTable, RunBits
-    from goldassay.view.state import State
 
 _MOST_KEPT = 8
 # Squares of the map of confidence and variability, each way.

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.data.kinds.choice_answers import answer_reader
 from goldassay.data.kinds.choice_shapes import find_shape
-from goldassay.data.kinds.choices import without_letters
+from goldassay.data.kinds.choices import ChoiceItems, without_letters
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.preference_shapes import find_preferences, mates
 from goldassay.data.kinds.preferences import repeats_prompt
@@ -19,7 +19,6 @@ from goldassay.data.kinds.sides import side_reader
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.table import Table
 
 # Why an item is relabelled by hand.

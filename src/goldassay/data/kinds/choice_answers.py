@@ -12,12 +12,11 @@ import polars as pl
 
 from goldassay.data.cells import normalized_text
 from goldassay.data.column_names import normalized
-from goldassay.data.kinds.choice_shapes import marks
+from goldassay.data.kinds.choice_shapes import Raw, Shape, marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data.kinds.choice_shapes import Raw, Shape
 
 SEVERAL = "the answer names several choices in one text"
 UNLIKE_MARKS = "some answers mark each choice by 0 or 1, and this one is not written as most are"

@@ -15,7 +15,7 @@ from goldassay.data.cells import cell_texts, normalized_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import name_fields
 from goldassay.data.kinds.judged_pairs import WORDS_OF_AN_ITEM
-from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, find_judgments
+from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread
 from goldassay.data.kinds.preference_shapes import parsed
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.kinds.judgment_shapes import JudgmentShape
     from goldassay.data.table import InputFile, Table
 
 NO_VERDICT = "there is no verdict"

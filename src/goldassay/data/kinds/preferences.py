@@ -20,14 +20,19 @@ from goldassay.data.kinds.choices import ChoiceItems, reordered
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import find_predictive, named_unread
-from goldassay.data.kinds.preference_shapes import PREFERENCE_ROLES, find_preferences, names_side, parsed
+from goldassay.data.kinds.preference_shapes import (
+    PREFERENCE_ROLES,
+    PreferenceShape,
+    find_preferences,
+    names_side,
+    parsed,
+)
 from goldassay.data.kinds.sides import TIE, say_sides, side_reader, with_ties
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.data.kinds.preference_shapes import PreferenceShape
     from goldassay.data.table import Table
 
 SAME = "the preferred response and a rejected one are the same"

@@ -13,7 +13,7 @@ from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.fields import fields_of, name_fields
-from goldassay.data.kinds.kind import Strength
+from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.roles import (
     fields_within,
     guess_roles,
@@ -27,7 +27,6 @@ from goldassay.data.roles import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from goldassay.data.kinds.kind import Kind, Match
     from goldassay.data.table import Table
 
 _MOST_COLUMNS = 5

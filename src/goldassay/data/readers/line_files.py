@@ -11,12 +11,11 @@ from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_text
-from goldassay.data.table import Table, stacked
+from goldassay.data.table import InputFile, Table, stacked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.data.table import InputFile
 
 name = "line-files"
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_of
 from goldassay.data.readers import CERTAIN, NO, arrow
-from goldassay.data.table import Table, stacked
-
-if TYPE_CHECKING:
-    from goldassay.data.table import InputFile
+from goldassay.data.table import InputFile, Table, stacked
 
 name = "saved-dataset"
 

@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from statistics import fmean, linear_regression, stdev
 from typing import TYPE_CHECKING, Any
 
-from goldassay.data.specimen.flaws import GROUPS, LEANING, PATTERNS, group_counts
-from goldassay.data.specimen.rows import LABELS, Label, pick
+from goldassay.data.specimen.flaws import GROUPS, LEANING, PATTERNS, PlantedGroup, PlantedPattern, group_counts
+from goldassay.data.specimen.rows import LABELS, Label, Part, Row, pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from random import Random
-
-    from goldassay.data.specimen.flaws import PlantedGroup, PlantedPattern
-    from goldassay.data.specimen.rows import Part, Row
 
 
 SCHEMA = "goldassay-specimen-certificate"

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from goldassay.data.specimen.rows import LABELS, Label
+from goldassay.data.specimen.rows import LABELS, Label, Part, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from random import Random
-
-    from goldassay.data.specimen.rows import Part, Row
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.specimen.certificate import SCHEMA, VERSION
 from goldassay.data.specimen.rows import capital, pick, with_articles
 from goldassay.data.specimen.specimen import MOST_SIZE
-from goldassay.data.specimen.topics import TOPICS
+from goldassay.data.specimen.topics import TOPICS, Property, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.data.specimen.lexicon import Scale
-    from goldassay.data.specimen.topics import Property, Topic
 
 
 LEAST_ITEMS, LEAST_ITEMS_CLEAN = 1000, 200

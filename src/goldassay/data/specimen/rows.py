@@ -13,14 +13,13 @@ from hashlib import blake2b
 from itertools import accumulate, permutations
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from goldassay.data.specimen.topics import TOPICS
+from goldassay.data.specimen.topics import TOPICS, Property, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
     from goldassay.data.specimen.lexicon import Scale
-    from goldassay.data.specimen.topics import Property, Topic
 
 
 _T = TypeVar("_T")

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.lab.models.compared_sentences import EncodedTexts, VocabularyNetwork, encode_texts, padded_words
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Stream
 from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.models.vocabulary import PADDING, UNKNOWN
+from goldassay.lab.models.vocabulary import PADDING, UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from torch import Tensor
-
-    from goldassay.lab.models.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
@@ -31,10 +31,8 @@ from goldassay.lab.models.vocabulary import PADDING, Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import Self
 
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from goldassay.lab.models.configuration import Task
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from torch import Tensor
 
 _BATCH = 64
 _BLOCK = 4096

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.errors import InputError
 from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
@@ -14,8 +14,6 @@ from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, R
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from torch import Tensor
 
     from goldassay.lab.models.sequences import Layout
     from goldassay.lab.models.vocabulary import Vocabulary

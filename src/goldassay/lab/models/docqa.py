@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.lab.models.compared_sentences import load_vocabulary, save_vocabulary
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from torch import Tensor
 
 # A run of letters and digits, or one sign: every answer then begins and ends with a word.
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")

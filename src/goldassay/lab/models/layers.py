@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError
@@ -20,8 +20,6 @@ from goldassay.lab.models.recurrence import on_processor
 from goldassay.lab.models.sequences import Bidirectional, Layout, flattened, taken, turned
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from goldassay.lab.models.configuration import Task
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
@@ -14,8 +14,6 @@ from goldassay.lab.models.recurrence import on_processor, packed_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from torch import Tensor
 
     from goldassay.lab.models.sequences import Layout
     from goldassay.lab.models.vocabulary import Vocabulary

@@ -6,25 +6,22 @@ Tensors on their way from the processor's memory to an accelerator's, without wa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
-    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from goldassay.lab.models.configuration import Configuration, Task
     from goldassay.lab.models.vocabulary import VectorFile

@@ -10,17 +10,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from goldassay.lab.models.network import on_accelerator
+from goldassay.lab.models.network import Batch, Stream, on_accelerator
 from goldassay.lab.models.recurrence import Packing, maximum_over_time, on_processor, states_over_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torch import Tensor
-
-    from goldassay.lab.models.network import Batch, Stream
 
 # The library that multiplies 16-bit numbers compiles a program for each new shape: there shall be few.
 _ROUND = 128

@@ -12,7 +12,7 @@ Source: Mikolov, Sutskever, Chen, Corrado and Dean 2013; Pennington, Socher and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,6 @@ from goldassay.lab.models.ragged import Ragged
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 

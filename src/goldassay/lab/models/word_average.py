@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.lab.models.compared_sentences import ComparedSentences, WordSizes
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
@@ -13,8 +13,6 @@ from goldassay.lab.models.sequences import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from torch import Tensor
 
     from goldassay.lab.models.network import Batch
     from goldassay.lab.models.vocabulary import Vocabulary

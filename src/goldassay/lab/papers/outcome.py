@@ -12,7 +12,7 @@ from goldassay.core.documents import digest_of
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
-from goldassay.lab.papers.recipe import SetUsed, Study, TrainedNetwork
+from goldassay.lab.papers.recipe import Findings, Recipe, SetUsed, Study, TrainedNetwork, Workplace
 from goldassay.questions.report_frame import describe_environment
 from goldassay.report.saving import earlier_files, write_page
 from goldassay.version import __version__
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.charts import Chart
-    from goldassay.lab.papers.recipe import Findings, Recipe, Workplace
     from goldassay.lab.training.job import Job
     from goldassay.report.report import Report
 

@@ -33,7 +33,7 @@ from goldassay.core.escaping import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
 from goldassay.core.tables import Column, Table
-from goldassay.report.charts import draw_pictures
+from goldassay.report.charts import Picture, draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
 from goldassay.version import __version__
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from goldassay.lab.papers.recipe import Comparison, Conclusion, Study
-    from goldassay.report.charts import Picture
     from goldassay.report.report import Report
 
 _ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not measured": "none"}

@@ -10,13 +10,12 @@ import numpy as np
 
 from goldassay.core.numbers import number, percent, small, with_unit
 from goldassay.stats.intervals import t_quantile
-from goldassay.stats.significance import error_of, holm, pool_estimates, t_p_value
+from goldassay.stats.significance import Pooled, error_of, holm, pool_estimates, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.lab.papers.recipe import Conclusion, Standing
-    from goldassay.stats.significance import Pooled
 
 Scale = Literal["plain", "log", "fisher"]
 # What figures of a unit can be; a difference is one of shares.

@@ -28,6 +28,9 @@ from goldassay.lab.papers.recipe import (
     UNASKED_PRECISION,
     USUAL_PRECISION,
     Choice,
+    Recipe,
+    ScaleName,
+    Training,
     Workplace,
     check_settings,
     keep_settings,
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
     import os
 
     from goldassay.core.progress import Progress, Steps
-    from goldassay.lab.papers.recipe import Recipe, ScaleName, Training
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.outcome import Watcher
     from goldassay.lab.training.pricing import Price

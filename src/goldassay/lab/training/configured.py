@@ -16,9 +16,9 @@ import numpy as np
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import did_you_mean
-from goldassay.lab.models.configuration import check_kind
+from goldassay.lab.models.configuration import Configuration, check_kind
 from goldassay.lab.models.registry import load_network
-from goldassay.lab.training.objectives import OBJECTIVES, load_objective
+from goldassay.lab.training.objectives import OBJECTIVES, Objective, load_objective
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.teacher_logits import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
 from goldassay.readers.conditions import labels_named_in, roles_of
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.models.configuration import Configuration
     from goldassay.lab.models.network import Encoded, Network
     from goldassay.lab.training.job import Job
     from goldassay.lab.training.loop import Loop
-    from goldassay.lab.training.objectives import Objective
     from goldassay.lab.training.targets import EvaluationSet
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from goldassay.core.errors import TrainingError
-from goldassay.lab.models.network import on_accelerator, pinned, sent
+from goldassay.lab.models.network import Batch, Encoded, Network, on_accelerator, pinned, sent
 from goldassay.lab.training.distributed import Team
 from goldassay.lab.training.optimizers import Moment, build_optimizer, factor, is_spent
 from goldassay.lab.training.precision import free_cache, is_out_of_memory
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.lab.models.configuration import Recipe
-    from goldassay.lab.models.network import Batch, Encoded, Network
     from goldassay.lab.training.job import Seeds
     from goldassay.lab.training.objectives import Objective
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -29,19 +29,12 @@ from goldassay.lab.training.configured import check_job, configuration_of
 from goldassay.lab.training.job import RECORDS, SOURCES, Job, Seeds
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.lab.training.precision import DEVICES, PRECISIONS, check_choice, choose_precision
-from goldassay.lab.training.snapshots import NO_SNAPSHOT, TeacherSnapshot, snapshot_teacher, take_snapshot
+from goldassay.lab.training.snapshots import NO_SNAPSHOT, Snapshot, TeacherSnapshot, snapshot_teacher, take_snapshot
 from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import METRICS
-from goldassay.lab.training.teacher_logits import DEV, TRAIN, part_of_test
+from goldassay.lab.training.targets import METRICS, Target
+from goldassay.lab.training.teacher_logits import DEV, TRAIN, TeacherSource, part_of_test
 from goldassay.lab.training.workers import run_jobs
 from goldassay.readers.conditions import roles_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from goldassay.lab.training.snapshots import Snapshot
-    from goldassay.lab.training.targets import Target
-    from goldassay.lab.training.teacher_logits import TeacherSource
 
 # More are a slip of the finger, whose jobs would fill the memory before the first is done.
 MOST_SEEDS = 100_000

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numba
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim.adamw import adamw
 
 from goldassay.core.errors import InputError
@@ -27,8 +27,6 @@ from goldassay.lab.models.network import on_accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from torch import Tensor
 
     from goldassay.lab.models.configuration import Recipe
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import torch
 
-from goldassay.lab.training.loop import sorted_batches
+from goldassay.lab.training.loop import Loop, sorted_batches
 from goldassay.runs.sidecar import (
     Embeddings,
     Origin,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.lab.models.network import Batch, Encoded, Network, Stream
-    from goldassay.lab.training.loop import Loop
     from goldassay.lab.training.targets import Answered, EvaluationSet
 
 _RELEVANCE_BATCH = 64

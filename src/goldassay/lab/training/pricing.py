@@ -21,17 +21,14 @@ from goldassay.core.cores import cores
 from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
 from goldassay.lab.training.configured import configuration_of, has_own_teacher, teacher_of
-from goldassay.lab.training.job import STATE
-from goldassay.lab.training.placement import find_places, kind_of, takes_gpu
+from goldassay.lab.training.job import STATE, Job
+from goldassay.lab.training.placement import Gpus, Seat, find_places, kind_of, takes_gpu
 from goldassay.lab.training.precision import free_cache
-from goldassay.lab.training.running import finished, need_of, open_job
+from goldassay.lab.training.running import Running, finished, need_of, open_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.lab.training.job import Job
-    from goldassay.lab.training.placement import Gpus, Seat
-    from goldassay.lab.training.running import Running
 
 PROBE_SECONDS = 3.0
 # The first steps also load and compile what the others find ready.

@@ -27,7 +27,7 @@ from goldassay.lab.training.configured import (
     uniform,
 )
 from goldassay.lab.training.distributed import Team, launched
-from goldassay.lab.training.job import DONE, FILES, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
+from goldassay.lab.training.job import DONE, FILES, MODEL, STATE, WEIGHTS, Job, claim, locked, read_json, write_json
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Report, unheard
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.targets import EvaluationSet
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.lab.models.configuration import Configuration
     from goldassay.lab.models.network import Encoded, Network
-    from goldassay.lab.training.job import Job
     from goldassay.lab.training.loop import Examples, Loop, Reached
     from goldassay.lab.training.objectives import Objective
     from goldassay.lab.training.snapshots import Snapshot

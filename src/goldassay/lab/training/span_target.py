@@ -14,7 +14,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.training.targets import Answered, LabelTarget, NumberTarget, Target
+from goldassay.lab.training.targets import Answered, EvaluationSet, LabelTarget, NumberTarget, Target
 from goldassay.readers.probes import has_numbers
 from goldassay.runs.answers import normalize_answer, score_answer
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.lab.models.network import Encoded, Network
-    from goldassay.lab.training.targets import EvaluationSet
 
 ANSWERS, STARTS = "answers", "answer_starts"
 # Where the stretches begin and end that alone may be answers, as in ReCoRD.

@@ -20,7 +20,7 @@ from goldassay.core.results import Result
 from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated
 from goldassay.data.reading import load_data
 from goldassay.lab.training.many_seeds import cut_sentences, plan_jobs, run_rows, summarize
-from goldassay.lab.training.outcome import Done
+from goldassay.lab.training.outcome import Done, Failure
 from goldassay.lab.training.precision import AUTO, unasked_precision
 from goldassay.lab.training.teachers import with_sources
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.lab.training.job import Job
-    from goldassay.lab.training.outcome import Failure
 
 _NAMED_TWICE = "name each once; one that is trained in two ways needs a second name, with its model in [of.NAME]"
 

@@ -20,7 +20,7 @@ from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.registry import NETWORKS, full_name
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.lab.training.stored_teachers import MinedPatterns, StoredRuns
-from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, softmax, teacher_logits_of
+from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, TeacherSource, softmax, teacher_logits_of
 from goldassay.readers.probes import train_probes
 from goldassay.runs.reading import read_runs
 from goldassay.version import __version__
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.training.teacher_logits import TeacherSource
 
     Judged = list[NDArray[np.floating[Any]]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.training.configured import configuration_of
-from goldassay.lab.training.many_seeds import check_workers, plan_jobs, run_plan
-from goldassay.lab.training.outcome import Silent, bars
+from goldassay.lab.training.many_seeds import TrainingReport, check_workers, plan_jobs, run_plan
+from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher, bars
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.teachers import with_sources
 from goldassay.questions.inputs import named_sources
@@ -21,13 +21,10 @@ from goldassay.runs.store import nothing_left_if_refused
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from goldassay.core.progress import Progress
     from goldassay.data.dataset import Dataset
     from goldassay.lab.training.job import Job
-    from goldassay.lab.training.many_seeds import TrainingReport
-    from goldassay.lab.training.outcome import Done, Failure, Watcher
     from goldassay.questions.networks import Trainer
 
     # Opens, for the trainings that are to come, what is told how they go.

@@ -36,7 +36,7 @@ from goldassay.core.entry_point import VARIABLE, entry_point
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
 from goldassay.lab.training.distributed import launched, leads
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
-from goldassay.lab.training.placement import Gpus, find_places, visible
+from goldassay.lab.training.placement import Gpus, Seat, find_places, visible
 from goldassay.lab.training.precision import free_cache, is_out_of_memory
 from goldassay.lab.training.running import finished, need_of, run_job
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.lab.training.job import Job
-    from goldassay.lab.training.placement import Seat
 
 
 def run_together(jobs: Sequence[Job], watcher: Watcher) -> list[Done | Failure]:

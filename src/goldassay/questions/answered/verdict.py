@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.verdicts import Headline, Verdict, not_measurable, severity
+from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.answered.degenerate import describe_degenerate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import AnsweredLimits
-    from goldassay.core.verdicts import Word
     from goldassay.questions.answered.result import AnsweredRow, Degenerate, OrderPair
 
 

@@ -27,11 +27,10 @@ from goldassay.core.charts import (
     numbered_series,
 )
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points
-from goldassay.questions.artifacts.result import PatternsResult
+from goldassay.questions.artifacts.result import ArtifactsResult, PatternsResult, StrongPattern
 
 if TYPE_CHECKING:
     from goldassay.core.sections import Around
-    from goldassay.questions.artifacts.result import ArtifactsResult, StrongPattern
 
 # More labels than these are not named one by one.
 _MOST_NAMED = 12

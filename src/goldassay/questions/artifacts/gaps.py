@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,17 +28,13 @@ from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
 from goldassay.runs.missing import describe_unscored
 from goldassay.runs.reading import find_slices, list_slices, runs_of
-from goldassay.runs.run_parts import Request
-from goldassay.runs.runs import renamed
+from goldassay.runs.run_parts import Request, Slice
+from goldassay.runs.runs import Runs, renamed
 from goldassay.runs.tables import read_table
 from goldassay.stats.subsets import SubsetAccuracies, accuracy_by_subset
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goldassay.runs.assembly import Align
-    from goldassay.runs.run_parts import Slice
-    from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 
 ID = "example_id"

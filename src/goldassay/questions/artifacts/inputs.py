@@ -20,7 +20,7 @@ from goldassay.data.roles import columns_named, own_roles
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.measures.mining import mine_patterns
 from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-from goldassay.questions.artifacts.training import SharedTexts
+from goldassay.questions.artifacts.training import DependentRows, SharedTexts
 
 if TYPE_CHECKING:
     import os
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.artifacts.training import DependentRows
 
 # From this many training rows on, the published cut of 50 examples is used as it stands.
 LARGE = 200_000

@@ -25,8 +25,8 @@ from goldassay.questions.artifacts.reports import (
     strongest,
     write_report,
 )
-from goldassay.questions.artifacts.result import PatternsResult
-from goldassay.questions.artifacts.search import answer
+from goldassay.questions.artifacts.result import PatternsResult, ValueRow
+from goldassay.questions.artifacts.search import Described, SearchedTexts, answer
 from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.data_notes import data_notes, left_out_doubts
 from goldassay.questions.evidence import Evidence
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.questions.artifacts.result import ValueRow
-    from goldassay.questions.artifacts.search import Described, SearchedTexts
     from goldassay.report.report import Report
 
 

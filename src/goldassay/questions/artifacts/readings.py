@@ -30,19 +30,24 @@ import polars as pl
 
 from goldassay.data.cells import normalized_texts
 from goldassay.data.text_form import form_words
-from goldassay.data.tokenization import tokenize
+from goldassay.data.tokenization import TokenizedCorpus, tokenize
 from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.artifacts.measures.clusters import label_correlation, near_sentences, sign_corpus
-from goldassay.questions.artifacts.measures.difficulty import guess_by_patterns, join_assignments
+from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment, guess_by_patterns, join_assignments
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.mining import mine_patterns
-from goldassay.questions.artifacts.measures.presence import label_without_pattern, lifted_patterns
+from goldassay.questions.artifacts.measures.presence import (
+    CoverageCount,
+    PredictivePatterns,
+    label_without_pattern,
+    lifted_patterns,
+)
 from goldassay.questions.artifacts.measures.statistics import effective_tail
 from goldassay.questions.detection_limits import ReadText
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
 from goldassay.readers.planting import formed_texts, planted_texts
-from goldassay.stats.detection import FIFTY_WORDS
-from goldassay.stats.effects import ReaderPredictions
+from goldassay.stats.detection import FIFTY_WORDS, KindLimit, Planting, Shape
+from goldassay.stats.effects import Effects, ReaderPredictions
 from goldassay.stats.folds import Folds
 from goldassay.stats.intervals import wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg
@@ -52,13 +57,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.tokenization import TokenizedCorpus
-    from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.questions.artifacts.measures.presence import CoverageCount, PredictivePatterns
     from goldassay.questions.artifacts.training import Searched, Training
-    from goldassay.stats.detection import KindLimit, Planting, Shape
-    from goldassay.stats.effects import Effects
 
 PLACES = {"first": r"^[^\w]*(\w+)", "last": r"(\w+)[^\w]*$"}
 # Fewest training texts of a word that says something, and as how many texts the labels' usual shares count beside them.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.document import FILE_NAME, TIMING_NAME, About
+from goldassay.core.document import FILE_NAME, TIMING_NAME, About, Input
 from goldassay.core.finding import Finding
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Headline, Verdict
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from goldassay.core.document import Input
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset

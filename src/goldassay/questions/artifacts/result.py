@@ -5,7 +5,7 @@ A pattern is strong by the label that it gives away; the test examples are easy 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,6 @@ from goldassay.stats.effects import Effects
 from goldassay.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 declare_verdict("artifacts")

@@ -24,10 +24,11 @@ from goldassay.questions.artifacts.measures.difficulty import (
     giveaway_by_counts,
     giveaway_of,
 )
-from goldassay.questions.artifacts.measures.presence import CoverageCount, PredictivePatterns
+from goldassay.questions.artifacts.measures.presence import CoverageCount, LiftedPatterns, PredictivePatterns
 from goldassay.questions.artifacts.readings import (
     BY_SHARE,
     PatternReadings,
+    WordReadings,
     read_by_folds,
     read_by_patterns,
     read_words,
@@ -37,6 +38,7 @@ from goldassay.questions.artifacts.result import (
     CurvePoint,
     Estimated,
     LiftedPattern,
+    MarkedExample,
     MinedWith,
     OtherText,
     PatternPoint,
@@ -47,6 +49,7 @@ from goldassay.questions.artifacts.result import (
 )
 from goldassay.questions.artifacts.shortlist import (
     STANDING,
+    Phrase,
     Shortlist,
     find_phrases,
     of_table,
@@ -55,11 +58,11 @@ from goldassay.questions.artifacts.shortlist import (
     sample_examples,
     shares,
 )
-from goldassay.questions.artifacts.training import Searched
+from goldassay.questions.artifacts.training import Searched, SharedTexts, Training
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.row_details import patterns_of_rows, table_of_examples
-from goldassay.stats.verdicts import judge_effects
+from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,15 +73,9 @@ if TYPE_CHECKING:
     from goldassay.data.data_split import DataSplit
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.questions.artifacts.measures.presence import LiftedPatterns
-    from goldassay.questions.artifacts.readings import WordReadings
-    from goldassay.questions.artifacts.result import MarkedExample
-    from goldassay.questions.artifacts.shortlist import Phrase
-    from goldassay.questions.artifacts.training import SharedTexts, Training
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.effects import Effects
     from goldassay.stats.folds import Folds
-    from goldassay.stats.verdicts import Doubt
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.questions.artifacts.inputs import SEPARATOR
 from goldassay.questions.artifacts.measures.matching import mark_pattern
 from goldassay.questions.artifacts.measures.mining import fold_redundant, parts_below
-from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+from goldassay.questions.artifacts.measures.pattern_table import PatternFile, PatternTable
 from goldassay.questions.artifacts.measures.presence import (
     ExampleSample,
     PredictivePatterns,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.artifacts.measures.pattern_table import PatternFile
     from goldassay.questions.artifacts.training import Training
 
 POINTS_IN_SCATTER = 3000

@@ -17,7 +17,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
 from goldassay.core.progress import Progress, Steps, silent
-from goldassay.core.settings import Settings
+from goldassay.core.settings import ArtifactSettings, Settings
 from goldassay.data.labelled_blocks import LabelledBlocks, Resolved
 from goldassay.data.readers import reader_for
 from goldassay.data.roles import own_roles
@@ -46,7 +46,7 @@ from goldassay.questions.artifacts.reports import (
     strongest,
     write_report,
 )
-from goldassay.questions.artifacts.search import SearchedTexts, answer, describe_patterns
+from goldassay.questions.artifacts.search import Described, SearchedTexts, answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
 from goldassay.questions.data_notes import doubts_of_dropped, left_out_doubts
@@ -60,13 +60,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.settings import ArtifactSettings
     from goldassay.data.dataset import Dataset
     from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.clusters import Confirmation
     from goldassay.questions.artifacts.measures.pattern_table import PatternFile
     from goldassay.questions.artifacts.result import ValueRow
-    from goldassay.questions.artifacts.search import Described
     from goldassay.report.report import Report
 
 # Bytes that a finding takes while findings are folded and looked for in a test set.

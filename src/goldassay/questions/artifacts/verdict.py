@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import percent
 from goldassay.core.verdicts import Headline, Verdict
-from goldassay.questions.artifacts.readings import BY_SHARE, WrittenTexts
+from goldassay.questions.artifacts.readings import BY_SHARE, PatternReadings, WrittenTexts
 from goldassay.questions.cross_validated import within_doubts
 from goldassay.questions.detection_limits import largest_limits
 from goldassay.questions.effect_sentences import (
@@ -20,7 +20,7 @@ from goldassay.questions.effect_sentences import (
     unheld_doubts,
 )
 from goldassay.readers.interactions import INTERACTIONS
-from goldassay.stats.effects import measure_effects
+from goldassay.stats.effects import Effects, measure_effects
 from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.measures.difficulty import Giveaway
-    from goldassay.questions.artifacts.readings import PatternReadings
-    from goldassay.stats.effects import Effects
     from goldassay.stats.folds import Folds
 
 QUANTITY = "the accuracy skill and the balanced skill of patterns, form and interactions of words on the test set"

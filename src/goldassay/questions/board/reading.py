@@ -38,7 +38,7 @@ from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
 from goldassay.runs.runs import Runs
-from goldassay.runs.statuses import MISSING, STATUSES
+from goldassay.runs.statuses import MISSING, STATUSES, Missing
 from goldassay.runs.traits import dataset_of, shared_traits
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.runs.statuses import Missing
 
 _MOST_NAMES = 8
 # Roles that runs do not have.

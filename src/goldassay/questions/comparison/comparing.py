@@ -26,7 +26,14 @@ from goldassay.questions.comparison.rules import OtherRules, describe_rules, oth
 from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.instability.measures.comparison import Comparison, compare
 from goldassay.questions.instability.measures.scores import run_families, summarize_scores, training_of_runs
-from goldassay.questions.instability.measures.suites import compare_all, equivalent_within, largest_groups
+from goldassay.questions.instability.measures.suites import (
+    Comparisons,
+    Equivalence,
+    TotalComparison,
+    compare_all,
+    equivalent_within,
+    largest_groups,
+)
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart, is_greedy
 from goldassay.runs.grades import describe_grades
@@ -39,7 +46,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.questions.answered.result import Degenerate
-    from goldassay.questions.instability.measures.suites import Comparisons, Equivalence, TotalComparison
     from goldassay.runs.run_parts import Outputs, Slice
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from goldassay.core.finding import Finding
-from goldassay.core.results import frame_of_records
+from goldassay.core.results import Result, frame_of_records
 from goldassay.questions.comparison.alignment import cluster_names
-from goldassay.questions.comparison.comparing import compare_sides
+from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons, compare_sides
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow
 from goldassay.questions.comparison.sentences import describe_comparison, differ, judge_comparison, over
-from goldassay.questions.comparison.sides import differing_rows
+from goldassay.questions.comparison.sides import Sides, differing_rows
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.example_clusters import AUTO, NONE
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from goldassay.core.results import Result
     from goldassay.core.verdicts import Verdict
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
-    from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.measures.suites import Equivalence

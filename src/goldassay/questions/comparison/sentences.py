@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 from goldassay.core.numbers import bounds, count, percent, points
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.answered.degenerate import describe_degenerate
-from goldassay.questions.comparison.comparing import leaves_out_zero
+from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons, leaves_out_zero
 from goldassay.questions.comparison.rules import describe_rules
-from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN
+from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN, Equivalence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.questions.answered.result import Degenerate
-    from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
-    from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.stats.intervals import Interval
 
 # Of runs that draw nothing at random.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.entry_point import option
@@ -17,8 +17,6 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goldassay.core.settings import Settings
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison

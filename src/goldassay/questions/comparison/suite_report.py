@@ -10,9 +10,9 @@ from goldassay.core.results import frame_of_records
 from goldassay.questions.comparison.comparing import align_sides
 from goldassay.questions.comparison.report import ComparisonFindings, flat_equivalence, flat_pair
 from goldassay.questions.comparison.result import ComparisonResult, SuiteScore, TotalRow
-from goldassay.questions.comparison.sides import MOST_ROWS, differing_rows_of
+from goldassay.questions.comparison.sides import MOST_ROWS, Suite, differing_rows_of
 from goldassay.questions.comparison.suite_sentences import describe_suite, judge_suite
-from goldassay.questions.comparison.suites import compare_suite
+from goldassay.questions.comparison.suites import SuiteComparison, SuitePair, compare_suite
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import measure_spread, with_reading
@@ -24,8 +24,6 @@ from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.comparison.sides import Suite
-    from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
     from goldassay.questions.evidence import Evidence
     from goldassay.report.report import Report
 

@@ -5,28 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
-from goldassay.questions.comparison.comparing import within
+from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison, within
 from goldassay.questions.comparison.rules import OtherRules, other_rules
 from goldassay.questions.instability.measures.comparison import compare
-from goldassay.questions.instability.measures.suites import compare_totals, largest_groups
+from goldassay.questions.instability.measures.suites import Equivalence, TotalComparison, compare_totals, largest_groups
 from goldassay.stats.clusters import weigh
 from goldassay.stats.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison
-    from goldassay.questions.instability.measures.suites import Equivalence, TotalComparison
     from goldassay.runs.runs import Runs
 
 __all__ = ["SuiteComparison", "SuitePair", "compare_suite"]

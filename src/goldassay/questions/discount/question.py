@@ -11,7 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.results import frame_of_records
 from goldassay.questions.discount.measures import discount_scores, mean_bits
-from goldassay.questions.discount.reading import Answered, match_rows
+from goldassay.questions.discount.reading import Answered, ShortcutBits, match_rows
 from goldassay.questions.discount.result import DiscountedPair, DiscountedSystem, DiscountResult, OtherPart
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.runs.runs import Runs
 
 # With fewer rows in common the scores would be those of another set.

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.questions.answers_on_test import right_probabilities, runs_on_part, runs_on_test
+from goldassay.questions.answers_on_test import Curves, right_probabilities, runs_on_part, runs_on_test
 from goldassay.questions.instability.measures.checkpoints import measure_stability
 from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.answers_on_test import Curves
     from goldassay.questions.evidence import Evidence
     from goldassay.runs.runs import Runs
 

@@ -57,7 +57,7 @@ from goldassay.questions.instability.tables import (
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
 from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_inputs import group_names
-from goldassay.questions.run_sets import short_names
+from goldassay.questions.run_sets import RunSet, short_names
 from goldassay.runs.configurations import describe_configurations
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import InstabilityLimits
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.run_sets import RunSet
     from goldassay.runs.curves import Curves
     from goldassay.runs.runs import Runs
 

@@ -33,20 +33,20 @@ from goldassay.questions.instability.charts import (
     paper_maps,
     signed_root,
 )
-from goldassay.questions.instability.result import OfRuns
+from goldassay.questions.instability.result import (
+    Deviation,
+    FigureInterval,
+    InstabilityResult,
+    OfRuns,
+    RunScores,
+    Selection,
+    Trajectory,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.core.sections import Around
-    from goldassay.questions.instability.result import (
-        Deviation,
-        FigureInterval,
-        InstabilityResult,
-        RunScores,
-        Selection,
-        Trajectory,
-    )
 
 R = TypeVar("R", bound=OfRuns)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -12,14 +12,14 @@ from goldassay.core.document import Input
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.finding import Finding
+from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
-from goldassay.core.verdicts import not_measurable
+from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.answers_on_test import curves_of_runs
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
-from goldassay.questions.discount.reading import reported_bits
+from goldassay.questions.discount.reading import ShortcutBits, reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
@@ -31,26 +31,19 @@ from goldassay.questions.instability.tables import score_table, trajectory_table
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice, RunReading
 from goldassay.questions.run_curves import find_curves, measure_curve
 from goldassay.questions.run_inputs import describe_inputs, group_names, known_groups
-from goldassay.questions.run_sets import placed
+from goldassay.questions.run_sets import RunSet, placed
 from goldassay.questions.run_sources import run_paths
-from goldassay.runs.curves import UNNAMED_METRIC
+from goldassay.runs.curves import UNNAMED_METRIC, Curves
 from goldassay.runs.reading import NoRunsError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from typing import Unpack
 
-    from goldassay.core.finding import RowToRead
-    from goldassay.core.verdicts import Verdict
-    from goldassay.questions.discount.reading import ShortcutBits
-    from goldassay.questions.run_choice import RunReading
-    from goldassay.questions.run_sets import RunSet
     from goldassay.report.report import Report
-    from goldassay.runs.curves import Curves
 
 
 _NOTE = (

@@ -10,7 +10,7 @@ from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
-from goldassay.questions.instability.measures.scores import LEAST_WRONG
+from goldassay.questions.instability.measures.scores import LEAST_WRONG, FamiliesOpen
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.runs.grades import grade_of
 from goldassay.stats.intervals import score_sd_interval, sd_interval
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.settings import InstabilityLimits
-    from goldassay.questions.instability.measures.scores import FamiliesOpen
     from goldassay.questions.instability.result import ExampleSpread, Grouping, RunScores, Selection
 
 # Conditions under which a model sees all of its input.

@@ -18,13 +18,15 @@ from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO
 from goldassay.questions.judgments.measures import (
+    PositionEffect,
+    VerdictModel,
     agree_with_people,
     measure_position,
     model_verdicts,
     verdicts_by_order,
 )
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.stats.effects import LEAST_CLUSTERS, Limits
+from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import JudgmentLimits, Settings
     from goldassay.data.reading import Source
     from goldassay.questions.answered.result import Degenerate
-    from goldassay.questions.judgments.measures import PositionEffect, VerdictModel
     from goldassay.questions.leakage.item_loading import ItemReading
-    from goldassay.stats.effects import Effects
 
 
 # From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.

@@ -32,6 +32,9 @@ from goldassay.questions.leakage.other_sections import NAMES
 from goldassay.questions.leakage.result import (
     RULE,
     ComparedDatasets,
+    Condition,
+    DatasetPart,
+    ItemFall,
     LeakageResult,
     MeasuredLeakage,
     RowFall,
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
 
     from goldassay.core.sections import Around
     from goldassay.questions.leakage.cluster_result import ClusterOutline, SentenceMap
-    from goldassay.questions.leakage.result import Condition, DatasetPart, ItemFall
     from goldassay.stats.effects import Effect
 
 _SUBSETS = (Series("easy", "easy", 3), Series("hard", "hard", 2), Series("full", "s5", 0))

@@ -40,11 +40,11 @@ from goldassay.questions.leakage.probes import (
     read_parts,
 )
 from goldassay.questions.leakage.result import RULE
-from goldassay.readers.choice_rules import chance_of, measure_positions
+from goldassay.readers.choice_rules import Picks, chance_of, measure_positions
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
 from goldassay.readers.quick_probe import deal_folds
-from goldassay.readers.rule_effects import LikeLength, SubsetEffect
+from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.runs.runs import Runs
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import dense_codes
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.readers.choice_rules import Picks
-    from goldassay.readers.rule_effects import RuleEffect
     from goldassay.stats.detection import Shape
 
 # A reader that is trained, too: which rule it follows in a subject is learned from other items of it.

@@ -25,9 +25,9 @@ from goldassay.questions.leakage.cluster_result import (
     SentenceMap,
     Word,
 )
-from goldassay.questions.leakage.measures.clusters import score_clusters
+from goldassay.questions.leakage.measures.clusters import ClusterScore, Convention, Divergence, score_clusters
 from goldassay.questions.leakage.measures.peco import PecoScore, peco, peco_grid, reduce_embeddings
-from goldassay.questions.leakage.partial_input import PartialInputRuns, softmax_at
+from goldassay.questions.leakage.partial_input import LeakageChoice, PartialInputRuns, softmax_at
 from goldassay.readers.conditions import PAIRED, TEXT, tokenizer_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.data_split import DataSplit
     from goldassay.questions.artifacts.readings import PatternReadings
-    from goldassay.questions.leakage.measures.clusters import ClusterScore, Convention, Divergence
-    from goldassay.questions.leakage.partial_input import LeakageChoice
 
 # Cards on the page; the table has all clusters.
 MOST_CARDS = 12

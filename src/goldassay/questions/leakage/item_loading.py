@@ -13,12 +13,12 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
-from goldassay.data.kinds.choices import Choices
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.choices import ChoiceItems, Choices
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.preferences import Preferences
-from goldassay.data.kinds.recognition import recognize
+from goldassay.data.kinds.recognition import Recognition, recognize
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import columns_named, own_roles
@@ -28,10 +28,7 @@ from goldassay.stats.clusters import Clusters, cluster_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.data.kinds.kind import Match
-    from goldassay.data.kinds.recognition import Recognition
 
 _COLUMNS_OF = {
     CHOICES.name: "choices=NAME,answer=NAME",

@@ -24,8 +24,17 @@ from goldassay.readers.interactions import read_interactions
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.readers.probe_features import build_features, tokenize_roles
-from goldassay.stats.detection import FEW_TOGETHER, FIFTY_WORDS, FORM, MANY_TOGETHER, TEN_WORDS
-from goldassay.stats.effects import ReaderPredictions
+from goldassay.stats.detection import (
+    FEW_TOGETHER,
+    FIFTY_WORDS,
+    FORM,
+    MANY_TOGETHER,
+    TEN_WORDS,
+    KindLimit,
+    Planting,
+    Shape,
+)
+from goldassay.stats.effects import Effects, ReaderPredictions
 from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
@@ -34,8 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.stats.detection import KindLimit, Planting, Shape
-    from goldassay.stats.effects import Effects
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
-from goldassay.core.progress import silent
+from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.questions.leakage.choices import LEAST_APART
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.probes import choice_hits, read_parts
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings
     from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.readers.rule_effects import RuleEffect
     from goldassay.report.report import Report
 

@@ -14,6 +14,7 @@ from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.questions.leakage.choices import LIKE_LENGTH, RULES, SUBJECTS, SUBSETS
 from goldassay.questions.leakage.cluster_result import ClusterConfidence, GridScore
 from goldassay.questions.leakage.clusters import (
+    Artifacts,
     RoleClusters,
     cluster_table,
     example_table,
@@ -24,15 +25,18 @@ from goldassay.questions.leakage.clusters import (
 from goldassay.questions.leakage.measures.agreement import agreement_from_correctness, agreement_over_runs
 from goldassay.questions.leakage.measures.information import label_shares, pvi, usable_information
 from goldassay.questions.leakage.measures.single_sentence import (
+    ConditionAccuracy,
+    SingleSentenceReport,
     balanced_accuracy,
     single_sentence_report,
     withhold_shares,
 )
-from goldassay.questions.leakage.measures.token_relevance import CUT, token_relevance_agreement
+from goldassay.questions.leakage.measures.token_relevance import CUT, TokenRelevanceAgreement, token_relevance_agreement
 from goldassay.questions.leakage.partial_input import (
     LONGEST,
     PROBES,
     READER_BITS,
+    LeakageChoice,
     PartialInputRuns,
     whole_readings,
 )
@@ -66,10 +70,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.core.verdicts import Verdict
     from goldassay.questions.artifacts.readings import PatternReadings
-    from goldassay.questions.leakage.clusters import Artifacts
-    from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
-    from goldassay.questions.leakage.measures.token_relevance import TokenRelevanceAgreement
-    from goldassay.questions.leakage.partial_input import LeakageChoice
     from goldassay.runs.sidecar import Relevances
     from goldassay.stats.effects import ReaderPredictions
 

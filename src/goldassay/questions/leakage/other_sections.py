@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points, small
 from goldassay.core.sections import Bar, GroupCard, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.questions.effect_tables import table_of_effects
 from goldassay.questions.leakage.result import (
     ChangedItems,
@@ -29,7 +29,6 @@ from goldassay.readers.conditions import PAIRED, TEXT, is_part
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.leakage.cluster_result import (
         Cluster,
         ClusterScores,

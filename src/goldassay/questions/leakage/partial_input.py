@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
-from goldassay.core.progress import silent
+from goldassay.core.progress import Progress, silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
@@ -28,9 +28,9 @@ from goldassay.readers.naive_bayes import (
 from goldassay.readers.planting import planted_texts
 from goldassay.readers.probes import train_probes
 from goldassay.runs.array_files import aligned
-from goldassay.runs.sidecar import read_embeddings, read_relevances
+from goldassay.runs.sidecar import Relevances, read_embeddings, read_relevances
 from goldassay.stats.calibration import cross_calibrate
-from goldassay.stats.effects import ReaderPredictions
+from goldassay.stats.effects import Effects, ReaderPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,17 +38,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.document import Input
-    from goldassay.core.progress import Progress
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions
     from goldassay.runs.runs import Runs
-    from goldassay.runs.sidecar import Relevances
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.detection import KindLimit, Planting, Shape
-    from goldassay.stats.effects import Effects
     from goldassay.stats.folds import Folds
     from goldassay.stats.verdicts import Doubt
 

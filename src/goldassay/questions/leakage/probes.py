@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.progress import silent
+from goldassay.core.progress import Progress, silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.kinds.item_kinds import PREFERENCES
 from goldassay.questions.leakage.measures.peco import peco
@@ -33,7 +33,7 @@ from goldassay.readers.conditions import (
 )
 from goldassay.readers.pair_probe import DESCRIPTION, cross_fit_pairs, embed_texts, fit_pairs, make_pairs, pair_features
 from goldassay.readers.preference_rules import traits
-from goldassay.readers.probe_features import build_features, tokenize_roles
+from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
 from goldassay.readers.probes import describe_probe, train_probes
 from goldassay.readers.quick_probe import OneLabelError, QuickProbe
 from goldassay.runs.reading import read_runs
@@ -46,11 +46,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.questions.leakage.item_loading import Posed
-    from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.runs.runs import Runs
 
 # How scores of a linear probe become probabilities; said in the report.

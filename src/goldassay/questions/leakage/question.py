@@ -15,7 +15,7 @@ from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
 from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
-from goldassay.core.finding import Finding
+from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.data_notes import data_notes, describe_clusters
@@ -25,14 +25,9 @@ from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.given import GivenEvidence, from_arrays, from_runs
-from goldassay.questions.leakage.item_loading import ItemReading, load_items
+from goldassay.questions.leakage.item_loading import ItemReading, Posed, load_items
 from goldassay.questions.leakage.measuring import measure
-from goldassay.questions.leakage.partial_input import (
-    GIVEN,
-    PROBES,
-    LeakageChoice,
-    readings_of,
-)
+from goldassay.questions.leakage.partial_input import GIVEN, PROBES, LeakageChoice, PartialInputRuns, readings_of
 from goldassay.questions.leakage.probes import (
     check_conditions,
     measure_split,
@@ -52,10 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.finding import RowToRead
     from goldassay.questions.artifacts.readings import PatternReadings
-    from goldassay.questions.leakage.item_loading import Posed
-    from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.report.report import Report
     from goldassay.runs.runs import Runs
     from goldassay.stats.effects import ReaderPredictions

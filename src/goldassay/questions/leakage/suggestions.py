@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import pattern_features
+from goldassay.artifacts import PatternTable, pattern_features
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
-from goldassay.core.progress import Steps, silent
+from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
 from goldassay.data.cells import normalized_text
 from goldassay.data.data_split import DataSplit
@@ -35,7 +35,7 @@ from goldassay.questions.leakage.result import (
 )
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.readers.conditions import conditions_of, roles_of
-from goldassay.readers.probe_features import build_features, tokenize_roles
+from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
 from goldassay.readers.quick_probe import QuickProbe
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.intervals import mean_interval
@@ -45,11 +45,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.artifacts import PatternTable
-    from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
-    from goldassay.readers.probe_features import ProbeFeatures
     from goldassay.report.report import Report
 
 # Rows on the page; the table beside it has all.

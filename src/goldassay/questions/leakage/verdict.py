@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
-from goldassay.data.kinds.item_kinds import CHOICES
+from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.data_notes import left_out_doubts
 from goldassay.questions.effect_sentences import (
@@ -24,6 +24,7 @@ from goldassay.questions.leakage.choices import BY_SUBJECT
 from goldassay.questions.leakage.partial_input import (
     PROBES,
     QUICK,
+    PartialInputRuns,
     form_readings,
     interaction_readings,
     leaning_word_readings,
@@ -33,10 +34,19 @@ from goldassay.questions.leakage.partial_input import (
     readings_of,
     word_readings,
 )
-from goldassay.questions.leakage.result import OF_PLACES, RULE
+from goldassay.questions.leakage.result import OF_PLACES, RULE, Information
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
-from goldassay.stats.effects import BALANCED, LEAST_CLUSTERS, measure_effects
+from goldassay.stats.effects import (
+    BALANCED,
+    LEAST_CLUSTERS,
+    Effect,
+    Effects,
+    Measure,
+    ReaderPredictions,
+    measure_effects,
+)
+from goldassay.stats.effects import Limits as EffectLimits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:
@@ -47,13 +57,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import LeakageLimits, Settings
     from goldassay.data.data_split import DataSplit
-    from goldassay.data.kinds.item_kinds import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
-    from goldassay.questions.leakage.partial_input import PartialInputRuns
-    from goldassay.questions.leakage.result import Information
-    from goldassay.stats.effects import Effect, Effects, Measure, ReaderPredictions
-    from goldassay.stats.effects import Limits as EffectLimits
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
 SHARED_WORTH_NAMING = 0.01

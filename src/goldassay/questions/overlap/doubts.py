@@ -10,7 +10,7 @@ import numpy as np
 
 from goldassay.core.entry_point import option
 from goldassay.core.numbers import count, percent
-from goldassay.questions.overlap.measures import KINDS, MOVED, TRAINING
+from goldassay.questions.overlap.measures import KINDS, MOVED, TRAINING, Excess
 from goldassay.questions.overlap.search.confirmation import WHOLE, Confirmation
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, USUAL_FIELDS
 from goldassay.questions.overlap.search.shard import notices
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.overlap.items import TestItems
-    from goldassay.questions.overlap.measures import Excess
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.questions.overlap.search.sought import NearTable, Sought, SoughtText

@@ -36,11 +36,11 @@ from goldassay.questions.overlap.measures import (
     worst_kinds,
 )
 from goldassay.questions.overlap.page import describe_scores
-from goldassay.questions.overlap.result import CoverageStep, FileCount, FoundItem, KindCount, OverlapResult
+from goldassay.questions.overlap.result import CoverageStep, FileCount, FoundItem, KindCount, ModelScore, OverlapResult
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.search.confirmation import KEPT
 from goldassay.stats.effects import LEAST_CLUSTERS
-from goldassay.stats.verdicts import judge_interval
+from goldassay.stats.verdicts import Doubt, judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,13 +50,11 @@ if TYPE_CHECKING:
     from goldassay.core.settings import OverlapLimits, Settings
     from goldassay.questions.overlap.items import TestItems
     from goldassay.questions.overlap.reordered import Reordered
-    from goldassay.questions.overlap.result import ModelScore
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.questions.overlap.search.sought import Sought
     from goldassay.stats.clusters import Clusters
     from goldassay.stats.intervals import Interval
-    from goldassay.stats.verdicts import Doubt
 
 _REORDERED, _SWAPPED = map(KINDS.index, MOVED)
 _QUESTION_ONLY, _NEAR_COPY, _ONE_PART, _ANSWER_ONLY, _SOME_WORDS, _LISTED = map(

@@ -29,7 +29,7 @@ from goldassay.questions.overlap.reordered import find_reordered
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of
-from goldassay.questions.overlap.search.scan import CorpusChoice, placed_corpus, scan_corpus
+from goldassay.questions.overlap.search.scan import CorpusChoice, ScanResult, placed_corpus, scan_corpus
 from goldassay.questions.overlap.search.sought import Sought
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice, by_ids
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.report.report import Report
     from goldassay.runs.assembly import Align
     from goldassay.runs.statuses import Missing

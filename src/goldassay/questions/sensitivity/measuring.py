@@ -10,18 +10,13 @@ import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, frame_of_records
-from goldassay.core.verdicts import (
-    Headline,
-    Verdict,
-    not_measurable,
-    severity,
-)
+from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.scores import ALIKE
 from goldassay.questions.instability.measures.variance import score_above_constant
 from goldassay.questions.instability.spread import silent_codes
 from goldassay.questions.instability.verdict import WHOLE
-from goldassay.questions.run_sets import own_name
+from goldassay.questions.run_sets import ByConfiguration, RunSet, own_name
 from goldassay.questions.sensitivity.measures import (
     LEAST_CONFIGURATIONS,
     ConfigurationSpread,
@@ -42,9 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import SensitivityLimits, Settings
-    from goldassay.core.verdicts import Word
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.run_sets import ByConfiguration, RunSet
     from goldassay.runs.runs import Runs
     from goldassay.runs.statuses import Missing
 

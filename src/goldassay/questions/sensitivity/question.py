@@ -17,8 +17,16 @@ from goldassay.data.table import Table
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_inputs import describe_inputs, read_texts
-from goldassay.questions.run_sets import ByConfiguration, by_configuration, find_runs, own_name, placed, unloaded_sets
-from goldassay.questions.sensitivity.measuring import measure_sets
+from goldassay.questions.run_sets import (
+    ByConfiguration,
+    RunSet,
+    by_configuration,
+    find_runs,
+    own_name,
+    placed,
+    unloaded_sets,
+)
+from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy, measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
 from goldassay.runs.key_columns import is_large
@@ -33,8 +41,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.run_sets import RunSet
-    from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
     from goldassay.report.report import Report
     from goldassay.runs.run_parts import Slice
 

@@ -21,7 +21,7 @@ from goldassay.data.reading import read_dataset
 from goldassay.questions.shift.measures.false_alarms import as_finite
 from goldassay.questions.shift.measures.scores import as_logits
 from goldassay.questions.shift.measures.set_metrics import CORRELATIONS
-from goldassay.runs.answers import normalize_answer, question_of, read_answers
+from goldassay.runs.answers import AnswerMetric, normalize_answer, question_of, read_answers
 from goldassay.runs.assembly import ordered, position_of, taken
 from goldassay.runs.reading import runs_of
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.runs.answers import AnswerMetric
     from goldassay.runs.run_parts import Collection, Columns, Slice
     from goldassay.runs.runs import Runs
 

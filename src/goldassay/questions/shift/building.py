@@ -29,6 +29,7 @@ from goldassay.questions.shift.benchmarks import (
     FoundFile,
     Recipe,
     Rows,
+    Split,
     TrainTest,
     find_files,
     load_recipe,
@@ -39,7 +40,6 @@ from goldassay.questions.shift.benchmarks import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.questions.shift.benchmarks import Split
 
 _PRIORITY = {"test": 0, "dev": 1, "train": 2}
 

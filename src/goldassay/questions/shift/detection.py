@@ -12,14 +12,15 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
-from goldassay.core.progress import Steps
+from goldassay.core.progress import Progress, Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_inputs import describe_inputs
-from goldassay.questions.shift.answers import read_logits
+from goldassay.questions.shift.answers import Answers, read_logits
 from goldassay.questions.shift.groups import (
     FoundSets,
+    Group,
     describe_probabilities,
     describe_sets,
     find_sets,
@@ -31,7 +32,7 @@ from goldassay.questions.shift.groups import (
     title_of,
 )
 from goldassay.questions.shift.measures.detection import measure_detection
-from goldassay.questions.shift.measures.false_alarms import check_draws, check_rule
+from goldassay.questions.shift.measures.false_alarms import Rule, check_draws, check_rule
 from goldassay.questions.shift.measures.scores import (
     fit_mahalanobis,
     score_energy,
@@ -47,22 +48,17 @@ from goldassay.questions.shift.verdict import judge_detection
 from goldassay.runs.adapters.stored import NAME as STORED
 from goldassay.runs.assembly import position_of
 from goldassay.runs.configurations import name_by_configuration
-from goldassay.runs.sidecar import read_embeddings
+from goldassay.runs.sidecar import Embeddings, read_embeddings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.core.progress import Progress
     from goldassay.data.dataset import Dataset
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.questions.shift.answers import Answers
-    from goldassay.questions.shift.groups import Group
-    from goldassay.questions.shift.measures.false_alarms import Rule
     from goldassay.report.report import Report
     from goldassay.runs.run_parts import Slice
-    from goldassay.runs.sidecar import Embeddings
 
 OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {
     # The same order as the probability's, without its ties near 1.

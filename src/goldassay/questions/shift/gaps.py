@@ -17,13 +17,21 @@ from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import percent
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.rows import beside_data
-from goldassay.questions.shift.answers import texts_of
-from goldassay.questions.shift.groups import counted_alike, describe_probabilities, describe_sets, frames
+from goldassay.questions.shift.answers import Answers, texts_of
+from goldassay.questions.shift.groups import (
+    GapChoice,
+    Group,
+    Read,
+    counted_alike,
+    describe_probabilities,
+    describe_sets,
+    frames,
+)
 from goldassay.questions.shift.measures.calibration import measure_calibration, risk_coverage
 from goldassay.questions.shift.measures.false_alarms import check_draws
 from goldassay.questions.shift.measures.generalization import generalization_gap, measure_domain_shift
 from goldassay.questions.shift.measures.scores import score_max_softmax
-from goldassay.questions.shift.measures.set_metrics import METRICS, label_constants
+from goldassay.questions.shift.measures.set_metrics import METRICS, Metric, label_constants
 from goldassay.questions.shift.overlaps import (
     describe_not_looked_up,
     describe_overlaps,
@@ -52,9 +60,6 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.shift.answers import Answers
-    from goldassay.questions.shift.groups import GapChoice, Group, Read
-    from goldassay.questions.shift.measures.set_metrics import Metric
 
 # Calibration and coverage are measured run by run; these draws fix their bounds to about a tenth of their width.
 _CONFIDENCE_DRAWS = 200

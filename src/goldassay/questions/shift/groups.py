@@ -18,8 +18,8 @@ from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import did_you_mean
 from goldassay.data.labels import NON_ENTAILMENT
-from goldassay.questions.shift.answers import answers_of, read_gold_texts, read_scored_answers
-from goldassay.questions.shift.measures.set_metrics import label_constants
+from goldassay.questions.shift.answers import Answers, answers_of, read_gold_texts, read_scored_answers
+from goldassay.questions.shift.measures.set_metrics import Metric, label_constants
 from goldassay.questions.shift.result import SetRow
 from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.labels import canonical
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.run_sets import RunSet
-    from goldassay.questions.shift.answers import Answers
-    from goldassay.questions.shift.measures.set_metrics import Metric
     from goldassay.runs.run_parts import Collection, Slice
 
 # What the training data are called where they are predicted too, for features of them.

@@ -12,17 +12,15 @@ from goldassay.core.entry_point import right_labels
 from goldassay.core.errors import InputError
 from goldassay.data.cells import normalized_texts
 from goldassay.data.near_copies import join_near_copies
-from goldassay.questions.shift.answers import texts_of
+from goldassay.questions.shift.answers import Answers, texts_of
 from goldassay.questions.shift.measures.generalization import shared_texts
-from goldassay.questions.shift.result import OverlapRow
+from goldassay.questions.shift.result import GapRow, OverlapRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.questions.shift.answers import Answers
     from goldassay.questions.shift.groups import Group
-    from goldassay.questions.shift.result import GapRow
 
 
 def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[OverlapRow]]:

@@ -5,15 +5,11 @@ Importing this declares the measures, so that policies know them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, result, role
 from goldassay.core.results import Result
 from goldassay.questions.policy_rules import MIN_RUNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 declare_verdict("shift")
 

@@ -6,15 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
-from goldassay.core.verdicts import (
-    Headline,
-    Verdict,
-    not_measurable,
-    severity,
-    unresolved,
-)
+from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity, unresolved
 from goldassay.questions.policy_rules import NO_QUICK_PROBES
-from goldassay.questions.shift.result import SCORE_NAMES
+from goldassay.questions.shift.result import SCORE_NAMES, DetectionRow, GapRow
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval
 
@@ -22,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.settings import ShiftLimits
-    from goldassay.core.verdicts import Word
-    from goldassay.questions.shift.result import DetectionRow, GapRow
 
 # A set of which more than this share is in the training data, or nearly in the own set, cannot show that a score holds.
 _MOST_KNOWN = 0.2

@@ -17,6 +17,7 @@ from goldassay.questions.rows import beside_data
 from goldassay.questions.suspect.measures import (
     LEAST_FAMILIES,
     LEAST_STRONG,
+    Contradiction,
     contradict_gold,
     corrected_scores,
     rank_suspects,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.suspect.measures import Contradiction
     from goldassay.runs.runs import Runs
 
 # Of tests on single items, as everywhere in this package.

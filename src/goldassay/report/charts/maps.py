@@ -22,8 +22,8 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goldassay.core.charts import MAP_EXTENT
-from goldassay.report.charts.axes import horizontal_grid, legend, scale_for, value_text, vertical_grid
+from goldassay.core.charts import MAP_EXTENT, Cloud, Grid, Matrix, MatrixCell, PixelGrid, PixelMatrix, PointMap
+from goldassay.report.charts.axes import Scale, horizontal_grid, legend, scale_for, value_text, vertical_grid
 from goldassay.report.charts.svg import (
     CODE_SIZE,
     Canvas,
@@ -42,8 +42,6 @@ from goldassay.report.palette import LIGHT, N_SERIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.core.charts import Cloud, Grid, Matrix, MatrixCell, PixelGrid, PixelMatrix, PointMap
-    from goldassay.report.charts.axes import Scale
 
 # Points of the cloud that a name may cover.
 _MOST_COVERED = 2

@@ -30,7 +30,23 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.textpath import TextPath
 
-from goldassay.core.charts import MAP_EXTENT, Bars, Chart, Dots, Matrix, PixelMatrix, Plot, PointMap
+from goldassay.core.charts import (
+    MAP_EXTENT,
+    Axis,
+    Bars,
+    Chart,
+    Dot,
+    DotRow,
+    Dots,
+    Matrix,
+    Panel,
+    PixelMatrix,
+    Plot,
+    PointMap,
+    Rule,
+    Series,
+    Trace,
+)
 from goldassay.report.charts.axes import place_names, times
 from goldassay.report.charts.maps import UNDEFINED
 from goldassay.report.palette import LIGHT
@@ -40,8 +56,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
-
-    from goldassay.core.charts import Axis, Dot, DotRow, Panel, Rule, Series, Trace
 
 
 # A column of the usual two-column layouts, in inches.

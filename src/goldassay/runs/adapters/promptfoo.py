@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.runs.answer_lists import Answer, AnswerList, Items, read_object, reading_as, slices_of
 from goldassay.runs.configurations import flat
-from goldassay.runs.run_parts import UNNAMED
+from goldassay.runs.run_parts import UNNAMED, Request, Slice
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.runs.run_parts import Request, Slice
     from goldassay.runs.statuses import Status
 
 NAME = "promptfoo"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,7 +25,6 @@ from goldassay.runs.tables import is_parquet, logits_array
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
 NAME = "goldassay"
 PRIORITY = 0

@@ -19,7 +19,7 @@ from goldassay.data.column_names import PARTS
 from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds.judgments import JudgedPairs
-from goldassay.data.kinds.recognition import recognize
+from goldassay.data.kinds.recognition import Recognition, recognize
 from goldassay.data.readers import NO, all_readers
 from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import parse_columns
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data.kinds.kind import Match
-    from goldassay.data.kinds.recognition import Recognition
 
 _MOST_PATHS = 3
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.settings import Settings
+from goldassay.lab.papers.artifacts.evidence import Evidence as CorpusEvidence
 from goldassay.lab.papers.artifacts.evidence import gap_rows, gather, mine_corpus, reduce_corpus
 from goldassay.lab.papers.artifacts.protocol import (
     ADVERSARIAL,
@@ -24,6 +25,7 @@ from goldassay.lab.papers.artifacts.protocol import (
     HARD,
     RANDOM,
     REWEIGHTED,
+    Accuracies,
     Corpus,
     Figure,
     Protocol,
@@ -32,7 +34,7 @@ from goldassay.lab.papers.artifacts.protocol import (
 )
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.pooling import p_of
-from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, Shown
+from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, ScaleName, Shown, Standing, Workplace
 from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.evidence import Evidence
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.artifacts.evidence import Evidence as CorpusEvidence
-    from goldassay.lab.papers.artifacts.protocol import Accuracies
-    from goldassay.lab.papers.recipe import ScaleName, Standing, Workplace
     from goldassay.report.report import Report
 
 NEEDED: tuple[str, ...] = ()

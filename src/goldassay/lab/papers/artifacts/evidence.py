@@ -23,11 +23,13 @@ from goldassay.lab.papers.artifacts.protocol import (
     RANDOM,
     SUBSETS,
     Accuracies,
+    Corpus,
+    Protocol,
     Trained,
 )
 from goldassay.questions.artifacts.gaps import classes_by_text
 from goldassay.questions.artifacts.inputs import cut, mine_dataset, texts_for
-from goldassay.questions.artifacts.measures.difficulty import assign_difficulty
+from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment, assign_difficulty
 from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 from goldassay.questions.artifacts.measures.presence import THRESHOLDS, downsample, sizes_by_threshold
 from goldassay.questions.artifacts.subsets import ClassifierTable, classify
@@ -41,9 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.artifacts.protocol import Corpus, Protocol
     from goldassay.lab.papers.recipe import Workplace
-    from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
 
 _RELEASED = "predictions/snli_test_other_models.tsv.gz"
 

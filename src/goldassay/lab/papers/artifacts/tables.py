@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.data.tokenization import tokenize
+from goldassay.data.tokenization import TokenizedCorpus, tokenize
 from goldassay.lab.papers.artifacts.protocol import (
     ALL,
     DEBIAS,
@@ -21,6 +21,7 @@ from goldassay.lab.papers.artifacts.protocol import (
     OTHERS_HARD,
     RANDOM,
     SUBSETS,
+    Corpus,
     Trained,
 )
 from goldassay.lab.papers.printed import OURS, compare_cells, printed_table
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.lab.papers.artifacts.evidence import Evidence
-    from goldassay.lab.papers.artifacts.protocol import Corpus
 
 _CLASSIFIERS = {
     "majority": "majority class", "n-grams": "fasttext", "unigrams": "Unigram", "patterns": "Pattern",

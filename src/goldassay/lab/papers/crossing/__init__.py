@@ -14,9 +14,18 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.numbers import bounds, decimal, number, percent, signed_points
-from goldassay.lab.papers.crossing.examples import CLASSES, class_examples, class_released
+from goldassay.lab.papers.crossing.examples import CLASSES, ClassedExamples, Examples, class_examples, class_released
 from goldassay.lab.papers.printed import show_cells
-from goldassay.lab.papers.recipe import Conclusion, Findings, Scale, Training
+from goldassay.lab.papers.recipe import (
+    Comparison,
+    Conclusion,
+    Findings,
+    Scale,
+    ScaleName,
+    Standing,
+    Training,
+    Workplace,
+)
 from goldassay.questions.instability.measures.class_overlap import overlap_classes
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.intervals import resample_groups
@@ -31,8 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.crossing.examples import ClassedExamples, Examples
-    from goldassay.lab.papers.recipe import Comparison, ScaleName, Standing, Workplace
     from goldassay.runs.runs import Runs
 
 

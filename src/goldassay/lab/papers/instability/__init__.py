@@ -21,8 +21,18 @@ from goldassay.lab.papers.instability.evidence import (
     released_files,
     released_report,
 )
-from goldassay.lab.papers.pooling import p_of, pool_claim
-from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, Shown, Training
+from goldassay.lab.papers.pooling import Claim, p_of, pool_claim
+from goldassay.lab.papers.recipe import (
+    PRETRAINED,
+    Conclusion,
+    Findings,
+    Scale,
+    ScaleName,
+    Shown,
+    Standing,
+    Training,
+    Workplace,
+)
 from goldassay.lab.papers.sources import PLANTED, join_sets
 from goldassay.questions.instability.command import measure_instability
 
@@ -30,8 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.pooling import Claim
-    from goldassay.lab.papers.recipe import ScaleName, Standing, Workplace
     from goldassay.stats.significance import Pooled
 
 NEEDED: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ import numpy as np
 
 from goldassay.core.numbers import decimal, signed_points
 from goldassay.lab.papers.leakage.evidence import (
+    MeasuredSet,
     compare_tables,
     compared,
     file_name,
@@ -26,7 +27,7 @@ from goldassay.lab.papers.leakage.evidence import (
 from goldassay.lab.papers.leakage.sets import SCALES, made_sets, planted_sets
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import printed_table
-from goldassay.lab.papers.recipe import Conclusion, Findings, Shown
+from goldassay.lab.papers.recipe import Conclusion, Findings, Shown, Standing, Workplace
 from goldassay.questions.leakage.datasets import correlations
 from goldassay.stats.intervals import correlation_interval, mean_interval, normal_quantile
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.leakage.evidence import MeasuredSet
-    from goldassay.lab.papers.recipe import Standing, Workplace
 
 __all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
 

@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.core.numbers import in_points
 from goldassay.lab.papers.leakage.sets import TRAIN
 from goldassay.lab.papers.printed import compare_cells
-from goldassay.lab.papers.recipe import PRETRAINED
+from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Workplace
 from goldassay.questions.leakage.datasets import compare_datasets, parts_of
 from goldassay.questions.leakage.given import GivenEvidence
 from goldassay.questions.leakage.measures.peco import peco_grid
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.recipe import Comparison, Workplace
     from goldassay.report.report import Report
 
 # Fewer examples a cluster than this on average, and its label shares are noise.

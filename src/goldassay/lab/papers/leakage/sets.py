@@ -20,13 +20,12 @@ import polars as pl
 
 from goldassay.data.dataset import Dataset
 from goldassay.data.splits import split_disjoint
-from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training
+from goldassay.lab.papers.recipe import PRETRAINED, Scale, ScaleName, Training, Workplace
 from goldassay.lab.papers.sources import PLANTED, join_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.lab.papers.recipe import ScaleName, Workplace
 
 TRAIN = " train"
 _ROUNDS = {"A1": "r1", "A2": "r2", "A3": "r3"}

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.lab.papers.recipe import Comparison
+from goldassay.lab.papers.recipe import Comparison, Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from goldassay.lab.papers.recipe import Drawn
 
 
 def printed_table(name: str) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import in_points, percent, points
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import compare_cells, show_cells
-from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Shown
+from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Conclusion, Findings, Shown, Training, Workplace
 from goldassay.lab.papers.shift.scales import BAG, SCALES, TRANSFORMERS
 from goldassay.lab.papers.shift.sets import FOREIGN, NEWSGROUPS, OWN, TRAIN, built_sets, planted_sets, write_checkpoints
 from goldassay.questions.run_choice import RunChoice
@@ -24,7 +24,6 @@ from goldassay.stats.intervals import normal_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.lab.papers.recipe import Comparison, Training, Workplace
     from goldassay.report.report import Report
 
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.recipe import Workplace
 
     Row = Mapping[str, Any]
     Figure = tuple[float, float, float]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.lab.papers.recipe import PRETRAINED, Scale, Training
+from goldassay.lab.papers.recipe import PRETRAINED, Scale, ScaleName, Training
 from goldassay.lab.papers.shift.sets import DEV, FOREIGN, OWN, SIMILARITY, TRAIN, domains_of
 from goldassay.lab.papers.sources import PLANTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.lab.papers.recipe import ScaleName
 
 BAG = "bag of words"
 # Similarity of two texts by a bag of words is a cosine, which is not trained; inference it cannot be asked.

@@ -5,20 +5,18 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
-from torch import nn
+from torch import Tensor, nn
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
-    from torch import Tensor
 
     from goldassay.lab.models.configuration import Kind
     from goldassay.lab.models.network import Batch, Network

@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from goldassay.core.errors import InputError
-from goldassay.lab.models.network import sent
+from goldassay.lab.models.network import Batch, Network, sent
 from goldassay.lab.training.objectives import Objective, Outcome, Requirements, Surroundings, present
 from goldassay.lab.training.objectives.plain import average
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from torch import Tensor
 
-    from goldassay.lab.models.network import Batch, Network
 
 # A model that is sure and wrong would make a loss endless; below one in a million it is taken at that.
 SMALLEST = 1e-6

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from goldassay.core.errors import InputError
-from goldassay.lab.models.network import sent
+from goldassay.lab.models.network import Batch, Network, sent
 from goldassay.lab.training.objectives import Objective, Outcome, Requirements, Surroundings, present
 from goldassay.lab.training.objectives.plain import average
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from torch import Tensor
 
-    from goldassay.lab.models.network import Batch, Network
     from goldassay.lab.training.teacher_logits import TeacherLogitsOn
 
 

@@ -16,7 +16,7 @@ from goldassay.core.arguments import is_number
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.data.tokenization import TokenizedCorpus
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.questions.artifacts.measures.statistics import (
     DESIGN_EFFECTS,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 
 # Rows whose K q exceeds this as if each sentence counted by itself are not looked at: p only grows.

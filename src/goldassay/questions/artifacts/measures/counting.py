@@ -22,7 +22,7 @@ import numpy as np
 
 from goldassay.core.compiled import workers
 from goldassay.questions.artifacts.measures.mining import TASKS_PER_THREAD, balanced
-from goldassay.questions.artifacts.measures.spool import MinedRows
+from goldassay.questions.artifacts.measures.spool import MemoryBound, MinedRows, Shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
-    from goldassay.questions.artifacts.measures.spool import MemoryBound, Shards
 
 
 class Windows(NamedTuple):

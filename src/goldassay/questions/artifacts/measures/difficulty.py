@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.results import Result, to_plain
-from goldassay.data.tokenization import TokenizedCorpus
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 from goldassay.questions.artifacts.measures.matching import encode_labels
 from goldassay.stats.clusters import variance_of_mean
 from goldassay.stats.intervals import Interval, normal_quantile, t_quantile, wilson_interval
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 
 CLASSES = ("easy", "hard", "conflicting", "uncovered")

@@ -16,7 +16,7 @@ import polars as pl
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
-from goldassay.data.tokenization import TokenizedCorpus
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 from goldassay.questions.artifacts.measures.statistics import PART
 from goldassay.stats.intervals import wilson_bounds
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from goldassay.data.dataset import Dataset
-    from goldassay.data.tokenization import Tokenizer
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
 
 # Of more, those with the largest lift are kept: a reader of a sentence takes the strongest alone.

@@ -17,7 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import output_error, sink_parquet, written_whole
 from goldassay.core.progress import Progress, silent
 from goldassay.core.temp_files import temporary_folder
-from goldassay.data.tokenization import TokenizedCorpus
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 from goldassay.questions.artifacts.measures.clusters import (
     label_correlation,
     p_with_effects,
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     import polars as pl
     from numpy.typing import NDArray
-
-    from goldassay.data.tokenization import Tokenizer
 
 
 def write_in_parts(parts: Iterator[pl.DataFrame], path: Path, metadata: dict[str, str]) -> None:

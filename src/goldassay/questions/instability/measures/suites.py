@@ -28,15 +28,13 @@ from goldassay.questions.instability.measures.comparison import (
 from goldassay.questions.instability.measures.scores import as_scores, group_codes
 from goldassay.stats.bootstrap import percentile_interval
 from goldassay.stats.clusters import weigh
-from goldassay.stats.intervals import degrees_of_freedom, t_interval
+from goldassay.stats.intervals import Interval, PairedCounts, degrees_of_freedom, t_interval
 from goldassay.stats.significance import holm, t_p_value, t_tail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from goldassay.stats.intervals import Interval, PairedCounts
 
 
 EQUIVALENT, WITHIN, BEYOND, OPEN = "equivalent", "within the margin", "beyond the margin", "open"

@@ -5,7 +5,7 @@ Accuracy that a part of the input gives, against the majority class and against 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,6 @@ from goldassay.stats.clusters import cluster_codes
 from goldassay.stats.intervals import Interval, few_runs_caveat, wilson_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 

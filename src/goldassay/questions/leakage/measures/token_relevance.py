@@ -8,7 +8,7 @@ Words that give a label away by themselves: which lean to a label, how far, and 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,8 +24,6 @@ from goldassay.stats.intervals import mean_interval, wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from goldassay.data.tokenization import TokenizedCorpus

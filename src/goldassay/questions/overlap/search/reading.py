@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -15,15 +15,13 @@ from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
 from goldassay.data.reading import read_table
 from goldassay.kernels.json_lines import line_ends
-from goldassay.questions.overlap.search.corpus import OVERLAP, PIECE
+from goldassay.questions.overlap.search.corpus import OVERLAP, PIECE, CorpusFile, Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.overlap.search.corpus import CorpusFile, Shard
 
 TEXT_FIELD = "text"
 # What is read where no field is named: the text, and conversations under the names that they commonly have.

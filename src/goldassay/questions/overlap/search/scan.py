@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -30,19 +30,17 @@ from goldassay.data.column_names import TEXTS
 from goldassay.data.reading import open_source
 from goldassay.kernels.words import RULES
 from goldassay.questions.overlap.search.confirmation import Confirmation, union_of
-from goldassay.questions.overlap.search.corpus import SHARD, Corpus, find_corpus
+from goldassay.questions.overlap.search.corpus import SHARD, Corpus, CorpusFile, Shard, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, describe_fields, fields_of
 from goldassay.questions.overlap.search.shard import MATCHES, MOST_NAMED, MOST_PLACES, ShardResult, scan_shard
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from distributed import Client
     from numpy.typing import NDArray
 
-    from goldassay.questions.overlap.search.corpus import CorpusFile, Shard
     from goldassay.questions.overlap.search.sought import Sought
 
 

@@ -15,18 +15,16 @@ from goldassay.kernels import json_lines, ngram_search
 from goldassay.kernels.json_lines import BLANK, EMPTY, NO_FIELD
 from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES, NOTHING, RING
 from goldassay.kernels.words import words_of
-from goldassay.questions.overlap.search.confirmation import Confirmation, with_near_copies
+from goldassay.questions.overlap.search.confirmation import Confirmation, ItemMatch, with_near_copies
 from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, reason_of
 from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of, texts_below
-from goldassay.questions.overlap.search.sought import LEAST_WORDS
+from goldassay.questions.overlap.search.sought import LEAST_WORDS, NearCopy, Sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.overlap.search.confirmation import ItemMatch
-    from goldassay.questions.overlap.search.sought import NearCopy, Sought
 
 # Places that are kept of each item.
 MOST_PLACES = 5
