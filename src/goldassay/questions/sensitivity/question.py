@@ -11,6 +11,7 @@ from goldassay.core.entry_point import SHELL, entry_point
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
+from goldassay.core.read_errors import reading
 from goldassay.core.results import frame_of_records
 from goldassay.data.column_names import normalized
 from goldassay.data.table import Table
@@ -29,7 +30,7 @@ from goldassay.questions.run_sets import (
 from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy, measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
-from goldassay.runs.key_columns import is_large
+from goldassay.runs.finding import NoRunsError
 from goldassay.runs.kinds.boards import Boards
 from goldassay.runs.tables import read_table
 
@@ -58,11 +59,14 @@ def study_sensitivity(
     choice = replace(choice, checkpoint=choice.checkpoint or "last")
     every_model = replace(choice, model=None)
     steps = Steps(quiet)
-    if not choice.columns:
-        for path in map(Path, paths):
-            _refuse_means(path)
     with placed(paths), steps.step("measuring sensitivity") as progress:
-        slices = find_runs(paths, every_model)
+        try:
+            slices = find_runs(paths, every_model)
+        except NoRunsError:
+            for path in map(Path, paths):
+                with reading(path):
+                    _refuse_means(path)
+            raise
         found = _chosen(unloaded_sets(slices, every_model), choice.model)
         study = measure_sets(found, _texts_of, settings, claim=claim, missing=choice.rule, progress=progress)
     return report_sensitivity(study, paths, slices, choice, claim, settings, steps), study
@@ -74,7 +78,7 @@ def _refuse_means(path: Path) -> None:
     Raises:
         InputError: It is one.
     """
-    table = read_table(path) if path.is_file() and not is_large(path) else None
+    table = read_table(path) if path.is_file() else None
     match = None if table is None else Boards().recognize(Table(table, "table"), {})
     item = "" if match is None or not match.found else match.roles.get("item", "")
     if not normalized(item).startswith(("paraphrase", "prompt", "template")):
