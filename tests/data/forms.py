@@ -520,6 +520,11 @@ TEXTS = [
         roles={"text": "prompt"},
     ),
     Form(
+        "Banking77",
+        {"test.csv": rows(lambda at: {"text": said(at), "category": ["card_arrival", "exchange_rate"][at % 2]})},
+        says="label=category",
+    ),
+    Form(
         "ChaosNLI",
         {
             "chaos.jsonl": rows(

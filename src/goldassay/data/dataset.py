@@ -377,7 +377,8 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         taken = [column, *draft.roles.texts.values(), draft.roles.id]
         raise draft.error(
             f"no row has a label ({counts['count'][0]} times: {counts.to_series(0)[0]})",
-            f"give a part with labels; {naming(draft.table.frame, 'label', besides=[str(each) for each in taken])}",
+            f"give a part with labels; {naming(draft.table.frame, 'label', besides=[str(each) for each in taken])}; "
+            + _searched_without(draft, column),
             None,
             column,
         )
@@ -396,8 +397,11 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
 
 def _each_label_apart(draft: _Draft, column: str) -> str:
     """What becomes of a column that holds several labels, and what needs none."""
-    texts = searching(str(draft.path or "FILE"), f" {option('columns', f'ignore={column}')}")
-    return f"give each label a column of its own, 1 where a row has it; {texts}"
+    return f"give each label a column of its own, 1 where a row has it; {_searched_without(draft, column)}"
+
+
+def _searched_without(draft: _Draft, column: str) -> str:
+    return searching(str(draft.path or "FILE"), f" {option('columns', f'ignore={column}')}")
 
 
 def _known_labels(

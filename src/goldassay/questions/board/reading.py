@@ -17,7 +17,6 @@ from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
 from goldassay.data.frames import rows_of_lists, table_of
-from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
@@ -72,7 +71,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
     if isinstance(alone, (str, os.PathLike)):
         place = Path(alone)
         cells, unread = _in_place(place, choice, by, scale)
-        if cells is None and not _BOARD_ROLES.isdisjoint(choice.columns):
+        if cells is None and not {*_BOARD_ROLES, "ignore"}.isdisjoint(choice.columns):
             raise unread or InputError(
                 "the columns hold no scores of systems, nor answers that are among the right ones", file=place,
                 mend="give a row for each system and item, or where each system has a column scores from 0 to 1 or the "
@@ -104,11 +103,12 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
 
 
 def _name_columns(place: Path) -> str:
-    """The option that names the columns of a board, where there is a table."""
-    try:
-        return naming(read_table(place).frame, "system", "item", "score")
-    except InputError:
-        return look_at(str(place))
+    """The option that names the columns of a board.
+
+    Raises:
+        InputError: The place holds no table.
+    """
+    return naming(read_table(place).frame, "system", "item", "score")
 
 
 def _holds_runs(given: Any) -> bool:

@@ -25,6 +25,7 @@ from goldassay.core.options import (
     Seed,
     SettingsOrFile,
     SkipBroken,
+    ValueMap,
     place,
 )
 
@@ -48,6 +49,7 @@ def measure_overlap(
     scheduler: Scheduler = None,
     skip_broken: SkipBroken = False,
     columns: Columns = None,
+    map: ValueMap = None,  # noqa: A002
     clusters: Clusters = None,
     format: Format = "auto",  # noqa: A002
     out: Out = None,
@@ -80,12 +82,14 @@ def measure_overlap(
     from pathlib import Path
 
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_values
     from goldassay.questions.overlap.question import SearchChoice, refuse_broken, study_overlap
 
     settings = chosen(settings, seed, clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
     choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board, align, missing)
-    report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
+    roles = with_values(columns, map)
+    report, found = study_overlap(test, corpus, choice, settings, columns=roles, file_format=format, quiet=quiet)
     try:
         refuse_broken(found, skip_broken=skip_broken)
     except InputError as error:

@@ -511,10 +511,10 @@ def _check_scales(
     beyond = [name for name, own in known.items() if not own.is_between(low, high).all()]
     if not beyond:
         return
-    if len(beyond) < len(names):
+    if len(names) - len(beyond) > (item is None):
         raise InputError(
             f"columns are of two scales: {_listed(beyond)} go beyond {low:g} to {high:g}, the others do not", file=file,
-            mend=f"leave out what is no system with {option('columns', 'ignore=' + '+'.join(beyond[:3]))}",
+            mend=f"leave out what is no system with {option('columns', 'ignore=' + '+'.join(beyond))}",
         )  # fmt: skip
     if item is None:
         raise InputError(
