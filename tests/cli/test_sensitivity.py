@@ -400,4 +400,4 @@ def test_prompts_that_differ_in_spaces_alone_are_refused(
 def test_numbers_that_are_written_in_two_ways_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     table = write(tmp_path / "runs.csv", scores_of({"0.5": 0.7, "1": 0.7, "1.0": 0.2, "2": 0.7}, 2))
     table.rename({"config_prompt": "config_temperature"}).write_csv(tmp_path / "runs.csv")
-    assert "seed 0 is there twice; both stand in this file" in refused("sensitivity", "runs.csv")
+    assert "seed 0 is there twice; both are in this file" in refused("sensitivity", "runs.csv")

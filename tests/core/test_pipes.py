@@ -45,7 +45,7 @@ def test_a_pipe_to_which_nobody_writes_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(temp_files, "_PATIENCE_MS", 50)
     place = tmp_path / "pipe"
     os.mkfifo(place)
-    with pytest.raises(InputError, match="nobody writes to this pipe"):
+    with pytest.raises(InputError, match="no process writes to this pipe"):
         seekable(place)
 
 

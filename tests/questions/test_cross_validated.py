@@ -53,7 +53,7 @@ def test_a_flaw_of_the_test_part_is_doubted(reader: Reader, rare: float | None) 
     texts, gold = made(3000, 0.6, 0, rare=rare)
     (doubt,) = within_doubts({"hypothesis": texts}, gold, 3 if rare is None else 2, None, LIMITS, reader, 0)
     assert "hypothesis" in doubt.why
-    assert f"not surely below {percent(0.075)}" in doubt.why
+    assert f"not significantly below {percent(0.075)}" in doubt.why
 
 
 @pytest.mark.parametrize("reader", [read_words, read_patterns], ids=["words", "patterns"])

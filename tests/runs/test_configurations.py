@@ -320,7 +320,7 @@ def test_models_that_were_asked_in_different_ways_are_said_to_be_so(tmp_path: Pa
 
     for at, (model, prompt) in enumerate((("a", "plain"), ("b", "cot"), ("c", "cot"))):
         inspect_log(tmp_path, f"log-{at}", at, model=model, task_args={"prompt": prompt})
-    said = "asked in different ways: task_args.prompt"
+    said = "different prompts or settings: task_args.prompt"
     for models in (["a", "b"], ["b", "c"]):
         compared = goldassay.compare_models(tmp_path, model=models, quiet=True).to_dict()["comparison"]
         assert states(compared["sentences"][1], said) == ("a" in models)

@@ -143,7 +143,7 @@ COMMANDS = {
     ),
     "shift detection": Command(
         f"{_QUESTIONS}.shift.command:detect_shift",
-        "Say whether a model's confidence tells texts from elsewhere apart.",
+        "Say whether a model's confidence separates other data from its own.",
         f"{_LINES}:show_summary",
         _REPORT,
         "goldassay-shift",
@@ -171,7 +171,7 @@ COMMANDS = {
     ),
     "studies": Command(
         "goldassay.cli.training:studies",
-        "Run a paper's whole experiment and lay its tables and figures beside ours.",
+        "Run a paper's whole experiment and compare its tables and figures with ours.",
     ),
 }
 _GROUPS = {

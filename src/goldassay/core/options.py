@@ -272,7 +272,7 @@ RunClusters = Annotated[
 SplitBy = Annotated[
     str | None,
     Option(
-        "Take the rows of each value of this column apart: a genre, a source, an annotator; a field or NAME+NAME as in "
+        "Report each value of this column separately: a genre, a source, an annotator; a field or NAME+NAME as in "
         "--columns.",
         DATA,
         "COLUMN",
@@ -280,12 +280,12 @@ SplitBy = Annotated[
 ]
 TestShare = Annotated[
     float | None,
-    Option("Share of rows set apart as a test part.", METHOD, "S", gt=0, lt=1, setting="data.test_share", default=0.2),
+    Option("Share of rows held out as the test part.", METHOD, "S", gt=0, lt=1, setting="data.test_share", default=0.2),
 ]
 By = Annotated[
     str | None,
     Option(
-        "Take the rows of each value of this column apart: a genre, a source, an annotator; a field or NAME+NAME as in "
+        "Report each value of this column separately: a genre, a source, an annotator; a field or NAME+NAME as in "
         "--columns.",
         DATA,
         "COLUMN",
@@ -312,7 +312,7 @@ Texts = Annotated[
 TrainedOn = Annotated[
     Any,
     Option(
-        "With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
+        "With --runs: what the models were trained on. Texts of other sets that are in it are left out of "
         "the gap; give the texts with --test.",
         DATA,
         "FILE",
@@ -330,7 +330,7 @@ SkipBroken = Annotated[bool, Option("Leave out what of the corpus cannot be read
 Decisions = Annotated[
     Path | None,
     Option(
-        "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl beside the dataset]",
+        "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl next to the dataset]",
         DATA,
         "FILE",
     ),
@@ -402,7 +402,7 @@ Grades = Annotated[
 PoolConfigurations = Annotated[
     bool,
     Option(
-        "Take runs that were asked in different ways (prompt, shots, temperature) for repeats of one. Without it "
+        "Pool runs of different prompts, shots or temperatures as repeats of one model. Without it "
         "each configuration is a model of its own.",
         RUNS,
     ),
@@ -746,7 +746,7 @@ Reference = Annotated[
 ]
 Groups = Annotated[
     Sequence[str] | None,
-    Option("Take the variance apart by this column: a template, a heuristic.  [default: all groups]", METHOD,
+    Option("Split the variance by this column: a template, a heuristic.  [default: all groups]", METHOD,
            "COLUMN", repeat=True),
 ]  # fmt: skip
 Claim = Annotated[

@@ -169,7 +169,7 @@ def _copied(path: Path) -> tempfile._TemporaryFileWrapper[bytes]:
             elif ready or begun:
                 break
             else:
-                raise InputError("nobody writes to this pipe", file=path, mend="give a file, or start the writer")
+                raise InputError("no process writes to this pipe", file=path, mend="give a file, or start the writer")
     except BaseException:
         copy.close()
         raise

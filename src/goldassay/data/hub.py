@@ -144,7 +144,9 @@ def _joined(paths: Sequence[Path]) -> Table:
     if len(tables) == 1:
         return first
     if any(table.class_names != first.class_names for table in tables):
-        raise InputError("its pieces give the labels different names", file=paths[0], mend="tell its maintainers")
+        raise InputError(
+            "its pieces give the labels different names", file=paths[0], mend="report it to its maintainers"
+        )
     return replace(
         first,
         frame=pl.concat([table.frame for table in tables], how="diagonal_relaxed"),

@@ -228,7 +228,7 @@ def _bridges(texts: NDArray[np.int64], in_test: NDArray[np.bool_]) -> NDArray[np
 def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.bool_]) -> None:
     if not test.any() or not train.any():
         raise InputError(
-            "it cannot be split such that no sentence stands in both parts: its rows hang together by shared sentences",
+            "it cannot be split such that no sentence is in both parts: shared sentences link all of its rows",
             file=dataset.source,
             mend="give more texts, or a test file of its own",
         )

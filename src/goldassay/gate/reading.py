@@ -118,7 +118,7 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
             mend=_AGAIN,
         )
     if "digest" not in document:
-        raise InputError("has no digest, so that nobody can tell whether it was edited", file=file, mend=_AGAIN)
+        raise InputError("has no digest, so it may have been edited", file=file, mend=_AGAIN)
     report = StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
     try:
         _ = report.parsed

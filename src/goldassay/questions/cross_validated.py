@@ -88,8 +88,8 @@ def within_doubts(
                 Doubt(
                     f"The test rows by themselves may tell as much: what the {part} texts of other test rows teach "
                     f"gains {percent(own.value)} ({percent(own.ordinary_low)} to {percent(own.high)}, {own.measure}) "
-                    f"on them, not surely below {percent(limits[1])}, and readers that learned from the training part "
-                    "do not see it.",
+                    f"on them, not significantly below {percent(limits[1])}, and readers that learned from the "
+                    "training part do not see it.",
                     f"Audit the test file as the training part, and read what its {part} texts give away.",
                     own.high,
                 )

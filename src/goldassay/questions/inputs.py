@@ -71,7 +71,7 @@ def load_inputs(
 
     Where no evaluation set is given: the data's own test part, else its dev part, else all rows, each to be read by
     other rows (`deal_folds`). Of more than 100,000 rows, and where a network is to be trained, a share is set apart
-    such that no sentence stands in both parts.
+    such that no sentence is in both parts.
 
     Raises:
         InputError: A file cannot be read, there are no labels or only one class, the two parts differ in their text
@@ -114,7 +114,7 @@ def load_inputs(
         besides = f"; {together} were kept together" if together else ""
         decisions.append(
             f"{NO_TEST_PART}: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
-            f"{settings.seed}) such that no sentence stands in both parts{besides}."
+            f"{settings.seed}) such that no sentence is in both parts{besides}."
         )
     require_classes(training)
     # What reads one text alone may be tried on data that have no other.

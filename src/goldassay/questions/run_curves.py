@@ -190,5 +190,5 @@ def measure_curve(curve: Curves, name: str = "") -> RunScores:
         sd=sd,
         sd_low=of_sd.low,
         sd_high=of_sd.high,
-        reason="no predictions, so that the spread cannot be taken apart",
+        reason="no predictions, so the spread cannot be split into its sources",
     )

@@ -189,9 +189,9 @@ def _twice(part: Slice, other: Slice) -> InputError:
     return InputError(
         f"the run with seed {part.seed}{where} is there twice",
         file=part.file,
-        mend="both stand in this file, and are named or asked alike but for spelling: spell them alike, or remove one"
+        mend="both are in this file, and differ only in spelling: spell them alike, or remove one"
         if part.file == other.file
-        else f"the other stands in {other.file}: remove one of them{one_format}",
+        else f"the other is in {other.file}: remove one of them{one_format}",
     )
 
 

@@ -189,8 +189,8 @@ def asked_apart(configurations: Iterable[Configuration]) -> list[str]:
     if not names:
         return []
     return [
-        f"The models were asked in different ways: {_listed(names)} differ{'s' if len(names) == 1 else ''}. What sets "
-        "them apart may be that."
+        f"The models have different prompts or settings: {_listed(names)} differ{'s' if len(names) == 1 else ''}. That "
+        "may be why their scores differ."
     ]
 
 

@@ -252,7 +252,7 @@ def _curves(model: str, dataset: str, metric: str, runs: Sequence[_Logged]) -> C
             raise InputError(
                 f"the run of {model} with seed {one.seed} is there twice",
                 file=other.file,
-                mend=f"the other stands in {one.file}: remove one of them",
+                mend=f"the other is in {one.file}: remove one of them",
             )
     shared = sorted(set.intersection(*(set(each.by_step) for each in runs)))
     if all(each.file.name != _STATE for each in runs):

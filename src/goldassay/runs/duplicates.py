@@ -92,14 +92,14 @@ def _joined(one: Slice, other: Slice) -> Slice | None:
     rights = [_right(each, label) for each in (a, b)]
     if rights[0] is None or rights[1] is None:
         raise InputError(
-            f"{one.collection.model} stands in {one.file} too, and no right labels say whether it is the same run",
+            f"{one.collection.model} is in {one.file} too, and no right labels say whether it is the same run",
             file=other.file,
             mend=f"name one of the two with {option('dataset')}, or give right labels in the file",
         )
     n_apart = int((rights[0] != rights[1]).sum())
     if n_apart:
         raise InputError(
-            f"{one.collection.model} stands in {one.file} too, of the same examples, but {n_apart} of "
+            f"{one.collection.model} is in {one.file} too, of the same examples, but {n_apart} of "
             f"{one.n_examples} are right in one and wrong in the other",
             file=other.file,
             mend=f"name one of the two with {option('dataset')}, or remove the wrong one",

@@ -254,7 +254,7 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
         name, same = str(found["example_id"]), bench.table.same_as(found)
         if same.count(name) > 1:
             raise InputError(
-                f"several rows with the id {name!r} say the same, and nothing tells them apart",
+                f"several rows with the id {name!r} are equal",
                 mend="give each an id of its own, and audit again",
             )
         told = {"id": name, "copies": copies_of(same)}

@@ -96,7 +96,7 @@ def test_a_mean_without_a_declared_floor_is_never_sound(goldassay: Command, refu
         write(tmp_path, name, score=rng.uniform(0.6, 0.9, 400))
     undeclared = goldassay("shift", "generalization", *SIDES)
     assert "Shift        UNRESOLVED" in undeclared.out
-    assert states(stated_by(told(tmp_path)[1]), "its floor", "nobody declared", "0.0", "on own")
+    assert states(stated_by(told(tmp_path)[1]), "its floor", "was not declared", "0.0", "on own")
     assert told(tmp_path)[1]["next_step"].endswith("--floor 0.")
     declared = goldassay("shift", "generalization", *SIDES, "--floor", "0")
     assert "Shift        SOUND" in declared.out
@@ -268,7 +268,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
     "no labels": (
         {"score": [1.0] * 90 + [0.0] * 10}, {"score": [0.0] * 10 + [1.0] * 90},
-        "without the right labels of own it is not known what accuracy an answer has that is always the same",
+        "The right labels of own are missing: it is not known whether the model exceeds the accuracy",
     ),
 }  # fmt: skip
 

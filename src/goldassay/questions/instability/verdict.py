@@ -83,7 +83,7 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
     if not whole:
         shown = ", ".join(dict.fromkeys(row.condition for row in results))
         return not_measurable(
-            f"No runs of the whole input were given, only of {shown}: models that nobody reports.",
+            f"No runs of the whole input were given, only of {shown}: such models are not reported.",
             "Give the predictions of at least 5 seeds of a model of the whole input.",
         )
     spreads = [spread_of(row) for row in whole if row.n_runs > 1]

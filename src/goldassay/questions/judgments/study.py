@@ -149,7 +149,7 @@ def _preferring(models: Sequence[VerdictModel]) -> list[str]:
             continue
         most = max(sure, key=lambda each: min(abs(getattr(each, low)), abs(getattr(each, high))))
         what = more if getattr(most, value) > 0 else less
-        others = f"; {len(sure) - 1} more of {len(models)} judges surely mind it, too" if len(sure) > 1 else ""
+        others = f"; {len(sure) - 1} more of {len(models)} judges depend on it, too" if len(sure) > 1 else ""
         found.append(
             f"{most.judge} prefers {what}: log odds {getattr(most, value):.2f} ({getattr(most, low):.2f} to "
             f"{getattr(most, high):.2f}){others}."

@@ -325,7 +325,7 @@ def _items(found: SuggestedItems, kind: ItemKind) -> Table:
     def more(row: SuggestedItem) -> Mapping[str, Any]:
         return {"change": row.change or None}
 
-    caption = "The first items; all are in the table beside this page"
+    caption = "The first items; all are in the table in this folder"
     return table_of("rows", caption, columns, found.rows, more, file="rows")
 
 
@@ -362,7 +362,7 @@ def _rows(found: SuggestedRows, part: str) -> Table:
     def more(row: SuggestedRow) -> Mapping[str, Any]:
         return {part: row.texts[part], "patterns": row.patterns or None}
 
-    caption = "The first rows; all are in the table beside this page"
+    caption = "The first rows; all are in the table in this folder"
     return table_of("rows", caption, columns, found.rows, more, file="rows")
 
 
@@ -415,7 +415,7 @@ def _effects(name: str, effects: Effects) -> Table:
 
 
 def _notes_on_datasets(found: ComparedDatasets) -> tuple[str, ...]:
-    notes = ["Each dataset has a page of its own in the folder of its name, beside this one."]
+    notes = ["Each dataset has a page of its own in the folder of its name."]
     if found.correlations:
         notes.append(
             "Parts of one dataset, and datasets whose models were trained on the same file, are one family: the "

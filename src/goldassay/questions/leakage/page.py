@@ -169,7 +169,7 @@ def _conditions(found: MeasuredLeakage) -> Table:
         said = f"of which {count(n)} name{'s' if n == 1 else ''} one label only" if 0 < n < row.n_runs else ""
         return {"constant": said}
 
-    caption = "What each part of the input is worth, in accuracy points"
+    caption = "What each part of the input adds, in accuracy points"
     return table_of("conditions", caption, columns, found.conditions, more, file="leakage")
 
 

@@ -137,8 +137,8 @@ def judge(
         names = " and ".join(dict.fromkeys(each.part for each in readings))
         doubts.append(
             Doubt(
-                f"No cues could be planted in the {names}, since the texts are not at hand: nobody knows whether these "
-                "models could have found a flaw.",
+                f"No cues could be planted in the {names}, since the texts are not at hand: it is not known "
+                "whether these models could have found a flaw.",
                 "Give the training part and the test part, so that quick probes read them too.",
             )
         )

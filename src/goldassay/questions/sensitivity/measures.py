@@ -116,7 +116,7 @@ def configuration_spread(
     """
     runs = [as_scores(each) for each in scores]
     if len(runs) < 2:
-        raise InputError("one configuration is there, and 2 are needed", mend="give runs that were asked otherwise")
+        raise InputError("one configuration is there, and 2 are needed", mend="give runs of another prompt or setting")
     if len({each.shape[1] for each in runs}) > 1:
         raise InputError("configurations do not cover the same examples", mend="give those that all cover")
     n_examples = runs[0].shape[1]

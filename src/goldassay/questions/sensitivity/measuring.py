@@ -353,8 +353,8 @@ def _rule(limits: SensitivityLimits) -> str:
         "By the SD over configurations of the most sensitive model, without the noise of repeats: unsound if the lower "
         f"end of its interval is at least {unsound} points, caution if at least {caution}, sound if the upper end is "
         f"below {unsound} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, of a model "
-        f"that surely knows something, on at least {LEAST_CLUSTERS} effective clusters of examples, and each model was "
-        "asked in several; else unresolved."
+        f"whose score is significantly above guessing, on at least {LEAST_CLUSTERS} effective clusters of examples, "
+        "and each model has several configurations; else unresolved."
     )
 
 
@@ -364,7 +364,7 @@ def _settle(worst: Judged) -> str:
     if lacking > 0:
         return f"Ask in {lacking} more way{'s' if lacking > 1 else ''} at least, each several times."
     if worst.spread.n_distinct < LEAST_CONFIGURATIONS:
-        return "Check that the configurations changed what the model was asked."
+        return "Check that the configurations changed the prompt."
     if worst.effective_clusters < LEAST_CLUSTERS:
         return "Ask of more examples, of more sources."
     if not worst.knows:

@@ -180,7 +180,7 @@ def notes_on(found: SensitivityStudy) -> list[str]:
 PAGE = Page(
     SensitivityResult,
     title="Sensitivity",
-    lead="Would the score come out the same if the model were asked otherwise?",
+    lead="Would another prompt or setting give the same score?",
     sections=sections,
     charts=charts,
 )

@@ -87,8 +87,8 @@ def _refuse_means(path: Path) -> None:
     if entry_point() == SHELL:
         board = f"goldassay board {shlex.quote(str(path))}"
     raise InputError(
-        f"each row is a prompt ({item!r}) with one mean per model, and without scores of examples nothing tells chance "
-        "from the prompt",
+        f"each row is a prompt ({item!r}) with one mean per model, and without scores of examples chance cannot be "
+        "separated from the prompt",
         file=path,
         mend=f"{board} shows how models differ over prompts; for sensitivity give a row per prompt and example",
     )  # fmt: skip

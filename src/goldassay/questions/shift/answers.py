@@ -368,7 +368,7 @@ def _aligned(
         if len(same) > 1:
             raise InputError(
                 f"the run with seed {seed} is there twice", file=same[1].file,
-                mend=f"the other stands in {same[0].file}: remove one of them",
+                mend=f"the other is in {same[0].file}: remove one of them",
             )  # fmt: skip
         chosen += same
     loaded = [part.load() for part in chosen]

@@ -136,7 +136,7 @@ def describe_overlaps(rows: Sequence[OverlapRow]) -> list[str]:
 def without_known(
     groups: Sequence[Group], texts: Mapping[str, Dataset], training: Dataset | None
 ) -> tuple[list[Group], dict[tuple[str, str], int]]:
-    """The groups without those texts that stand in the training data, of the own set and of the others.
+    """The groups without those texts that are in the training data, of the own set and of the others.
 
     A model that knows its own test set by heart shows a loss that is none. An own set of which nothing would be left
     stays whole, and its share says so.
@@ -171,7 +171,7 @@ def without_known(
             shared = shared_texts(known, found)
             if each is not group.own and shared.all():
                 raise InputError(
-                    f"every text of {each.dataset} stands in the training data", file=each.file,
+                    f"every text of {each.dataset} is in the training data", file=each.file,
                     mend="give texts that the model has not seen",
                 )  # fmt: skip
             counts[group.model, each.dataset] = int(shared.sum())
@@ -224,6 +224,6 @@ def describe_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, s
     if not names:
         return []
     return [
-        f"Whether texts of {', '.join(names)} stand in the training data was not looked up: give it with --trained-on "
+        f"Whether texts of {', '.join(names)} are in the training data was not looked up: give it with --trained-on "
         "FILE, and the texts with --test DATASET=FILE."
     ]

@@ -130,7 +130,7 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
     if own.known_share and not own.n_known:
         return "unresolved", (
             Doubt(
-                f"All texts of {own.test} but one at most stand in the training data: a model that knows them by heart "
+                f"All texts of {own.test} but one at most are in the training data: a model that memorized them "
                 "shows a loss that is none.",
                 "Give an own set that was not trained on.",
             ),
@@ -150,7 +150,7 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
     if word == "unresolved":
         doubts.append(
             Doubt(
-                "From these a harmless loss cannot be told from a large one.",
+                "These cannot separate a harmless loss from a large one.",
                 "Give more examples or more runs of both sets.",
                 row.loss_high,
             )
@@ -160,7 +160,7 @@ def _judge_gap(own: GapRow, row: GapRow, limits: ShiftLimits) -> tuple[Word, tup
     if not own.floor_declared:
         doubts.append(
             Doubt(
-                "Nobody declared the floor of this score: above a higher one than 0 more is lost.",
+                "The floor of this score was not declared: above a higher one than 0 more is lost.",
                 "Declare what knows nothing scores with --floor, such as --floor 0.",
             )
         )
@@ -200,8 +200,8 @@ def doubt_of_skill(own: GapRow) -> Doubt | None:
         return Doubt(f"The model may know nothing: {own.reason}.", "Give a model that has learned its task.")
     if math.isnan(own.floor):
         return Doubt(
-            f"Whether the model knows anything cannot be told: without the right labels of {test} it is not known what "
-            f"{metric} an answer has that is always the same.",
+            f"The right labels of {test} are missing: it is not known whether the model exceeds the {metric} of one "
+            "constant answer.",
             f"Give the right labels with --test {test}=FILE; a mean score with a declared floor is --metric mean "
             "--floor VALUE.",
         )
@@ -221,7 +221,7 @@ def doubt_of_skill(own: GapRow) -> Doubt | None:
 
 
 def _floor_clause(row: GapRow) -> str:
-    return _FLOORS[row.metric] if row.floor_declared else "its floor, which nobody declared, was taken as"
+    return _FLOORS[row.metric] if row.floor_declared else "its floor, which was not declared, was taken as"
 
 
 def _easier_to_guess(own: GapRow, row: GapRow) -> Doubt:
@@ -278,7 +278,7 @@ def judge_detection(rows: Sequence[DetectionRow], limits: ShiftLimits) -> Verdic
     if chance <= limits.unsound_false_alarms:
         return unresolved(
             f"At {percent(chance, 0)} recall a score that knows nothing has {percent(chance, 0)} of false alarms, not "
-            f"above the limit for unsound, {percent(limits.unsound_false_alarms, 0)}: by that limit nothing is told.",
+            f"above the limit for unsound, {percent(limits.unsound_false_alarms, 0)}: even chance would pass it.",
             "Leave out --recall, or set limits for it in the settings.",
         )
 

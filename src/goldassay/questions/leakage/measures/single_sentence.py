@@ -318,7 +318,7 @@ def withhold_shares(report: SingleSentenceReport) -> SingleSentenceReport:
     whole = next((row for row in report.conditions if row.condition == PAIRED), None)
     if whole is None or whole.improvement_low > 0:
         return report
-    nan, why = float("nan"), "the paired model is not surely better than the most frequent test label"
+    nan, why = float("nan"), "the paired model is not significantly better than the most frequent test label"
     rows = tuple(
         replace(row, recovered=nan, recovered_low=nan, recovered_high=nan, reason=row.reason or why)
         for row in report.conditions
@@ -442,7 +442,7 @@ def _caveats(rows: Sequence[ConditionAccuracy]) -> tuple[str, ...]:
     whole = next((row for row in rows if row.condition == PAIRED), None)
     if whole is not None and whole.improvement_low <= 0 and whole.n_constant < whole.n_runs:
         caveats.append(
-            "The paired model is not surely better than always naming the most frequent test label, so shares "
+            "The paired model is not significantly better than always naming the most frequent test label, so shares "
             "recovered say nothing."
         )
     return tuple(caveats)
