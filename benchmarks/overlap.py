@@ -45,7 +45,7 @@ from goldassay.questions.overlap.search.corpus import Shard, find_corpus
 from goldassay.questions.overlap.search.reading import Wanted
 from goldassay.questions.overlap.search.scan import scan_corpus
 from goldassay.questions.overlap.search.shard import scan_shard
-from goldassay.questions.overlap.search.sought import Sought, SoughtText
+from goldassay.questions.overlap.search.sought import Answer, Sought, SoughtText
 
 N = 13
 _PART = 20_000_000
@@ -84,7 +84,9 @@ def test_set(n: int) -> Sought:
         texts.append(SoughtText(tuple(asked), number, (0, size), is_whole=False, part="question"))
         texts.append(SoughtText(tuple(told), number, answer=(0, len(told)), is_whole=False, part="answer"))
         answers.append(tuple(told))
-    return Sought(texts, answers, np.arange(n), N)
+    # The control: behind each question the answer of another item is looked for, too.
+    controls = [Answer((own,), (answers[at - 1],)) for at, own in enumerate(answers)]
+    return Sought(texts, answers, np.arange(n), N, controls=controls)
 
 
 def rate(sought: Sought, path: Path) -> tuple[float, int]:

@@ -101,6 +101,13 @@ def test_a_question_beside_words_of_another_script_counts(premise: str, question
     assert search(sought([(premise, question)]), [f"{premise}\n{question}"])[0][0] == NearCopy(0, 1.0, 1.0, 1.0)
 
 
+def test_an_answer_among_choices_beside_words_of_another_script_counts() -> None:
+    question, choices = words_of("哪一项陈述必然为真"), words_of("种类a甲在星期二b乙在星期五c其他")
+    text = SoughtText((*question, *choices), 0, (0, len(question)))
+    table = NearTable.of([text], [tuple(words_of("b乙在星期五"))])
+    assert search(table, ["".join([*question, *choices])])[0][0] == NearCopy(0, 1.0, 1.0, 1.0)
+
+
 def test_a_document_that_is_much_longer_is_no_near_copy() -> None:
     rng = random.Random(2)
     text = sentence(rng, 20)

@@ -457,7 +457,10 @@ def judge_overlap(
     next_step = ""
     if excess.control > MOST_CONTROL and known is not None and known.high >= limits.unsound:
         word, next_step = ("caution" if known.low >= limits.caution else "unresolved"), _IN_PARTS
-        told.append("So answers do not tell copies from chance, and the questions alone are judged.")
+        told.append(
+            "So answers do not tell copies from chance, and the questions alone are judged: those of "
+            f"{percent(known.low)} to {percent(known.high)} of the items stand there."
+        )
     if word in ("sound", "unresolved") and listed is not None and listed.low >= limits.caution:
         word, next_step = "caution", _NEXT["caution"]
         told.insert(

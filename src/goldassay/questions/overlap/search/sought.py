@@ -428,10 +428,13 @@ class NearTable:
         chosen = tuple(each for each in texts if each.is_whole and each.words)
         parts = []
         for each in chosen:
-            reply = answers[each.item]
-            in_text = each.answer[1] > each.answer[0]
-            answer = _joined_part(each.words, each.answer) if in_text else _joined_part(reply, (0, len(reply)))
-            parts += [joined(each.words), _joined_part(each.words, each.asked), answer]
+            reply, (_, asked_end) = answers[each.item], each.asked
+            # Among choices the answer stands behind the question.
+            starts_of = range(asked_end, len(each.words) - len(reply) + 1)
+            first = next((at for at in starts_of if each.words[at : at + len(reply)] == reply), -1)
+            span = each.answer if each.answer[1] else (first, first + len(reply))
+            text, span = (each.words, span) if span[0] >= 0 else (reply, (0, len(reply)))
+            parts += [joined(each.words), _joined_part(each.words, each.asked), _joined_part(text, span)]
         points, starts = code_points(parts)
         index = NearIndex.of(Shingles.of_characters(points, starts[:-1], starts[1:], SHINGLE), 3, N_BANDS, N_ROWS)
         return cls(chosen, index, int(np.diff(starts)[::3].max(initial=0)))
