@@ -263,7 +263,7 @@ class TestVerdicts:
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *copies]))
         assert (found["n_found"], found["share"], word(report)) == (n, n / N, verdict)
         for said in (report.to_markdown(), stated_by(report.verdicts["overlap"])):
-            assert "Paraphrases, translations and other orders of words are not looked for." in said
+            assert "other orders of words are not looked for" in said
 
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution"), (400, "caution")])
     def test_questions_without_their_answers_do_not_count_and_are_not_sound(
