@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from goldassay.core.document import About, Environment, Framed, Input, SettingsFile
+from goldassay.core.document import About, Environment, Framed, Input, Issue, SettingsFile
 from goldassay.core.finding import Finding
 from goldassay.core.results import Result, to_plain
 from goldassay.core.verdicts import Verdict
@@ -117,6 +117,7 @@ def framed_of(document: Mapping[str, Any]) -> Framed:
         verdicts=None
         if "verdicts" not in plain
         else {question: filled(Verdict, each) for question, each in plain["verdicts"].items()},
+        issues=None if "issues" not in plain else tuple(filled(Issue, each) for each in plain["issues"]),
     )
 
 

@@ -58,6 +58,10 @@ class Browser:
         """Run a script in the page and return its value."""
         return self.driver.execute_script(script, *arguments)
 
+    def unfold(self) -> None:
+        """Open what is folded."""
+        self.run("for (const each of document.querySelectorAll('details')) each.open = true;")
+
     def console(self) -> list[str]:
         """What the console has said since the page was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -64,10 +64,10 @@ def test_summary_fits_one_screen(opened: Callable[..., Browser]) -> None:
     assert browser.run("return document.querySelectorAll('.card').length;") == 4
 
 
-def test_rows_to_look_at_first_follow_the_cards(opened: Callable[..., Browser]) -> None:
+def test_issues_and_rows_to_look_at_first_follow_the_cards(opened: Callable[..., Browser]) -> None:
     browser = opened()
     order = browser.run("return [...document.querySelectorAll('main > section')].map(e => e.id);")
-    assert order[:2] == ["summary", "first-rows"]
+    assert order[:4] == ["summary", "issues", "first-rows", "details"]
     assert order[-2:] == ["facts", "inputs"]
     rows = browser.run("return [...document.querySelectorAll('#first-rows tbody tr')].map(e => e.innerText);")
     assert len(rows) == 5
@@ -116,6 +116,7 @@ def test_tables_scroll_inside_their_frame_on_a_phone(opened: Callable[..., Brows
 
 def test_a_click_sorts_by_number(opened: Callable[..., Browser]) -> None:
     browser = opened()
+    browser.unfold()
     heading = browser.run(HEADING, 2)
     button = heading.find_element("tag name", "button")
     button.click()
@@ -131,6 +132,7 @@ def test_a_click_sorts_by_number(opened: Callable[..., Browser]) -> None:
 
 def test_the_keyboard_sorts_by_text(opened: Callable[..., Browser]) -> None:
     browser = opened()
+    browser.unfold()
     browser.run("arguments[0].querySelector('button').focus();", browser.run(HEADING, 1))
     browser.driver.switch_to.active_element.send_keys("\ue007")
     values = browser.run(COLUMN, 1)
@@ -229,6 +231,7 @@ def test_everything_is_there_without_scripts(opened: Callable[..., Browser]) -> 
 
 def test_texts_of_the_data_stay_texts(opened: Callable[..., Browser]) -> None:
     browser = opened()
+    browser.unfold()
     assert HOSTILE in browser.driver.find_element("css selector", "#artifacts table").text
     assert browser.run("return document.scripts.length;") == 2
     assert browser.run("return document.querySelectorAll('h1 i, h1 b').length;") == 0
@@ -249,6 +252,7 @@ def test_dark_and_light_differ(opened: Callable[..., Browser]) -> None:
 def test_prints_on_white_with_explanations(opened: Callable[..., Browser]) -> None:
     browser = opened(dark=True)
     browser.run("dispatchEvent(new Event('beforeprint'));")
+    assert not browser.run("return document.querySelectorAll('.folded:not([open])').length;")
     assert browser.run("return [...document.querySelectorAll('.how')].every(fold => fold.open);")
     browser.command("Emulation.setEmulatedMedia", media="print", features=[])
     assert (

@@ -360,7 +360,7 @@ def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:
     assert "verdict is unsound (sensitivity)" in strict.out
     (tmp_path / "loose.toml").write_text("[policy]\nmax_configuration_sd = 0.2\n")
     assert goldassay("check", "out", "--policy", "loose.toml").status == 0
-    assert "no measure is shown to have changed" in goldassay("diff", "out", "out", "-o", "diff").out
+    assert "no change of a measure is significant" in goldassay("diff", "out", "out", "-o", "diff").out
 
 
 def test_limits_of_the_settings_decide_and_are_named(goldassay: Command, tmp_path: Path) -> None:

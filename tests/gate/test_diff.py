@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.document import Verdict
 from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import Figure, Measure, measure_of
 from goldassay.core.results import to_plain
-from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures
+from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures, what_changed
 from goldassay.gate.diff_page import changes_shown, left_open
 from goldassay.questions.artifacts.result import ClassedExamples
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
@@ -431,7 +432,7 @@ class TestStanding:
         found = diff_reports(audits[0], audits[0])
         assert found.document["warnings"] == [says("say the same", "digests are equal")]
         assert {row["change"] for row in found.document["measures"]} == {"same"}
-        assert "no measure is shown to have changed" in found.summary()
+        assert "no change of a measure is significant" in found.summary()
 
     @pytest.mark.parametrize(
         ("change", "expected"),
@@ -489,3 +490,22 @@ def test_every_form_shows_hostile_texts_as_texts(audits: tuple[Path, Path], tmp_
     assert pl.read_csv(tmp_path / "out" / "tables" / "measures.csv").height == len(found.document["measures"])
     assert "figures/diff_changes.svg" in page
     assert "| question | before | after |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "high", "said"),
+    [
+        ("caution", 0.30, 0.4, "the figure changed"),
+        ("unsound", 0.21, 0.25, "the figure changed, within its interval"),
+        ("caution", 0.2, 0.3, "only the interval changed"),
+        ("caution", 0.2, 0.25, "only the word changed"),
+        ("unsound", 0.2, 0.25, "nothing changed"),
+    ],
+)
+def test_what_changed_of_a_verdict_is_said(word: str, value: float, high: float, said: str) -> None:
+    def verdict(name: str, figure: float, end: float) -> Verdict:
+        headline = {"label": "accuracy", "value": figure, "low": 0.15, "high": end, "unit": "points"}
+        plain = {"verdict": name, "evidence": "", "headline": headline, "next_step": "", "rule": ""}
+        return Verdict.model_validate(plain)
+
+    assert what_changed(verdict("unsound", 0.2, 0.25), verdict(word, value, high)) == said

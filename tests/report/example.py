@@ -38,6 +38,7 @@ def example_document(n_scatter: int = 3000, seed: int = 0) -> dict[str, Any]:
         "goldassay_version": "0.1.0",
         "title": "Audit of pairs & <i>friends</i>",
         "verdicts": {**_verdicts(), "overlap": {"verdict": "not asked", "evidence": "Add --corpus."}},
+        "issues": _issues(),
         "dataset": {
             "name": "pairs & <i>friends</i>",
             "label_names": list(LABELS),
@@ -98,6 +99,27 @@ def _first_rows() -> tuple[RowToRead, ...]:
         RowToRead(str(i), f"{long}\nNobody cleans {HOSTILE}.", "neutral", f"Its hypothesis has the pattern “{word}”.")
         for i, word in enumerate(("Nobody", "outdoors", HOSTILE, "for # competition", "tall human"))
     )
+
+
+def _issues() -> list[dict[str, Any]]:
+    pattern = {
+        "question": "artifacts",
+        "kind": "pattern names the label",
+        "n_rows": 3055,
+        "of": "rows",
+        "table": "patterns",
+    }
+    return [
+        {**pattern, "worst": f"Nobody cleans {HOSTILE}. → neutral", "mend": "Rewrite them.", "verdict": "unsound"},
+        {
+            "question": "suspect",
+            "kind": "wrong label suspected",
+            "n_rows": None,
+            "of": "rows",
+            "worst": "",
+            "mend": "Read.",
+        },
+    ]
 
 
 def _verdicts() -> dict[str, Any]:

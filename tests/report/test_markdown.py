@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -52,15 +53,22 @@ def test_rows_have_as_many_cells_as_the_head(source: str) -> None:
     assert all(len(set(table)) == 1 for table in widths)
 
 
+def folds(block: str) -> str:
+    """What is left of a block that folds a table, without its caption and without its end; else the block."""
+    if block == "</details>\n":
+        return "<details><summary>"
+    return re.sub(r"^(<details><summary>)[^<>]*</summary>\n$", r"\1", block)
+
+
 def test_no_html_gets_through(source: str) -> None:
-    assert not [token for token in parse(source) if token.type == "html_block"]
+    assert {folds(token.content) for token in parse(source) if token.type == "html_block"} == {"<details><summary>"}
     assert not [token for token in inline(source) if token.type in ("html_inline", "image", "link_open")]
 
 
 def test_a_card_adds_its_badge_and_no_other_markup(report: Report) -> None:
     card = report.to_card()
     assert card.endswith(report.to_markdown().split("\n\n", 1)[1])
-    assert not [token for token in parse(card) if token.type == "html_block"]
+    assert {folds(token.content) for token in parse(card) if token.type == "html_block"} == {"<details><summary>"}
     found = [token for token in inline(card) if token.type in ("html_inline", "image", "link_open")]
     assert [token.attrGet("src") for token in found] == ["badge.svg"]
 

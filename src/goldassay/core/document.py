@@ -119,6 +119,35 @@ class Input(Result):
     grades: str | None = left_out(default=None)
 
 
+@dataclass(frozen=True)
+class Issue(Result):
+    """One kind of thing that is wrong with the data or the scores.
+
+    Attributes:
+        question: Key of the question that found it.
+        kind: What is wrong.
+        n_rows: How many are affected; None where it is not of rows.
+        of: What is counted: "rows", "items", "answers", "systems".
+        worst: The worst example, in short.
+        mend: What to do, in one line.
+        verdict: The question's verdict; "" where it judges nothing.
+        table: The table beside the report that holds the rows; "" where there is none.
+        filter: The filter of `goldassay view` that shows them, as FACET=VALUE; "" where there is none.
+    """
+
+    __pydantic_config__ = _READ
+
+    question: str
+    kind: str
+    n_rows: Whole | None
+    of: str
+    worst: str
+    mend: str
+    verdict: str = ""
+    table: str = ""
+    filter: str = ""
+
+
 @result
 class About(Result):
     """What a report is about.
@@ -210,6 +239,7 @@ class Document(_Part):
     title: str
     questions: list[str] | None = None
     verdicts: dict[str, Verdict] | None = None
+    issues: list[Issue] | None = None
     figures: list[FigureRow]
     dataset: About | None = None
     clusters: StoredClusters | None = None
@@ -258,6 +288,7 @@ class Framed:
         notes: What a reader has to know of the data, in sentences.
         environment: What computed it.
         verdicts: By question; None where it judges nothing.
+        issues: What is wrong, the gravest first; None where it was not listed.
     """
 
     document: Mapping[str, Any]
@@ -268,3 +299,4 @@ class Framed:
     notes: tuple[str, ...] = ()
     environment: Environment | None = None
     verdicts: Mapping[str, Judged] | None = None
+    issues: tuple[Issue, ...] | None = None

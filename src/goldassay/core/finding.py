@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.charts import Chart
+    from goldassay.core.document import Issue
     from goldassay.core.figures import Figure
     from goldassay.core.results import Result
     from goldassay.core.sections import Section
@@ -56,6 +57,7 @@ class Finding:
         tables: Full tables by name, written as Parquet and CSV.
         examples: Columns with one value for each test example, for the table of all examples.
         first_rows: The examples to look at first, the most telling ones first.
+        issues: What is wrong, of a question that is not of this package: of the others `questions.issues` lists it.
         rows: All examples behind the verdict beside their rows in the data, the most telling ones first; None where
             it is of no examples.
         result: Everything measured, typed; `report.json` holds its plain form under the question's key.
@@ -70,6 +72,7 @@ class Finding:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=_empty)
     examples: Mapping[str, pl.Series] = field(default_factory=_empty)
     first_rows: tuple[RowToRead, ...] = ()
+    issues: tuple[Issue, ...] = ()
     rows: pl.DataFrame | None = None
     result: Result | None = None
 

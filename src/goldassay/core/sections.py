@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goldassay.core.charts import Chart
+    from goldassay.core.document import Issue
     from goldassay.core.tables import Table
 
 R = TypeVar("R", bound=Result)
@@ -210,6 +211,7 @@ class Page(Generic[R]):
         charts: Pictures of the page by name.
         paper_charts: Pictures for papers by the name of their file.
         paper_tables: Tables in the layouts of papers.
+        issues: What is wrong, from the result and the `Finding` that holds it.
     """
 
     result: type[R]
@@ -220,6 +222,7 @@ class Page(Generic[R]):
     charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_tables: Callable[[R, Around], tuple[Table, ...]] = _nothing
+    issues: Callable[[R, Any], Iterable[Issue]] = _nothing
 
     def heading(self, found: R) -> tuple[str, str]:
         """Title and question."""

@@ -26,7 +26,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure, Measure, Pairing, measure_of
-from goldassay.core.numbers import count
+from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.ranked_lists import WORTH, Listing, listings
 from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import WORDS, severity
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.document import Document
+    from goldassay.core.document import Document, Verdict
     from goldassay.gate.reading import StoredReport
 
 CHANGES = ("gone", "new", "turned", "stayed")
@@ -393,6 +393,11 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+# What differs between two verdicts on one question.
+FIGURE, FIGURE_WITHIN = "the figure changed", "the figure changed, within its interval"
+INTERVAL_ONLY, WORD_ONLY = "only the interval changed", "only the word changed"
+ANOTHER_FIGURE, UNCHANGED = "another figure decides", "nothing changed"
+WHAT_CHANGED = (FIGURE, FIGURE_WITHIN, INTERVAL_ONLY, WORD_ONLY, ANOTHER_FIGURE, UNCHANGED)
 PAIRED = "paired by test example"
 UNPAIRED = "unpaired"
 SAME = "the same figure"
@@ -526,10 +531,25 @@ def _alone(figure: Figure) -> Alone:
 def _verdicts(one: StoredReport, other: StoredReport) -> tuple[VerdictMove, ...]:
     both = ((question, first, other.verdicts.get(question)) for question, first in one.verdicts.items())
     return tuple(
-        VerdictMove(question, first, second, _moved(first.verdict, second.verdict))
+        VerdictMove(question, first, second, _moved(first.verdict, second.verdict), what_changed(first, second))
         for question, first, second in both
         if second is not None
     )
+
+
+def what_changed(before: Verdict, after: Verdict) -> str:
+    """One of `WHAT_CHANGED`; figures are compared as they are printed."""
+    one, other = before.headline, after.headline
+    if one is None or other is None or (one.label, one.unit) != (other.label, other.unit):
+        if one is not other:
+            return ANOTHER_FIGURE
+        return WORD_ONLY if before.verdict != after.verdict else UNCHANGED
+    if with_unit(one.value, one.unit) != with_unit(other.value, other.unit):
+        low, value, high = (math.nan if each is None else each for each in (one.low, other.value, one.high))
+        return FIGURE_WITHIN if low <= value <= high else FIGURE
+    if bounds_in(one.low, one.high, one.unit) != bounds_in(other.low, other.high, other.unit):
+        return INTERVAL_ONLY
+    return WORD_ONLY if before.verdict != after.verdict else UNCHANGED
 
 
 def _moved(before: str, after: str) -> str:

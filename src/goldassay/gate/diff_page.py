@@ -189,13 +189,15 @@ def summarize(found: DiffResult) -> str:
     for row in found.verdicts:
         first, second = row.before.verdict, row.after.verdict
         moved = first if first == second else f"{first} → {second}"
-        lines.append(f"{row.question.capitalize():<13} {moved}")
+        value, unit, _ = _headlines(row.before.headline, row.after.headline)
+        figures = f", {value} {unit}".rstrip() if " → " in value and row.what.startswith("the figure") else ""
+        lines.append(f"{row.question.capitalize():<13} {moved}: {row.what}{figures}")
     shown = changes_shown(found)
     lines += [f"  {word:<8} {sentence}" for word, sentence in shown[:_MOST_LINES]]
     if len(shown) > _MOST_LINES:
         lines.append(f"  and {len(shown) - _MOST_LINES} more")
     if not shown:
-        lines.append("  no measure is shown to have changed")
+        lines.append("  no change of a measure is significant")
     if (patterns := found.lists.get("patterns")) is not None:
         lines.append(f"patterns: {_pattern_counts(patterns)}")
     lines += [f"warning: {one_line(warning)}" for warning in found.warnings]
@@ -212,7 +214,7 @@ def cards(found: DiffResult) -> list[VerdictCard]:
         headline = after.headline
         interval = "" if headline is None else bounds_in(headline.low, headline.high, headline.unit)
         now = "after: " if interval and " → " in value else ""
-        moved, evidence = _MOVES[row.moved], " ".join(filter(None, (after.evidence, after.limits)))
+        moved, evidence = f"{_MOVES[row.moved]}: {row.what}", " ".join(filter(None, (after.evidence, after.limits)))
         made.append(
             VerdictCard(
                 key=row.question,
@@ -261,6 +263,7 @@ def verdict_section(found: DiffResult) -> Section:
             "question": row.question.capitalize(),
             "before": row.before.verdict,
             "after": row.after.verdict,
+            "changed": row.what,
             "measured": f"{label}: {value} {unit}".rstrip() if value else None,
         }
 
@@ -268,6 +271,7 @@ def verdict_section(found: DiffResult) -> Section:
         Column("question", "question"),
         Column("before", "before"),
         Column("after", "after"),
+        Column("changed", "what changed"),
         Column("measured", "measured"),
     )
     return Section(

@@ -55,17 +55,26 @@ class Side(Result):
 
 @dataclass(frozen=True)
 class VerdictMove(Result):
-    """The verdict on one question then and now, and which way it moved."""
+    """The verdict on one question then and now.
+
+    Attributes:
+        question: Its key.
+        before: The verdict of the first report.
+        after: That of the second.
+        moved: Which way the word moved.
+        what: What differs: see `comparing.WHAT_CHANGED`.
+    """
 
     question: str
     before: Verdict
     after: Verdict
     moved: str
+    what: str
 
     def to_dict(self) -> dict[str, Any]:
         """The verdicts as the reports have them."""
         before, after = (each.model_dump(exclude_unset=True) for each in (self.before, self.after))
-        return {"question": self.question, "before": before, "after": after, "moved": self.moved}
+        return {"question": self.question, "before": before, "after": after, "moved": self.moved, "what": self.what}
 
 
 @result

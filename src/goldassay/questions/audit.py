@@ -28,6 +28,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
+from goldassay.questions.issues import issues_of, issues_of_copies, ranked
 from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
 from goldassay.questions.judgments.study import load_judgments, measure_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
@@ -215,14 +216,8 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         for question in (*asks, *(verdicts.keys() - asks.keys()))
         if question in verdicts
     }
-    document = {
-        **({} if evidence.has_data else {"questions": [each.question for each in found]}),
-        **described,
-        **{each.question: each.measured for each in found},
-        "settings": settings.model_dump(mode="json"),
-    }
     tables = {name: table for each in found for name, table in each.tables.items()}
-    rows = evidence.rows()
+    rows, issues = evidence.rows(), issues_of(found)
     if rows is not None:
         columns = {name: values for each in found for name, values in each.examples.items()}
         tables["examples"] = rows.with_columns(values.alias(name) for name, values in columns.items())
@@ -230,6 +225,14 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
             copies = evidence.near_copies(tables.get("overlap_places"))
         if copies.height:
             tables["near_copies"] = copies
+        issues = (*issues, *issues_of_copies(copies))
+    document = {
+        **({} if evidence.has_data else {"questions": [each.question for each in found]}),
+        "issues": ranked(issues),
+        **described,
+        **{each.question: each.measured for each in found},
+        "settings": settings.model_dump(mode="json"),
+    }
     added = [(check, finding) for check, finding in answered if check.question not in (*AUDITED, *FURTHER)]
     figures = [figure for _, finding in added for figure in finding.figures]
     shown = None if rows is None else table_of_rows(evidence.first_rows(found))

@@ -63,7 +63,7 @@ def found_by_rule(
 def mentioned_by_part(examples: pl.DataFrame, kind: ItemKind = CHOICES) -> list[tuple[int, str]]:
     """(position, why) of items of which every reader of a part names the right choice, most bits first."""
     return [
-        (at, f"Every run of the reader picks the {kind.right} {kind.option} from its {part} alone.")
+        (at, f"The {kind.right} {kind.option} is predictable from the {part} alone (all runs of the reader).")
         for at, _, part in examples_read(examples)
     ]
 

@@ -18,7 +18,7 @@ from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
-from goldassay.core.verdicts import ICONS, NOT_ASKED, Verdict
+from goldassay.core.verdicts import ICONS, NOT_ASKED, Verdict, severity
 from goldassay.questions import provenance
 from goldassay.questions.checks import (
     AUDITED,
@@ -121,7 +121,9 @@ def compose_report(
         sections=tuple(written),
         cards=tuple(cards),
         intervals="In brackets: 95 % intervals." if any(card.interval for card in cards) else "",
+        limits=_limits(headings, verdicts),
         subject=subject_of(framed, around),
+        issues=framed.issues,
         first=first,
         reproduction=reproduction_of(framed, around, tuple(verdicts)),
         judged=verdicts,
@@ -170,6 +172,23 @@ def _card(question: str, title: str, lead: str, verdict: Verdict) -> VerdictCard
         next_step=verdict.next_step,
         rule=verdict.rule,
     )
+
+
+def _limits(headings: Mapping[str, tuple[str, str]], verdicts: Mapping[str, Verdict]) -> str:
+    """From which size on each question would have found a flaw, in the unit of its card."""
+    known = {title: shown for question, (title, _) in headings.items() if (shown := _limit(verdicts.get(question)))}
+    return "; ".join(f"{title} {shown}" for title, shown in known.items())
+
+
+def _limit(verdict: Verdict | None) -> str:
+    if verdict is None or not verdict.at_most or verdict.headline is None:
+        return ""
+    if verdict.at_most >= 1:
+        return "" if severity(verdict.verdict) >= severity("caution") else "not reached"
+    headline = verdict.headline
+    # Limits are shares of what guessing leaves; the card shows points above guessing.
+    left = 1.0 if headline.baseline is None else 1 - headline.baseline
+    return with_unit(verdict.at_most * left, "share" if headline.unit == "share" else "points")
 
 
 def frame_findings(
@@ -237,6 +256,7 @@ def frame_findings(
         notes=tuple(findings.get("data_notes") or ()),
         environment=environment,
         verdicts=verdicts,
+        issues=findings.get("issues"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +67,9 @@ def first_to_read(
     )
 
 
-# As many as are read before anything else.
+# As many as are read before anything else, and of these with one and the same reason.
 MOST_ROWS = 10
+_MOST_ALIKE = 3
 
 
 def rows_to_read(dataset: Dataset, reasons: Iterable[tuple[int, str]]) -> tuple[RowToRead, ...]:
@@ -105,9 +107,15 @@ def first_rows(findings: Sequence[Finding]) -> tuple[RowToRead, ...]:
 
 
 def table_of_rows(rows: Sequence[RowToRead]) -> Table:
-    """The rows as the page shows them."""
+    """The rows as the page shows them: of those with the same reason the first three."""
     columns = (Column("text", "example", "prose"), Column("label", "label", "data"), Column("why", "why"))
-    shown = tuple({"text": row.text, "label": row.label, "why": row.why} for row in rows)
+    alike = Counter[str]()
+    kept = []
+    for row in rows:
+        alike[row.why] += 1
+        if alike[row.why] <= _MOST_ALIKE:
+            kept.append(row)
+    shown = tuple({"text": row.text, "label": row.label, "why": row.why} for row in kept)
     return Table("first_rows", "Rows to look at first", columns, shown, file="examples")
 
 

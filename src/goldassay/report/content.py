@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.charts import Chart
+    from goldassay.core.document import Issue
     from goldassay.core.tables import Table
 
 R = TypeVar("R", bound=Result)
@@ -30,6 +31,7 @@ _FIRST = (
     "title",
     "questions",
     "verdicts",
+    "issues",
     "figures",
     "dataset",
     "inputs",
@@ -49,8 +51,10 @@ class ReportContent:
         sections: What is shown, in reading order.
         cards: The verdict on each question.
         intervals: What the intervals on the cards are; "" where there is none.
+        limits: From which size on a flaw would have been found, by question; "" where no question has a limit.
         unasked: Questions that nothing was given for, a sentence each that says what to add.
         subject: What the report is about.
+        issues: What is wrong, the gravest first; None where it was not listed.
         first: Rows to look at before anything else; None where no question names any.
         reproduction: How to get an audit again; None for other reports.
         paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
@@ -69,8 +73,10 @@ class ReportContent:
     sections: tuple[Section, ...] = ()
     cards: tuple[VerdictCard, ...] = ()
     intervals: str = ""
+    limits: str = ""
     unasked: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
+    issues: tuple[Issue, ...] | None = None
     first: Table | None = None
     reproduction: Reproduction | None = None
     paper_tables: tuple[Table, ...] = ()
@@ -100,6 +106,11 @@ class ReportContent:
         counts = [(flaws, "flaw" if flaws == 1 else "flaws")]
         counts += [(words.count(word), word) for word in ("unresolved", "not measurable", "sound")]
         return ", ".join(f"{n} {word}" for n, word in counts if n) if len(words) > 1 else ""
+
+    @property
+    def beneath(self) -> str:
+        """What is read below the cards in small type: what the intervals are, and what was not asked."""
+        return " ".join(each for each in (self.intervals, *self.unasked) if each)
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, top-level keys in a fixed order, NaN as None."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
+    from goldassay.core.document import Issue
     from goldassay.core.sections import Section, Subject, VerdictCard
     from goldassay.core.tables import Table
     from goldassay.report.content import ReportContent
@@ -44,16 +45,18 @@ def render_html(report: ReportContent, table_names: tuple[str, ...] = (), tables
     return fill_page(
         document=report.to_dict(),
         cards=report.cards,
-        line=[*subject_line(report.subject), *([report.overall] if report.overall else [])],
+        line=subject_line(report.subject),
+        overall=report.overall,
         notes=report.subject.notes,
-        intervals=report.intervals,
-        unasked=report.unasked,
+        limits=report.limits,
+        beneath=report.beneath,
         sections=report.sections,
+        issues=report.issues,
         first=report.first,
         pictures=draw_pictures(report.charts),
         table_names=table_names,
         tables_at=tables_at,
-        with_data=True,
+        of_report=True,
     )
 
 
@@ -65,17 +68,20 @@ def fill_page(
     sections: Sequence[Section],
     pictures: Mapping[str, Picture],
     stem: str = "report",
+    overall: str = "",
     notes: Sequence[str] = (),
-    intervals: str = "",
-    unasked: Sequence[str] = (),
+    limits: str = "",
+    beneath: str = "",
+    issues: Sequence[Issue] | None = None,
     first: Table | None = None,
     table_names: tuple[str, ...] = (),
     tables_at: str = "tables/",
-    with_data: bool = False,
+    of_report: bool = False,
 ) -> str:
     """The page around what it shows.
 
-    `stem` names the files of its data and its Markdown; `with_data` adds the data of pictures that need a script.
+    `stem` names the files of its data and its Markdown. A report has its sections under "Details", with their tables
+    folded, and the data of pictures that need a script.
     """
     from markupsafe import Markup
 
@@ -91,10 +97,13 @@ def fill_page(
             document=document,
             cards=cards,
             line=line,
+            overall=overall,
             notes=notes,
-            intervals=intervals,
-            unasked=unasked,
+            limits=limits,
+            beneath=beneath,
+            issues=issues,
             first=first,
+            of_report=of_report,
             sections=sections,
             pictures=pictures,
             stem=stem,
@@ -104,7 +113,7 @@ def fill_page(
             table_names=table_names,
             tables_at=tables_at,
             picture_data=[
-                (data_id(each.name), Markup(each.data)) for each in pictures.values() if with_data and each.data
+                (data_id(each.name), Markup(each.data)) for each in pictures.values() if of_report and each.data
             ],
             policy=policy,
             style=Markup(style),
@@ -127,6 +136,7 @@ class Arranged:
     Attributes:
         judged: The verdict cards that belong to it.
         opening: The name of the first of its pictures; "" where it has none.
+        further: The names of the others.
         findings: At most three sentences, read with the picture; the notes of its verdict come first.
         notes: All others, folded: on method, and the rule of the verdict.
         reason: Why there is nothing to show, without a full stop; "" where a verdict says it or there is something.
@@ -134,6 +144,7 @@ class Arranged:
 
     judged: tuple[VerdictCard, ...]
     opening: str
+    further: tuple[str, ...]
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     reason: str
@@ -144,9 +155,11 @@ def arranged(section: Section, cards: Sequence[VerdictCard], pictures: Collectio
     judged = tuple(card for card in cards if card.key == section.key and card.judged)
     told = [*(note for card in judged for note in card.notes), *section.sentences]
     reason = section.reason.rstrip(".")
+    charts = [part.chart for part in section.parts if part.chart is not None and part.chart in pictures]
     return Arranged(
         judged,
-        next((part.chart for part in section.parts if part.chart in pictures and part.chart is not None), ""),
+        charts[0] if charts else "",
+        tuple(charts[1:]),
         tuple(told[:_MOST_SENTENCES]),
         (*told[_MOST_SENTENCES:], *section.notes, *(card.rule for card in judged if card.rule)),
         "" if any(reason in card.evidence for card in judged) else reason,

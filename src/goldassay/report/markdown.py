@@ -10,10 +10,12 @@ from goldassay.core.escaping import one_line
 from goldassay.core.numbers import count
 from goldassay.report.card import badge_line, front_matter, reproduction
 from goldassay.report.cells import Cell, rows_of
+from goldassay.report.charts.svg import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from goldassay.core.document import Issue
     from goldassay.core.sections import GroupCard, Section, VerdictCard
     from goldassay.core.tables import Table
     from goldassay.report.content import ReportContent
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌", "unresolved": "❔"}
 _MAX_ROWS = 15
+# Whole texts are wide in Markdown.
+_MOST_FIRST = 5
 
 
 def render_markdown(report: ReportContent, tables_at: str = "tables/", card: bool = False) -> str:
@@ -35,13 +39,19 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
     title = f"# {_plain(document.get('title'))}"
     blocks = [front_matter(report), title, badge_line(report)] if card else [title]
     blocks += [report.overall, _verdicts(report.cards)]
-    blocks += [_plain(said) for said in (report.intervals, *report.unasked)]
+    if report.limits:
+        blocks.append(f"**Limits of detection** (a smaller flaw may have been missed): {_plain(report.limits)}.")
+    blocks.append(_plain(report.beneath))
     if report.subject.settings:
         blocks.append(f"With the {_plain(report.subject.settings)}.")
     blocks += [_plain(note) for note in report.subject.notes]
+    blocks += _issues(report.issues)
+    if report.first is not None and report.first.rows:
+        blocks += _table(replace(report.first, rows=report.first.rows[:_MOST_FIRST]), tables_at)
+    blocks += ["## Details"] if report.sections else []
     for section in report.sections:
         notes = [note for card in report.cards if card.key == section.key for note in card.notes]
-        blocks += render_section(replace(section, sentences=(*notes, *section.sentences)), tables_at)
+        blocks += render_section(replace(section, sentences=(*notes, *section.sentences)), tables_at, under=True)
     if report.reproduction is not None:
         blocks += reproduction(document, report.reproduction)
     blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
@@ -58,16 +68,41 @@ def _verdicts(cards: Sequence[VerdictCard]) -> str:
     return _grid(("question", "verdict", "finding"), rows) if rows else ""
 
 
-def render_section(section: Section, tables_at: str) -> list[str]:
-    """One section in blocks, long tables cut with a line that says so."""
-    blocks = [f"## {section.title}", f"*{_plain(section.lead)}*"]
+def _issues(issues: Sequence[Issue] | None) -> list[str]:
+    """What is wrong as a ranked list; nothing where it was not listed."""
+    if not issues:
+        return [] if issues is None else ["## Issues", "No issue was found by the questions that were asked."]
+    rows = [
+        (
+            _plain(f"{each.kind} ({each.verdict})" if each.verdict else each.kind),
+            "—" if each.n_rows is None else f"{count(each.n_rows)} {each.of}",
+            _plain(each.worst),
+            _plain(each.mend),
+        )
+        for each in issues
+    ]
+    return ["## Issues", _grid(("issue", "rows", "worst example", "mend"), rows)]
+
+
+def render_section(section: Section, tables_at: str, under: bool = False) -> list[str]:
+    """One section in blocks, long tables cut with a line that says so.
+
+    Args:
+        section: What is shown.
+        tables_at: The folder of the full tables.
+        under: Whether it stands under "Details", with its tables folded.
+    """
+    blocks = [f"{'#' * (3 if under else 2)} {section.title}", f"*{_plain(section.lead)}*"]
     if section.reason:
         return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
     blocks.append("\n".join(f"- {_plain(sentence)}" for sentence in section.sentences))
     blocks += [_plain(note) for note in section.notes]
     blocks += [_card(card) for card in section.cards]
     for table in section.tables:
-        blocks += _table(table, tables_at)
+        shown = _table(table, tables_at)
+        if under:
+            shown = [f"<details><summary>{escape(one_line(table.caption))}</summary>", *shown[1:], "</details>"]
+        blocks += shown
     return blocks
 
 

@@ -33,14 +33,13 @@ _CARD = "flex:1 1 13em;padding:.7em .9em;border-radius:8px;border-left:5px solid
 def render_notebook(report: ReportContent) -> str:
     """A title, the dataset in a line, and a card for each question; neither script nor style sheet."""
     shown = "".join(_card(card) for card in report.cards)
-    said = (each for each in (report.intervals, *report.unasked) if each)
-    beneath = "".join(f'<div style="opacity:.75;margin-top:.5em">{escape(each)}</div>' for each in said)
+    said = report.beneath and f'<div style="opacity:.75;margin-top:.5em;font-size:.85em">{escape(report.beneath)}</div>'
     line = " · ".join(subject_line(report.subject))
     return (
         '<div style="font-family:system-ui,sans-serif;line-height:1.4">'
         f'<div style="font-size:1.25em;font-weight:600">{escape(report.to_dict().get("title") or "Report")}</div>'
         f'<div style="opacity:.75;margin:.1em 0 .7em">{escape(line)}</div>'
-        f'<div style="display:flex;flex-wrap:wrap;gap:.7em">{shown}</div>{beneath}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.7em">{shown}</div>{said}</div>'
     )
 
 

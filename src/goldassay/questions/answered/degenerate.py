@@ -28,12 +28,15 @@ import polars as pl
 from goldassay.core.numbers import count, percent
 from goldassay.data.cells import normalized_texts
 from goldassay.questions.answered.result import Degenerate
+from goldassay.questions.issues import issue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
     from goldassay.runs.run_parts import Outputs
     from goldassay.runs.runs import Runs
 
@@ -152,6 +155,14 @@ def describe_degenerate(found: Degenerate) -> str:
         "same scores": f"it scores as {found.other} on each of {count(found.n)} items",
     }[found.kind]
     return f"{found.system}: {said}: its score is no measure of ability."
+
+
+def issues_of_degenerate(finding: Finding, found: Sequence[Degenerate]) -> Iterator[Issue]:
+    """That the output of some systems does not depend on what was asked."""
+    if found:
+        mend = "Leave these systems out before you compare the others."
+        worst, kind = describe_degenerate(found[0]), "output does not depend on the question"
+        yield issue(finding, kind, len(found), worst, mend, of="systems")
 
 
 def _plain(texts: pl.Series) -> pl.Series:

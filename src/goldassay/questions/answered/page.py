@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
-from goldassay.questions.answered.degenerate import describe_degenerate
+from goldassay.questions.answered.degenerate import describe_degenerate, issues_of_degenerate
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, Degenerate, Reading
+from goldassay.questions.issues import issue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
 
 # Runs and pairs that sentences name.
 _MOST = 8
@@ -216,10 +220,21 @@ def _passes(found: AnsweredResult) -> Table:
     return table_of("passes", "What k attempts give", columns, found.passes, lambda _: {}, file="trials")
 
 
+def issues(found: AnsweredResult, finding: Finding) -> Iterator[Issue]:
+    """Answers without a score, and systems whose output is no answer."""
+    n = sum(each.n_items - each.n_scored for each in found.runs)
+    if n:
+        worst = max(found.runs, key=lambda each: each.unscored_share)
+        said = f"{worst.model}: {percent(worst.unscored_share)} of its answers"
+        yield issue(finding, "answers without a score", n, said, of="answers", table="answered")
+    yield from issues_of_degenerate(finding, found.degenerate)
+
+
 PAGE = Page(
     AnsweredResult,
     title="Answers",
     lead="Was every answer scored, and by which rule?",
     sections=sections,
     sentences=sentences,
+    issues=issues,
 )

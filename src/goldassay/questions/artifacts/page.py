@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds_in, count, number, percent, with_unit
 from goldassay.core.sections import Around, Page, Part, Section, explanation
@@ -16,6 +16,13 @@ from goldassay.questions.artifacts.result import (
     StrongPattern,
 )
 from goldassay.questions.effect_tables import table_of_effects, table_of_limits
+from goldassay.questions.issues import EXAMPLES, is_flaw, issue, row_saying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
 
 _CLASSES = {
     "easy": "every pattern in it points to its label",
@@ -266,10 +273,22 @@ def _of_classes(found: ClassedExamples) -> tuple[Table, ...]:
     )
 
 
+def issues(found: ArtifactsResult, finding: Finding) -> Iterator[Issue]:
+    """The rows whose patterns name the label."""
+    if not isinstance(found, PatternsResult) or not is_flaw(finding):
+        return
+    easy = (found.difficulty or {}).get("easy")
+    if easy is not None and easy.n:
+        kind = f"pattern names the {'right choice' if found.of_items else 'label'}"
+        worst = row_saying(finding, "attern")
+        yield issue(finding, kind, easy.n, worst, table=EXAMPLES, filter="difficulty=easy")
+
+
 PAGE = Page(
     ArtifactsResult,
     title="Artifacts",
     lead="Which surface patterns give the label away?",
     sections=sections,
     charts=charts,
+    issues=issues,
 )

@@ -10,9 +10,13 @@ from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.board.result import BoardResult, Item, System
+from goldassay.questions.issues import issue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
 
 # Systems on the page; the table beside it has all.
 _MOST_SYSTEMS = 30
@@ -189,6 +193,14 @@ def _items(found: BoardResult) -> list[str]:
     return said
 
 
+def issues(found: BoardResult, finding: Finding) -> Iterator[Issue]:
+    """The systems that may be first as well."""
+    if found.rivals:
+        mend = "Report the range of ranks beside each place, or add items."
+        kind, worst = "not distinguishable from the first", f"{found.rivals[0]} beside {found.first}"
+        yield issue(finding, kind, len(found.rivals), worst, mend, of="systems", table="board")
+
+
 PAGE = Page(
     BoardResult,
     title="Board",
@@ -196,4 +208,5 @@ PAGE = Page(
     sections=sections,
     sentences=sentences,
     charts=charts,
+    issues=issues,
 )

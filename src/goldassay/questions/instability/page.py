@@ -22,9 +22,13 @@ from goldassay.questions.instability.result import (
     SeedPlan,
     Trajectory,
 )
+from goldassay.questions.issues import issue_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
 
 # As many as are read; the least stable runs come first.
 _MOST_SENTENCES = 9
@@ -564,6 +568,11 @@ def _pairs_by_group(found: ExampleSpread, place: int) -> list[Table]:
     return tables
 
 
+def issues(_: InstabilityResult, finding: Finding) -> tuple[Issue, ...]:
+    """The rows behind the verdict."""
+    return issue_of_rows(finding, "answer changes with the seed")
+
+
 PAGE = Page(
     InstabilityResult,
     title="Instability",
@@ -572,4 +581,5 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    issues=issues,
 )

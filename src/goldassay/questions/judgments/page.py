@@ -9,9 +9,15 @@ from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, by_n
 from goldassay.core.numbers import bounds, percent, points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.questions.answered.degenerate import issues_of_degenerate
+from goldassay.questions.issues import is_flaw, issue
 from goldassay.questions.judgments.result import JudgmentsResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
     from goldassay.questions.judgments.measures import PositionEffect
 
 _JUDGE = Column("judge", "judge", "data")
@@ -102,10 +108,21 @@ def _group(each: PositionEffect) -> DotGroup:
     return DotGroup(each.judge, (DotRow((dot,), ends),), points(each.effect), interval)
 
 
+def issues(found: JudgmentsResult, finding: Finding) -> Iterator[Issue]:
+    """Verdicts that change with the order, and systems whose output is no answer."""
+    n = sum(each.n_changed for each in found.results)
+    if n and is_flaw(finding):
+        worst = max((each for each in found.results if each.n_both), key=lambda each: each.changed)
+        said = f"{worst.judge}: {percent(worst.changed)} of its items"
+        yield issue(finding, "verdict changes with the order", n, said, of="verdicts", table="judged_items")
+    yield from issues_of_degenerate(finding, found.degenerate)
+
+
 PAGE = Page(
     JudgmentsResult,
     title="Judgments",
     lead="Does the judge prefer a seat?",
     sections=sections,
     charts=charts,
+    issues=issues,
 )

@@ -9,6 +9,7 @@ from goldassay.core.numbers import bounds, count, decimal, number, points, signe
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.effect_tables import table_of_effects, table_of_limits
+from goldassay.questions.issues import EXAMPLES, is_flaw, issue, row_saying
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
     cluster_sections,
@@ -18,6 +19,7 @@ from goldassay.questions.leakage.other_sections import (
     suggestion_sentences,
 )
 from goldassay.questions.leakage.result import (
+    RULE,
     Agreement,
     BoundedAgreement,
     ComparedDatasets,
@@ -31,10 +33,13 @@ from goldassay.questions.leakage.result import (
     SuggestedRewrites,
 )
 from goldassay.readers.conditions import is_part
+from goldassay.stats.effects import INFORMATION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
     from goldassay.questions.leakage.cluster_result import Cluster, ClusterScores
 
 _MOST_CLUSTERS = 2
@@ -47,6 +52,10 @@ _CHANGED = {
     "length": "From the texts' lengths alone",
     "longest_choice": "By always choosing the longest one",
 }
+
+
+# Rules that agree say the same of a set: the two that gain most are named.
+_MOST_RULES = 2
 
 
 def sections(found: LeakageResult, _: Around) -> tuple[Section, ...]:
@@ -447,6 +456,24 @@ def _decides(row: Agreement) -> str:
     return said + "."
 
 
+def issues(found: LeakageResult, finding: Finding) -> Iterator[Issue]:
+    """The items that a rule gets right, and the rows that every reader of a part gets right."""
+    if not isinstance(found, MeasuredLeakage) or found.effects is None or not is_flaw(finding):
+        return
+    flaws = [each for each in found.effects.effects if each.measure != INFORMATION and each.low >= each.caution]
+    gaining = {each.reader.removeprefix(RULE): each.low for each in flaws if each.reader.startswith(RULE)}
+    rules = [each for each in found.rules if each.rule in gaining and each.n_items]
+    for rule in sorted(rules, key=lambda each: -gaining[each.rule])[:_MOST_RULES]:
+        kind, n = f"choice by the rule “{rule.rule}” is right", round(rule.hits * rule.n_items)
+        yield issue(finding, kind, n, row_saying(finding, rule.rule), of="items")
+    what = "label" if found.kind is None else "right choice"
+    for part in dict.fromkeys(each.part for each in flaws if not each.reader.startswith(RULE)):
+        right = finding.examples.get(f"right_{part}_only")
+        if right is not None and (n := int((right == 1).sum())):
+            worst, shown = row_saying(finding, f"the {part} alone"), f"{part}_only=always right"
+            yield issue(finding, f"{what} readable from the {part} alone", n, worst, table=EXAMPLES, filter=shown)
+
+
 PAGE = Page(
     LeakageResult,
     title="Leakage",
@@ -456,4 +483,5 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    issues=issues,
 )

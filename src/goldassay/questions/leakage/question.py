@@ -264,7 +264,7 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
     return rows_to_read(
         evidence.test,
         (
-            (position, f"Every run of the reader names the label from its {part} alone.")
+            (position, f"The label is predictable from the {part} alone (all runs of the reader).")
             for position, _, part in examples_read(examples)[:MOST_ROWS]
         ),
     )

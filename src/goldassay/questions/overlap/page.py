@@ -9,10 +9,14 @@ from goldassay.core.charts import Axis, Bar, BarGroup, Bars, Chart, by_name
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.questions.issues import issue
 from goldassay.questions.overlap.result import ModelScore, OverlapResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
 
 LEAD = "Was the test set seen in training?"
 CAUTION = (
@@ -133,10 +137,19 @@ def describe_scores(scores: Sequence[ModelScore]) -> list[str]:
     return [*found, CAUTION, *([OTHERS] if _has_board(scores) else [])] if found else []
 
 
+def issues(found: OverlapResult, finding: Finding) -> Iterator[Issue]:
+    """The items that were found."""
+    if found.n_found:
+        kind = f"test item in {'the training part' if found.with_training else 'the corpus'}"
+        worst = found.worst[0].text if found.worst else ""
+        yield issue(finding, kind, found.n_found, worst, of="items", table="overlap_places")
+
+
 PAGE = Page(
     OverlapResult,
     title="Overlap",
     lead=LEAD,
     sections=sections,
     charts=charts,
+    issues=issues,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.questions.issues import issue_of_rows
 from goldassay.questions.shift.charts import charts, paper_charts
 from goldassay.questions.shift.result import (
     SCORE_NAMES,
@@ -26,6 +27,8 @@ from goldassay.questions.shift.verdict import describe_left_out, doubt_of_skill,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
     from goldassay.core.settings import ShiftLimits
 
 _MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2
@@ -432,6 +435,11 @@ def _lead(found: ShiftResult) -> str:
     return "Does the score hold on another distribution?"
 
 
+def issues(_: ShiftResult, finding: Finding) -> tuple[Issue, ...]:
+    """The rows behind the verdict."""
+    return issue_of_rows(finding, "wrong on other data")
+
+
 PAGE = Page(
     ShiftResult,
     title="Shift",
@@ -440,4 +448,5 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    issues=issues,
 )

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import polars as pl
+
 from goldassay.core.numbers import count
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
-from goldassay.questions.suspect.result import RankedLabels, SuspectResult
+from goldassay.questions.issues import EXAMPLES, issue
+from goldassay.questions.suspect.result import DEFECT, INVERTED, UNISON, RankedLabels, SuspectResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.core.document import Issue
+    from goldassay.core.finding import Finding
+
+
+_MEND = "Read these rows, then correct the label or drop the row."
+_ISSUES = {DEFECT: "defect in the row", UNISON: "wrong label suspected", INVERTED: "only weaker systems agree"}
 
 
 def sections(found: SuspectResult, _: Around) -> tuple[Section, ...]:
@@ -70,10 +85,26 @@ def sentences(found: SuspectResult) -> list[str]:
     return said
 
 
+def issues(_: SuspectResult, finding: Finding) -> Iterator[Issue]:
+    """The rows whose label may be wrong, by what speaks against it."""
+    rows = finding.rows
+    if rows is None:
+        return
+    kinds = rows["suspect"] if "suspect" in rows.columns else pl.Series([DEFECT] * rows.height, dtype=pl.String)
+    for kind, name in _ISSUES.items():
+        own = rows.filter(kinds == kind)
+        if own.height:
+            first = own.row(0, named=True)
+            why = first.get("defect") or f"gold label {first['label']}"
+            worst, shown = f"{first['example_id']}: {why}", f"suspect={kind}"
+            yield issue(finding, name, own.height, worst, _MEND, table=EXAMPLES, filter=shown)
+
+
 PAGE = Page(
     SuspectResult,
     title="Suspect labels",
     lead="Which labels may be wrong?",
     sections=sections,
     sentences=sentences,
+    issues=issues,
 )

@@ -23,7 +23,15 @@ from goldassay.questions.suspect.measures import (
     rank_suspects,
 )
 from goldassay.questions.suspect.page import PAGE
-from goldassay.questions.suspect.result import CorrectedScore, RankedLabels, SuspectResult, SuspectRow
+from goldassay.questions.suspect.result import (
+    DEFECT,
+    INVERTED,
+    UNISON,
+    CorrectedScore,
+    RankedLabels,
+    SuspectResult,
+    SuspectRow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 Q = 0.05
 # Shares of the items that are taken for wrong in the table of scores; 6.5 % is what Gema et al. 2024 found in MMLU.
 SHARES = (0.01, 0.05, 0.065)
-DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker systems solve it", "no"
+NOTHING = "no"
 # Of what models answer: another label is likelier than the gold one, or the gold one has less than half of the mass.
 LIKELIER, UNSURE = "another label is likelier", "low confidence"
 UNANSWERED = "not answered"

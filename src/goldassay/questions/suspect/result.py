@@ -5,6 +5,9 @@ from __future__ import annotations
 from goldassay.core.figures import Measure, figure, left_out, result
 from goldassay.core.results import Result
 
+# What speaks against a label.
+DEFECT, UNISON, INVERTED = "defect", "contradicted in unison", "weaker systems solve it"
+
 
 @result
 class SuspectRow(Result):

@@ -289,6 +289,6 @@
 
   // On paper nothing can be folded out.
   addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll(".how")) fold.open = true;
+    for (const fold of document.querySelectorAll(".how, .folded")) fold.open = true;
   });
 })();
