@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
-
+from goldassay.core.document import Input
+from goldassay.core.files import sha256_of
 from goldassay.questions.inputs import describe_input, describe_runs
-from goldassay.questions.run_sets import describe_paths
 from goldassay.runs.traits import dataset_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from goldassay.core.document import Input
     from goldassay.data.dataset import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.runs.run_parts import Slice
@@ -28,37 +24,6 @@ if TYPE_CHECKING:
 def read_texts(path: str | None) -> Dataset | None:
     """The dataset at a path, or None where none was given or it has no texts (labels alone can serve as gold)."""
     return dataset_of(path)
-
-
-def rows_of(runs: Runs, dataset: Dataset, columns: Sequence[str]) -> pl.DataFrame:
-    """Columns of the dataset for each example of the runs, in their order; null where the dataset lacks one."""
-    wanted = dataset.examples.select(pl.col("example_id").cast(pl.String), *columns)
-    ids = pl.DataFrame({"example_id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)})
-    return ids.join(
-        wanted.unique("example_id", maintain_order=True), on="example_id", how="left", maintain_order="left"
-    )
-
-
-def group_names(runs: Runs, column: str, dataset: Dataset | None) -> NDArray[np.str_] | None:
-    """A group name for each example, from the runs or from a column of the dataset; None where neither has it."""
-    if column in runs.groups:
-        return runs.groups[column].astype(np.str_)
-    if dataset is not None:
-        dataset = dataset.with_keys([column])
-    if dataset is None or column not in dataset.examples.columns:
-        parts = [group_names(runs, part.strip(), dataset) for part in column.split("+")] if "+" in column else [None]
-        known = [part for part in parts if part is not None]
-        return None if len(known) < len(parts) else np.array([" + ".join(key) for key in zip(*known, strict=True)])
-    values = rows_of(runs, dataset, [column] if column != "example_id" else [])[column]
-    if values.dtype.is_nested() or values.null_count():
-        return None
-    return values.cast(pl.String).to_numpy().astype(np.str_)
-
-
-def known_groups(runs: Runs, dataset: Dataset | None) -> list[str]:
-    """What `group_names` can be asked for."""
-    others = [] if dataset is None else [name for name in dataset.examples.columns if name != "example_id"]
-    return list(dict.fromkeys([*runs.groups, *others]))
 
 
 def describe_inputs(
@@ -80,6 +45,27 @@ def describe_inputs(
         dataset = (texts or {}).get(gold) if isinstance(gold, str) else gold
         described.append(
             describe_input("gold", dataset) if dataset is not None else replace(describe_runs(str(gold)), role="gold")
+        )
+    return described
+
+
+def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[Input]:
+    """What the report says of each path: the files that held runs, as they stood, their formats and rows."""
+    described = []
+    for path in map(Path, paths):
+        own = [part for part in found if Path(part.file) == path or path in Path(part.file).parents]
+        files = sorted({Path(part.file) for part in own})
+        described.append(
+            Input(
+                role="runs",
+                name=path.name,
+                sha256=tuple(sha256_of(file) for file in files if file.is_file()),
+                files=tuple(file.name if file == path else str(file.relative_to(path)) for file in files),
+                format=", ".join(dict.fromkeys(part.format for part in own)),
+                n_read=sum(part.n_examples for part in own),
+                n_rows=sum(part.n_examples for part in own),
+                dropped={},
+            )
         )
     return described
 

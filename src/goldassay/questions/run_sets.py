@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.core.document import Input
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.files import sha256_of
 from goldassay.core.naming import did_you_mean, matches, split_named_path
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice
@@ -42,7 +40,6 @@ __all__ = [
     "Place",
     "RunChoice",
     "RunSet",
-    "describe_paths",
     "distinguishable",
     "find_at",
     "find_runs",
@@ -344,27 +341,6 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
             mend="give a path for each model",
         )
     return sets
-
-
-def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[Input]:
-    """What the report says of each path: the files that held runs, as they stood, their formats and rows."""
-    described = []
-    for path in map(Path, paths):
-        own = [part for part in found if Path(part.file) == path or path in Path(part.file).parents]
-        files = sorted({Path(part.file) for part in own})
-        described.append(
-            Input(
-                role="runs",
-                name=path.name,
-                sha256=tuple(sha256_of(file) for file in files if file.is_file()),
-                files=tuple(file.name if file == path else str(file.relative_to(path)) for file in files),
-                format=", ".join(dict.fromkeys(part.format for part in own)),
-                n_read=sum(part.n_examples for part in own),
-                n_rows=sum(part.n_examples for part in own),
-                dropped={},
-            )
-        )
-    return described
 
 
 def _read(

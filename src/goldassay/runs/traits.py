@@ -141,3 +141,34 @@ def shared_traits(
             )
         weights = np.where(np.isnan(own), weights, own)
     return traits, weights
+
+
+def rows_of(runs: Runs, dataset: Dataset, columns: Sequence[str]) -> pl.DataFrame:
+    """Columns of the dataset for each example of the runs, in their order; null where the dataset lacks one."""
+    wanted = dataset.examples.select(pl.col("example_id").cast(pl.String), *columns)
+    ids = pl.DataFrame({"example_id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)})
+    return ids.join(
+        wanted.unique("example_id", maintain_order=True), on="example_id", how="left", maintain_order="left"
+    )
+
+
+def group_names(runs: Runs, column: str, dataset: Dataset | None) -> NDArray[np.str_] | None:
+    """A group name for each example, from the runs or from a column of the dataset; None where neither has it."""
+    if column in runs.groups:
+        return runs.groups[column].astype(np.str_)
+    if dataset is not None:
+        dataset = dataset.with_keys([column])
+    if dataset is None or column not in dataset.examples.columns:
+        parts = [group_names(runs, part.strip(), dataset) for part in column.split("+")] if "+" in column else [None]
+        known = [part for part in parts if part is not None]
+        return None if len(known) < len(parts) else np.array([" + ".join(key) for key in zip(*known, strict=True)])
+    values = rows_of(runs, dataset, [column] if column != "example_id" else [])[column]
+    if values.dtype.is_nested() or values.null_count():
+        return None
+    return values.cast(pl.String).to_numpy().astype(np.str_)
+
+
+def known_groups(runs: Runs, dataset: Dataset | None) -> list[str]:
+    """What `group_names` can be asked for."""
+    others = [] if dataset is None else [name for name in dataset.examples.columns if name != "example_id"]
+    return list(dict.fromkeys([*runs.groups, *others]))

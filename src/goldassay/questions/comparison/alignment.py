@@ -9,8 +9,8 @@ import numpy as np
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
-from goldassay.questions.run_inputs import group_names, known_groups
 from goldassay.runs.missing import on_same_items
+from goldassay.runs.traits import group_names, known_groups
 from goldassay.stats.clusters import LARGEST_SHARE, connected_rows
 
 if TYPE_CHECKING:

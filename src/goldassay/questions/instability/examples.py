@@ -17,7 +17,7 @@ from goldassay.questions.instability.measures.checkpoints import measure_stabili
 from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
 from goldassay.questions.instability.result import ExampleMap, ExampleSpread, MapGroup, PairCount, PairsByGroup
-from goldassay.questions.run_inputs import rows_of
+from goldassay.runs.traits import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -56,9 +56,9 @@ from goldassay.questions.instability.tables import (
 )
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
 from goldassay.questions.matching import describe_unknown_labels
-from goldassay.questions.run_inputs import group_names
 from goldassay.questions.run_sets import RunSet, short_names
 from goldassay.runs.configurations import describe_configurations
+from goldassay.runs.traits import group_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

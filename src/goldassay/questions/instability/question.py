@@ -26,18 +26,19 @@ from goldassay.questions.instability.examples import answers_of_runs, describe_u
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
 from goldassay.questions.instability.result import InstabilityResult
-from goldassay.questions.instability.spread import caveats_of, check_reference
+from goldassay.questions.instability.spread import caveats_of
 from goldassay.questions.instability.tables import score_table, trajectory_table
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice, RunReading
 from goldassay.questions.run_curves import find_curves, measure_curve
-from goldassay.questions.run_inputs import describe_inputs, group_names, known_groups
+from goldassay.questions.run_inputs import describe_inputs
 from goldassay.questions.run_sets import RunSet, placed
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs.curves import UNNAMED_METRIC, Curves
 from goldassay.runs.reading import NoRunsError
+from goldassay.runs.traits import group_names, known_groups
 
 if TYPE_CHECKING:
     import os
@@ -110,7 +111,7 @@ def _measure(
             ) from None
         _check_takes_scores(reference, groups, curves)
         return report_curves(curves, paths, settings, evidence.steps, choice.describe())
-    check_reference(sets, reference)
+    _check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
         found, verdict, tables, rows = measure_sets(evidence, asked)
@@ -145,6 +146,17 @@ def _measure(
     finding = Finding("instability", verdict, rows=rows, result=found)
     others = [Finding(name, None, result=each) for name, each in further.items()]
     return compose_report(document, tables, findings=[finding, *others])
+
+
+def _check_reference(sets: Sequence[RunSet], reference: str | None) -> None:
+    """Refuse a reference of which there are no runs.
+
+    Raises:
+        InputError: There are none; the line names the datasets.
+    """
+    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
+    if reference is not None and reference not in datasets:
+        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
 
 
 def _dated(evidence: Evidence, each: RunSet) -> Dated:

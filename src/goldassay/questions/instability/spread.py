@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.run_sets import RunSet
     from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
 
@@ -391,17 +390,6 @@ def measure_intervals(runs: Runs, row: RunScores, seed: int) -> RunIntervals:
 
 def _cut(value: float, least: float, most: float) -> float:
     return min(max(value, least), most)
-
-
-def check_reference(sets: Sequence[RunSet], reference: str | None) -> None:
-    """Refuse a reference of which there are no runs.
-
-    Raises:
-        InputError: There are none; the line names the datasets.
-    """
-    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
-    if reference is not None and reference not in datasets:
-        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
 
 
 def measure_deviation(runs: Runs, against: Runs | None) -> Deviation:
