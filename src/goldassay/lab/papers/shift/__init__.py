@@ -13,8 +13,18 @@ from goldassay.core.numbers import in_points, percent, points
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Conclusion, Findings, Shown, Training, Workplace
-from goldassay.lab.papers.shift.scales import BAG, SCALES, TRANSFORMERS
-from goldassay.lab.papers.shift.sets import FOREIGN, NEWSGROUPS, OWN, TRAIN, built_sets, planted_sets, write_checkpoints
+from goldassay.lab.papers.shift.sets import (
+    BAG,
+    FOREIGN,
+    NEWSGROUPS,
+    OWN,
+    SCALES,
+    TRAIN,
+    TRANSFORMERS,
+    built_sets,
+    planted_sets,
+    write_checkpoints,
+)
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.detection import report_detection
 from goldassay.questions.shift.question import report_generalization
