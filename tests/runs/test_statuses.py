@@ -97,6 +97,16 @@ def test_a_blank_answer_that_was_given_credit_was_read() -> None:
     columns = Columns(pl.Series(["a", "b", "c"]), prediction=pl.Series(["", "", "x"]), score=pl.Series([1.0, 0.0, 0.0]))
     assert resolved(columns, by_gold=False).to_list() == ["scored", "unparsed", "scored"]
     assert resolved(columns, by_gold=True).to_list() == ["scored", "unparsed", "scored"]
+    told = Columns(columns.example_ids, score=pl.Series([1.0, 0.0, 1.0]), status=pl.Series(["empty", "empty", "error"]))
+    assert resolved(told, by_gold=False).to_list() == ["scored", "empty", "error"]
+
+
+def test_every_command_counts_an_answer_in_error_as_wrong_whatever_score_it_has(tmp_path: Path) -> None:
+    table = pl.DataFrame({"id": [f"e{at}" for at in range(9)], "score": [1.0] * 9, "status": ["error", *["ok"] * 8]})
+    for name in "ab":
+        table.with_columns(model=pl.lit(name)).write_csv(tmp_path / f"{name}.csv")
+    assert read_runs(tmp_path / "a.csv").scores.mean() == pytest.approx(8 / 9)
+    assert [each.score for each in goldassay.rank_systems(tmp_path).result.systems] == pytest.approx([8 / 9] * 2)
 
 
 def test_codes_and_spellings() -> None:

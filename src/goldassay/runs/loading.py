@@ -97,6 +97,7 @@ def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
             "output": is_there(columns.outputs, n),
             # A blank answer that was given credit was read: a question may have no answer.
             "credit": pl.Series([False] * n) if columns.score is None else (columns.score > 0).fill_null(value=False),
+            "right": pl.Series([False] * n) if columns.score is None else (columns.score == 1).fill_null(value=False),
         }
     )
     told = pl.col("status").fill_null("scored")
@@ -104,6 +105,8 @@ def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
     return frame.select(
         pl.when(told.is_in(["truncated", "scored, truncated"]))
         .then(pl.when(has_value).then(pl.lit("scored, truncated")).otherwise(pl.lit("truncated")))
+        # What is told of a text alone; judges give some credit for a blank one, too.
+        .when(told.is_in(["unparsed", "empty"]) & pl.col("right")).then(pl.lit("scored"))
         .when(told != "scored").then(told)
         .when(has_value & pl.col("credit")).then(pl.lit("scored"))
         .when(~pl.col("output")).then(pl.lit("empty"))
@@ -131,7 +134,7 @@ def _without_gaps(part: Slice, columns: Columns, scored: pl.Series, missing: Mis
         return taken(columns, scored.arg_true())
     return replace(
         columns,
-        score=None if columns.score is None else columns.score.fill_null(0.0),
+        score=None if columns.score is None else columns.score.set(~scored, 0.0).fill_null(0.0),
         prediction=None
         if columns.prediction is None
         else columns.prediction.set(~is_there(columns.prediction, n), NO_ANSWER),

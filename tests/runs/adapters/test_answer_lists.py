@@ -238,8 +238,8 @@ def test_a_log_that_goes_on_otherwise_or_is_cut_short_is_refused_in_one_line(
 
 def test_a_score_of_several_is_chosen_by_name(tmp_path: Path) -> None:
     for make, metric, means in (
-        (promptfoo, "tone", [0.5, 0.5]),
-        (promptfoo, "score", [0.75, 0.75]),
+        (promptfoo, "tone", [0.25, 0.25]),
+        (promptfoo, "score", [0.5, 0.5]),
         (evalplus, "base", [2 / 3]),
         (harbor, "speed", [0.5, 0.25]),
     ):
