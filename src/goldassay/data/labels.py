@@ -135,13 +135,13 @@ def nli_names(labels: Sequence[str]) -> dict[str, str]:
 def several_in_one(labels: Sequence[str]) -> tuple[str, list[str]] | None:
     """A label that holds several, and which these are: "0;2" beside "0" and "2;4"; None where each label is one.
 
-    Labels hold several where a separator joins at least two in some of them, and each part of each joined label is part
+    Labels hold several where a separator joins two or more in some of them, and each part of each joined label is part
     of another label, too. So "Paris, France" beside "Lyon, France" are two labels: Paris stands in one alone.
     """
     for separator in _SEPARATORS:
         parts = {label: list(dict.fromkeys(map(str.strip, label.split(separator)))) for label in labels}
         joined = {label: own for label, own in parts.items() if len(own) > 1}
-        if len(joined) < 2 or any(not part for own in joined.values() for part in own):
+        if not joined or any(not part for own in joined.values() for part in own):
             continue
         times = Counter(part for own in parts.values() for part in own)
         if all(times[part] > 1 for own in joined.values() for part in own):

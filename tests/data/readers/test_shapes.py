@@ -81,7 +81,7 @@ def test_a_long_name_of_a_column_is_a_header(tmp_path: Path) -> None:
     assert len(found) == 10
 
 
-@pytest.mark.parametrize("joined", [["0;2", "2;0", "0"], ["a, b", "b, a"], ["x|y", "y|z", "x|z"]])
+@pytest.mark.parametrize("joined", [["0;2", "2;0", "0"], ["a, b", "b, a"], ["x|y", "y|z", "x|z"], ["x;y", "x", "y"]])
 def test_labels_that_hold_several_are_refused(tmp_path: Path, joined: list[str]) -> None:
     assert several_in_one(joined) is not None
     path = tmp_path / "ml.tsv"
