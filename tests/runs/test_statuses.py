@@ -99,6 +99,8 @@ def test_a_blank_answer_that_was_given_credit_was_read() -> None:
     assert resolved(columns, by_gold=True).to_list() == ["scored", "unparsed", "scored"]
     told = Columns(columns.example_ids, score=pl.Series([1.0, 0.0, 1.0]), status=pl.Series(["empty", "empty", "error"]))
     assert resolved(told, by_gold=False).to_list() == ["scored", "empty", "error"]
+    graded = Columns(columns.example_ids, score=pl.Series([1.0, 5.0, 2.0]), status=pl.Series(["empty", "empty", "ok"]))
+    assert resolved(graded, by_gold=False).to_list()[:2] == ["empty", "scored"]
 
 
 def test_every_command_counts_an_answer_in_error_as_wrong_whatever_score_it_has(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _card(question: str, title: str, lead: str, verdict: Verdict) -> VerdictCard
 
 
 def _limits(headings: Mapping[str, tuple[str, str]], verdicts: Mapping[str, Verdict]) -> str:
-    """From which size on each question would have found a flaw, in the unit of its card."""
+    """From which size on each question without a flaw would have found one, in the unit of its card."""
     known = {title: shown for question, (title, _) in headings.items() if (shown := _limit(verdicts.get(question)))}
     return "; ".join(f"{title} {shown}" for title, shown in known.items())
 
@@ -183,8 +183,11 @@ def _limits(headings: Mapping[str, tuple[str, str]], verdicts: Mapping[str, Verd
 def _limit(verdict: Verdict | None) -> str:
     if verdict is None or not verdict.at_most or verdict.headline is None:
         return ""
+    # Beside a flaw the limit would be read as its size.
+    if severity(verdict.verdict) >= severity("caution"):
+        return ""
     if verdict.at_most >= 1:
-        return "" if severity(verdict.verdict) >= severity("caution") else "not reached"
+        return "not reached"
     headline = verdict.headline
     # Limits are shares of what guessing leaves; the card shows points above guessing.
     left = 1.0 if headline.baseline is None else 1 - headline.baseline

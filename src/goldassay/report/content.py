@@ -51,7 +51,7 @@ class ReportContent:
         sections: What is shown, in reading order.
         cards: The verdict on each question.
         intervals: What the intervals on the cards are; "" where there is none.
-        limits: From which size on a flaw would have been found, by question; "" where no question has a limit.
+        limits: From which size on a flaw would have been found, by question without one; "" where there is none.
         unasked: Questions that nothing was given for, a sentence each that says what to add.
         subject: What the report is about.
         issues: What is wrong, the gravest first; None where it was not listed.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.entry_point import option
@@ -97,7 +98,7 @@ def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
             "output": is_there(columns.outputs, n),
             # A blank answer that was given credit was read: a question may have no answer.
             "credit": pl.Series([False] * n) if columns.score is None else (columns.score > 0).fill_null(value=False),
-            "right": pl.Series([False] * n) if columns.score is None else (columns.score == 1).fill_null(value=False),
+            "full": pl.Series([False] * n) if columns.score is None else _has_full_credit(columns.score),
         }
     )
     told = pl.col("status").fill_null("scored")
@@ -106,7 +107,7 @@ def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
         pl.when(told.is_in(["truncated", "scored, truncated"]))
         .then(pl.when(has_value).then(pl.lit("scored, truncated")).otherwise(pl.lit("truncated")))
         # What is told of a text alone; judges give some credit for a blank one, too.
-        .when(told.is_in(["unparsed", "empty"]) & pl.col("right")).then(pl.lit("scored"))
+        .when(told.is_in(["unparsed", "empty"]) & pl.col("full")).then(pl.lit("scored"))
         .when(told != "scored").then(told)
         .when(has_value & pl.col("credit")).then(pl.lit("scored"))
         .when(~pl.col("output")).then(pl.lit("empty"))
@@ -115,6 +116,12 @@ def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:
         .otherwise(pl.lit("scored"))
         .alias("status")
     ).to_series()  # fmt: skip
+
+
+def _has_full_credit(scores: pl.Series) -> pl.Series:
+    """Where a score is 1, or the highest of a scale that goes beyond 1."""
+    values = scores.cast(pl.Float64).to_numpy()
+    return pl.Series(values == np.nanmax(values, initial=1.0))
 
 
 def _without_gaps(part: Slice, columns: Columns, scored: pl.Series, missing: Missing) -> Columns:
