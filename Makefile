@@ -101,5 +101,5 @@ docs/images/report.png: .venv/.installed
 	@$(MAKE) --no-print-directory audit OUT=goldassay-report-picture >/dev/null
 	@mkdir -p docs/images
 	chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1.5 \
-	    --window-size=1280,940 --screenshot=$@ "file://$(CURDIR)/goldassay-report-picture/report.html"
+	    --window-size=1280,1180 --screenshot=$@ "file://$(CURDIR)/goldassay-report-picture/report.html"
 	@rm -rf goldassay-report-picture

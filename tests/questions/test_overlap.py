@@ -320,7 +320,7 @@ class TestVerdicts:
         rows = questions()
         texts = [*other_texts(), f"{rows[0]['question']} {rows[0]['answer']}", ""]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
-        assert report.verdicts["overlap"]["evidence"].startswith("1 of 400 items stands in the corpus")
+        assert report.verdicts["overlap"]["evidence"].startswith("1 of 400 items is in the corpus")
         assert "1 document has no text, and is left out." in found["notes"]
 
     def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
@@ -436,7 +436,7 @@ class TestVerdicts:
         written(tmp_path / "other.jsonl", other_texts())
         _, report = measured(framed, tmp_path / "other.jsonl")
         assert word(report) == "unresolved"
-        assert "stand in many items, as an instruction" in stated_by(report.verdicts["overlap"])
+        assert "are in many items, as an instruction" in stated_by(report.verdicts["overlap"])
         assert word(measured(rows, tmp_path / "other.jsonl")[1]) == "sound"
 
     def test_a_folder_of_other_files_cannot_be_called_sound(self, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def measure_overlap(
     """Search training data for the items of a test set: was it seen in training?
 
     Reads the corpus once, from end to end, on all cores (with --scheduler on many machines), and says of each item how
-    much of it stands in one document, and whether its answer follows. Memory is that of the test set, however large the
+    much of it is in one document, and whether its answer follows. Memory is that of the test set, however large the
     corpus is. With -o the parts that are done are kept, so that a search that was interrupted goes on. Paraphrases and
     translations are not found.
 
@@ -69,7 +69,7 @@ def measure_overlap(
 
     Note:
         The test set is a path, a `Dataset`, or a table in memory. Of runs (paths, `Runs` or tables) each model's score
-        on items that stand in the corpus is set beside that on items that do not. Finished parts of the corpus are kept
+        on items that are in the corpus is set beside that on other items. Finished parts of the corpus are kept
         in `out/shards`.
 
     Returns:

@@ -44,7 +44,7 @@ def describe_found(
     interval: Interval | None,
     corpus: Corpus,
 ) -> list[str]:
-    """How many items stand in the corpus, the share that decides first."""
+    """How many items are in the corpus, the share that decides first."""
     n, n_searched = int(counts.sum()), int(is_searched.sum())
     between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
     answers = " with their answers" if any(item.answer for item in items.items) else ""
@@ -61,10 +61,10 @@ def describe_found(
         others = "Paraphrases and translations, and other orders of words in the corpus,"
     unsought = f"{others} are not looked for."
     found = [
-        f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
+        f"{count(n)} of {count(n_searched)} items {'is' if n == 1 else 'are'} in {where}{answers}: "
         f"{percent(share)}{between}."
         if n
-        else f"None of {count(n_searched)} items stands in {rows}{answers}, word for word or nearly so: "
+        else f"None of {count(n_searched)} items is in {rows}{answers}, word for word or nearly so: "
         f"{percent(share)}{between}. {unsought}"
     ]
     near = int((worst[is_searched] == _NEAR_COPY).sum())
@@ -73,7 +73,7 @@ def describe_found(
         found.append(f"{count(near)} of these {what}, with some letters or words changed.")
     only = int((worst[is_searched] == _QUESTION_ONLY).sum())
     if only:
-        found.append(f"Of {count(only)} more the question stands there without its answer.")
+        found.append(f"Of {count(only)} more the question is there without its answer.")
     return [*found, unsought] if n else found
 
 
@@ -82,7 +82,7 @@ def describe_control(excess: Excess, items: TestItems) -> list[str]:
     if math.isnan(excess.control):
         return []
     others = "wrong choices" if any(item.rivals for item in items.items) else "the answers of other items"
-    said = [f"Control: behind the questions that were found, {others} stand in {percent(excess.control)}."]
+    said = [f"Control: {others} follow {percent(excess.control)} of the questions that were found."]
     if excess.control and excess.interval is not None:
         between = f"{percent(excess.interval.low)} to {percent(excess.interval.high)}"
         said.append(f"Beyond the control {percent(excess.value)} of the items are found ({between}).")
@@ -96,7 +96,7 @@ def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> list[
         return []
     said = [f"{count(n)} items have their words in a training row in another order."] if n else []
     said += [f"Within the test set itself {percent(beyond.control)} do."] if n else []
-    return said + ([f"{count(n_swapped)} pairs stand there with their texts swapped."] if n_swapped else [])
+    return said + ([f"{count(n_swapped)} pairs are there with their texts swapped."] if n_swapped else [])
 
 
 def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
@@ -168,7 +168,7 @@ def find_doubts(
         found.append(
             Doubt(
                 f"{count(whole)} of {count(is_searched.size)} items have so short a question and answer that they are "
-                "found only where all of the item stands without other words in between.",
+                "found only where the whole item is there without other words in between.",
                 "Ask the question of a test set with longer items.",
             )
         )
@@ -176,7 +176,7 @@ def find_doubts(
     if framed > _MOST_UNSEARCHED * is_searched.size:
         found.append(
             Doubt(
-                f"Of {count(framed)} of {count(is_searched.size)} questions a fifth of the words or more stand in many "
+                f"Of {count(framed)} of {count(is_searched.size)} questions a fifth of the words or more are in many "
                 "items, as an instruction or examples do: a document that has the rest alone may not be found.",
                 "Give the items without what they share.",
             )

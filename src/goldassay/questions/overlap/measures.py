@@ -1,4 +1,4 @@
-"""Classes of items by how much of them stands in one document, and kinds of hits by which part it is.
+"""Classes of items by how much of them is in one document, and kinds of hits by which part it is.
 
 The difference of dirty and clean items among items that are equally hard for other systems.
 """
@@ -41,7 +41,7 @@ def classify(coverage: ArrayLike) -> NDArray[np.str_]:
     """Clean below 20 % of an item's words, dirty from 80 % on, else partial.
 
     Args:
-        coverage: Share of each item's words that stand in matched n-grams of one document, (N,).
+        coverage: Share of each item's words that are in matched n-grams of one document, (N,).
 
     Source: Touvron et al. 2023, "Llama 2: Open Foundation and Fine-Tuned Chat Models", section A.6; words here, and
     without skips.
@@ -233,7 +233,7 @@ def adjusted_difference(
 
     Args:
         scores: Of each item, (N,).
-        is_dirty: Which items stand in the corpus, (N,).
+        is_dirty: Which items are in the corpus, (N,).
         difficulty: What other systems score on each on average, (N,).
         clusters: Of the items, (N,).
         level: Of the interval.

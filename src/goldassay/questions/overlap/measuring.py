@@ -204,7 +204,7 @@ def measure_items(
     is_alone = np.bincount(codes)[codes] == 1
     # Rows into which an item was cut hold it together, and none by itself.
     has_words = np.maximum(scanned.union, best["coverage"]) >= KEPT
-    # The question of such an answer was not sought without it, and may stand in another document.
+    # The question of such an answer was not sought without it, and may be in another document.
     is_short = np.zeros(n, bool)
     is_short[list(sought.short_questions)] = True
     is_alone_answer = (worst == _ANSWER_ONLY) & is_short
@@ -235,7 +235,7 @@ def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[floa
 
 # Items that the page shows beside the place where they stand, and files that it names.
 MOST_SHOWN, _MOST_FILES = 30, 20
-# Fewer words in a row that two texts share may stand in any two.
+# Fewer words in a row that two texts share may be in any two.
 _LEAST_RUN = 3
 # Steps of coverage that are drawn, at whose borders items are clean, partial and dirty.
 _STEPS = 5
@@ -371,7 +371,7 @@ def _worst(found: Overlap, sought: Sought) -> Iterator[FoundItem]:
 
 
 def _alike(words: Sequence[str], others: Sequence[str], least: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which words of two texts stand in both in the same order, in runs of so many at least."""
+    """Which words of two texts are in both in the same order, in runs of so many at least."""
     found = np.zeros(len(words), bool), np.zeros(len(others), bool)
     for begin, other, size in difflib.SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
         if size < least:
@@ -400,7 +400,7 @@ class Shares(NamedTuple):
 
     Attributes:
         excess: Items found with their answers, beyond the control.
-        known: Interval of those whose question stands in a document, with its answer or without.
+        known: Interval of those whose question is in a document, with its answer or without.
         touched: Of those of which a document has 20 % of the question; or, where no other item shares a text with them,
             20 % of all words, by itself or with others, or a whole text.
         listed: Of those whose choices a document lists without saying which is right.
@@ -421,9 +421,9 @@ class Shares(NamedTuple):
 def judge_overlap(
     shares: Shares, said: Sequence[str], doubts: Sequence[Doubt], clusters: Clusters, limits: OverlapLimits
 ) -> Verdict:
-    """Judge the share of items that stand in a document with their answers, beyond the control.
+    """Judge the share of items that are in a document with their answers, beyond the control.
 
-    Questions that stand there without their answers are no proof that these were seen, and none that they were not: the
+    Questions that are there without their answers are no proof that these were seen, and none that they were not: the
     answer may stand further below, or be written otherwise. A part of a question may be of a copy that was cut or
     reworded. Where there are many of either, nothing is sound.
 
@@ -445,7 +445,7 @@ def judge_overlap(
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else unresolved. In place of sound it is caution where the questions of "
-        f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
+        f"{percent(limits.unsound)} of the items (lower end) are there, with their answers or without, or 20 % of "
         "the words of so many questions, or 20 % of all words (also in several documents, or rows that follow each "
         "other) or one of several texts of so many items that share no text with another."
     )
@@ -459,7 +459,7 @@ def judge_overlap(
         word, next_step = ("caution" if known.low >= limits.caution else "unresolved"), _IN_PARTS
         told.append(
             "So answers do not tell copies from chance, and the questions alone are judged: those of "
-            f"{percent(known.low)} to {percent(known.high)} of the items stand there."
+            f"{percent(known.low)} to {percent(known.high)} of the items are there."
         )
     if word in ("sound", "unresolved") and listed is not None and listed.low >= limits.caution:
         word, next_step = "caution", _NEXT["caution"]
@@ -476,7 +476,7 @@ def judge_overlap(
         word, next_step = "caution", _IN_PARTS
         told.insert(
             0,
-            f"The questions of at least {percent(known.low)} of the items stand in the corpus, few with their answers.",
+            f"The questions of at least {percent(known.low)} of the items are in the corpus, few with their answers.",
         )
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEAD = "Was the test set seen in training?"
 CAUTION = (
-    "Items that stand in a corpus may be easier by themselves, such as well-known ones: a difference does not prove "
+    "Items that are in a corpus may be easier by themselves, such as well-known ones: a difference does not prove "
     "that a model knows them by heart. A model that was not trained on the corpus shows what it is without that."
 )
 OTHERS = (
@@ -70,7 +70,7 @@ def _scores(found: OverlapResult) -> Table:
         with_bounds("difference", "difference", "difference"),
         *([with_bounds("adjusted", "at equal difficulty", "difference")] if _has_board(found.scores) else []),
     )
-    caption = "Scores on items that stand in the corpus (80 % or more), and on such of which it has less than 20 %"
+    caption = "Scores on items that are in the corpus (80 % or more), and on such of which it has less than 20 %"
     return table_of("overlap_scores", caption, columns, found.scores, file="overlap_scores")
 
 
@@ -87,7 +87,7 @@ def _worst(found: OverlapResult) -> Table:
         *([Column("near", "similarity of a near copy", "percent")] if found.near_copies else []),
         Column("longest", "longest match, words", "count"),
     )
-    caption = "The items of which most stands in one document, as they are compared; matched words are marked"
+    caption = "The items of which most is in one document, as they are compared; matched words are marked"
     return table_of("overlap_worst", caption, columns, found.worst, file="overlap_places")
 
 

@@ -34,7 +34,7 @@ class CoverageStep(Result):
 
 @result
 class FileCount(Result):
-    """How many of the items that count stand in one file."""
+    """How many of the items that count are in one file."""
 
     place: str
     n: int
@@ -79,7 +79,7 @@ class ModelScore(Result):
         n_lacking: Items that it did not.
         n_all: Items of the score on all.
         all: That score; `all_low` and `all_high` are the ends of its interval.
-        n_dirty: Answered items that stand in the corpus, with their score and its interval.
+        n_dirty: Answered items that are in the corpus, with their score and its interval.
         n_clean: Likewise such as do not.
         difference: Of the last two, with its interval.
         reason: Why it is undefined, or "".
@@ -142,7 +142,7 @@ class OverlapResult(Result):
 
     Attributes:
         corpus: What the corpus is called.
-        share: Items that stand in one document with their answers.
+        share: Items that are in one document with their answers.
         low: Lower end of its interval over clusters; None where there are too few.
         high: Upper end.
         excess: The same beyond the control, with `excess_low` and `excess_high`.
@@ -157,12 +157,12 @@ class OverlapResult(Result):
         reason: Why the shares are undefined, or "".
         n_items: Items of the test set.
         n_searched: Of these, such as are long enough.
-        n_found: Items that stand in one document with their answers.
+        n_found: Items that are in one document with their answers.
         n: Words of an n-gram.
         clean: Items of which no document has 20 % of the words.
         partial: Items of which one has 20 to 80 %.
         dirty: Items of which one has 80 %.
-        question_only: Items whose question stands in a document without the answer.
+        question_only: Items whose question is in a document without the answer.
         coverage: Mean share of an item's words in one document.
         union: The same in all documents together.
         kinds: Items by the worst kind of hit.
@@ -204,7 +204,7 @@ class OverlapResult(Result):
     )  # fmt: skip
     control_reason: str
     listed: float | None = figure(
-        Measure("overlap.listed", "items whose choices stand without the right key", "share", "lower", bounded=False),
+        Measure("overlap.listed", "items whose choices are found but not the key", "share", "lower", bounded=False),
         n="n_searched", reason="reason",
     )  # fmt: skip
     reordered: float | None = figure(

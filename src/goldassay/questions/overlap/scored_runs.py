@@ -1,4 +1,4 @@
-"""Scores of models on the items that stand in the corpus, beside those on items that do not."""
+"""Scores of models on the items that are in the corpus, beside those on items that are not."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def compare_scores(
     Args:
         model: Its name.
         scores: Of each item, (N,), NaN where there is none.
-        is_dirty: Items that stand in the corpus.
+        is_dirty: Items that are in the corpus.
         is_clean: Items that do not.
         clusters: Of the items.
         difficulty: What others score on each item, NaN where that is not known, and how many they are.
