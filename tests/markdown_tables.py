@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ def tables_of(report: Report) -> dict[str, list[dict[str, str]]]:
     for line in report.to_markdown().splitlines():
         if line.startswith("**"):
             caption, heads = re.sub(r"\\(.)", r"\1", line.strip("*")), []
+        elif folded := re.fullmatch("<details><summary>(.*)</summary>", line):
+            caption, heads = unescape(folded[1]), []
         elif line.startswith("|") and caption:
             cells = [re.sub(r"\\(.)", r"\1", cell).strip("` ") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             if not heads:

@@ -33,7 +33,7 @@ def test_items_that_the_strongest_rule_gives_away_are_named() -> None:
 def test_items_whose_words_give_them_away_are_named() -> None:
     whys = {row["why"]: row for row in first(made(1500, 0.3, 0))}
     assert "told" in whys[_BY_PATTERN]["label"]
-    (told,) = [row for why, row in whys.items() if why.endswith("from its choices alone.")][:1]
+    (told,) = [row for why, row in whys.items() if "predictable from the choices alone" in why][:1]
     assert "told" in told["label"]
 
 
