@@ -394,7 +394,7 @@ def test_rows_that_nothing_tells_apart_are_not_decided(tmp_path: Path) -> None:
     bench = open_workbench(save_report(tmp_path / "report", table), decisions=tmp_path / "d.jsonl")
     with served(bench) as address:
         status, told, _ = ask(address, "decide", body=decision(bench, 4))
-        assert (status, "several rows with the id 'one' say the same" in told) == (400, True)
+        assert (status, "several rows with the id 'one' are equal" in told) == (400, True)
         assert not (tmp_path / "d.jsonl").exists()
         assert ask(address, "decide", body=decision(bench, 3))[0] == 200
 

@@ -51,6 +51,7 @@ from goldassay.data.column_names import (
     normalized,
 )
 from goldassay.data.fields import OWN, VALUES, fields_of, name_fields
+from goldassay.data.labels import several_in_one
 from goldassay.data.unread import is_auxiliary
 
 if TYPE_CHECKING:
@@ -257,7 +258,12 @@ def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
         for name in frame.columns
         if name not in besides and not frame.schema[name].is_nested()
     }
-    likely = {name: n for name, n in counts.items() if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)}
+    likely = {
+        name: n
+        for name, n in counts.items()
+        if 2 <= n <= min(_MOST_CLASSES, frame.height // 2)
+        and not several_in_one(frame[name].drop_nulls().unique().cast(pl.String).to_list())
+    }
     return min(likely, key=lambda name: (not _is_called_label(name), likely[name]), default=None)
 
 
