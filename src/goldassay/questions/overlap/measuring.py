@@ -469,7 +469,7 @@ def judge_overlap(
     moved = None if beyond is None else beyond.interval
     if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
         word, next_step = "caution", _IN_PARTS
-        told.insert(0, f"At least {percent(moved.low)} of the items have their words in a row, in another order.")
+        told.insert(0, f"At least {percent(moved.low)} of the items have the words of a training row in another order.")
     if word == "sound" and not is_counted and found is not None and found.high >= limits.unsound:
         word = "unresolved"
     if word == "sound" and known is not None and known.low >= limits.unsound:

@@ -438,7 +438,8 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
             )
         if not wanted:
             raise InputError(
-                f"there is no text in {describe_fields(fields)}; the columns are {', '.join(map(repr, names[:8]))}"
+                f"there is no text in {describe_fields(fields) or 'a column'}; the columns are "
+                f"{', '.join(map(repr, names[:8]))}"
             )
         for name, path_ in paths:
             for below in unread_below(schema.get(name), path_):

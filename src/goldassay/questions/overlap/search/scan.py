@@ -230,7 +230,8 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         if " text in " in why:
             known = next((own for own in names if own), ())
             text = next((field for field in known if field in TEXTS), known[-1] if known else "")
-            mend = f"name its text, as in {option('field', text)}"
+            named = option("field", text or "COLUMN")
+            mend = "its documents are empty: give others" if text in fields else f"name its text, as in {named}"
         raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
     union = np.zeros(sought.n_items)
     for item, share in union_of(sought, np.flatnonzero(is_found)).items():
