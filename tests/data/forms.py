@@ -547,7 +547,7 @@ TEXTS = [
     Form(
         "GoEmotions, several labels of a row",
         {"train.tsv": "".join(f"{said(at)}\t{('0', '0,2', '2')[at % 3]}\tid{at}\n" for at in range(N))},
-        says="text=#1,label=#2",
+        says="there are no labels",
     ),
     Form(
         "GoEmotions on the hub, lists of labels",

@@ -121,6 +121,8 @@ class Recognition:
                 "each token has a label, and no text has one; labels of tokens are not supported",
                 file=self.source, column=tagged[0],
             )  # fmt: skip
+        nameless = all(_NAMELESS.fullmatch(name) for name in self.table.frame.columns)
+        headless = "the first line looks like a row, and " if nameless else ""
         asked = any(holds_sentences(values) for values in self.table.frame)
         guessed = {} if self.columns else guess_roles(self.table.frame)
         within = [(name, found) for name in self.table.frame.columns if self._is_list(name)
@@ -132,7 +134,10 @@ class Recognition:
                 mend="write one JSON object per item of the list, with the fields around it",
             )  # fmt: skip
         if not self.columns and asked and (not guessed or any(map(is_free_answer, self.table.frame))):
-            return without_classes(self.table.frame, self.source)
+            unlabelled = without_classes(self.table.frame, self.source)
+            return InputError(
+                f"{headless}{unlabelled.problem}", file=unlabelled.file, column=unlabelled.column, mend=unlabelled.mend
+            )
         said = []
         for kind in (kind for name, kind in self.kinds.items() if not names or name in names):
             foreign = self.foreign(kind)
@@ -142,8 +147,7 @@ class Recognition:
             return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
         # What may be cut of a long line stands last.
         columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"
-        nameless = all(_NAMELESS.fullmatch(name) for name in self.table.frame.columns)
-        what = f"{'the first line looks like a row, and ' if nameless else ''}the columns {columns} are of no kind"
+        what = f"{headless}the columns {columns} are of no kind"
         if guessed:
             named = option("columns", ",".join(f"{role}={column}" for role, column in guessed.items()))
             write = f"goldassay audit {shlex.quote(self.source)} {named}" if entry_point() == SHELL else named
