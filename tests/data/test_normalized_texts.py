@@ -30,6 +30,7 @@ def test_random_columns_are_normalized_as_each_text():
 
 def test_empty_column():
     assert normalized_texts(pl.Series([], dtype=pl.String)).to_list() == []
+    assert normalized_texts(pl.Series([None, None])).to_list() == [None, None]
 
 
 def test_codes_follow_first_appearance_across_roles():

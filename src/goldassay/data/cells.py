@@ -80,6 +80,8 @@ def normalized_text(text: str) -> str:
 
 def normalized_texts(texts: pl.Series) -> pl.Series:
     """`normalized_text` of each; ASCII with single spaces, as most texts are, needs no Python object each."""
+    # A column without a value has no type of its own.
+    texts = texts.cast(pl.String)
     found = texts.str.to_lowercase()
     odd = ((texts.str.len_bytes() != texts.str.len_chars()) | texts.str.contains(_UNEVEN)).arg_true()
     return found.scatter(odd, [normalized_text(text) for text in texts[odd]]) if odd.len() else found
