@@ -126,7 +126,7 @@ def seekable(path: Path) -> Path:
     """The file itself, or a copy of what a pipe gives, which is deleted when the process ends.
 
     Raises:
-        InputError: It is a device or a socket, or nobody writes to the pipe.
+        InputError: It is a device or a socket, or no process writes to the pipe.
         OSError: There is no such file, or it may not be read.
     """
     found = path.stat()
