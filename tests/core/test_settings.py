@@ -56,6 +56,8 @@ def test_missing_and_broken_files(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("seed = \n")
     with pytest.raises(InputError, match="not TOML"):
         load_settings(tmp_path / "broken.toml")
+    with pytest.raises(InputError, match=r"^/dev/zero: it is a device"):
+        load_settings(Path("/dev/zero"))
 
 
 def test_the_guide_shows_every_key_with_its_default() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,9 +17,6 @@ from goldassay.core.errors import InputError, OutputError
 from goldassay.data.dataset import Dataset
 from goldassay.data.decisions import WORDS, Decision, append_decision, decisions_beside, read_decisions
 from goldassay.data.row_keys import are_positions, content_columns, keys_of, row_key
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 decisions = st.sampled_from(WORDS).flatmap(
@@ -91,6 +90,14 @@ def test_a_missing_file_is_refused_unless_nothing_is_decided_yet(tmp_path: Path)
     assert read_decisions(tmp_path / "none", missing=True).by_row == {}
     with pytest.raises(InputError, match="no such file of decisions"):
         read_decisions(tmp_path / "none")
+
+
+@pytest.mark.timeout(10)
+def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(InputError, match="no regular file"):
+            read_decisions(place, missing=True)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

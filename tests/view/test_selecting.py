@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision
+from goldassay.view import selecting
 from goldassay.view.rows import RowTable
 from goldassay.view.selecting import SQUARES, Selector
 from goldassay.view.state import PAGE_SIZE, State
@@ -107,6 +108,15 @@ def test_regular_expressions(selector: Selector, pattern: str) -> None:
 def test_a_broken_expression_says_why(selector: Selector) -> None:
     with pytest.raises(InputError, match=r"'\(' is no regular expression: unclosed group"):
         selector.select(State(words="(", is_regex=True))
+
+
+def test_an_expression_that_takes_too_long_is_refused(selector: Selector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selecting, "_BLOCK", 1)
+    monkeypatch.setattr(selecting, "REGEX_SECONDS", 0.001)
+    with pytest.raises(InputError, match=r"takes more than 0.001 seconds; shorten it"):
+        selector.select(State(words="(|a){200}{200}", is_regex=True))
+    # Words are searched to the end: their time grows with the rows alone.
+    assert selector.select(State(words="nobody man")).rows.size
 
 
 def test_all_pages_together_are_the_selection(selector: Selector) -> None:

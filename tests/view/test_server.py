@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import polars as pl
 import pytest
@@ -62,6 +62,19 @@ def test_the_page_shows_rows_and_escapes_them(address: str) -> None:
 @pytest.mark.parametrize("path", ["/", "/wrong/", "/wrong/row/1", "/wrong/view.js", "/wrong/decide"])
 def test_nothing_is_shown_without_the_token(address: str, path: str) -> None:
     assert ask(address, path)[0] == 403 if path != "/wrong/decide" else ask(address, path)[0] in (403, 405)
+
+
+def test_a_client_that_hangs_up_is_no_error(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    parts = urlsplit(address)
+    host = f"{parts.hostname}:{parts.port}"
+    for _ in range(3):
+        with socket.create_connection((str(parts.hostname), int(parts.port or 0))) as client:
+            head = (
+                f"POST {parts.path}decide HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 999\r\n"
+            )
+            client.sendall(f"{head}\r\n{{".encode())
+    assert ask(address)[0] == 200
+    assert [each.getMessage() for each in caplog.records if each.name.startswith("uvicorn")] == []
 
 
 def test_nothing_is_decided_without_the_token(address: str, bench: Workbench) -> None:

@@ -292,6 +292,8 @@ def read_toml(file: Path) -> dict[str, Any]:
         ) from error
     except RecursionError as error:
         raise InputError("is nested too deeply", file=file, mend="write tables of plain values") from error
+    except InputError:
+        raise
     # Of text that is no TOML, of bytes that are no text, and of numbers of thousands of digits.
     except ValueError as error:
         raise InputError(f"is not TOML: {reason(error)}", file=file, mend="correct it at that place") from error

@@ -156,8 +156,11 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
         missing: Whether the file may be missing, so that nothing is decided yet.
 
     Raises:
-        InputError: It cannot be read, or a line is no decision.
+        InputError: It cannot be read, it is a pipe, device or folder, or a line is no decision.
     """
+    if path.exists() and not path.is_file():
+        # A pipe may wait for ever, a device may never end, and neither can be appended to.
+        raise InputError("it is no regular file", file=path, mend="name a file of decisions")
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 
 _MOST_KEPT = 8
+# Some expressions take a millisecond a row, and the rows of a block are searched without a look at the clock.
+REGEX_SECONDS = 2.0
+_BLOCK = 500
 # Squares of the map of confidence and variability, each way.
 SQUARES = 20
 # The undecided first: they are what is left to look at.
@@ -147,10 +152,8 @@ class Selector:
         at = np.arange(rows.height)
         try:
             for pattern in patterns:
-                hits = rows.select(
-                    pl.any_horizontal(pl.all().str.contains(pattern).fill_null(value=False)).alias("hit")
-                )["hit"]
-                rows, at = rows.filter(hits), at[hits.to_numpy()]
+                hits = _hits(rows, pattern, REGEX_SECONDS if is_regex else math.inf)
+                rows, at = rows.filter(hits), at[hits]
         except pl.exceptions.PolarsError as error:
             told = re.search(r"^error: (.+)$", str(error), re.MULTILINE)
             why = told[1] if told else "it cannot be read"
@@ -196,6 +199,25 @@ class Selector:
                 self._orders.pop(next(iter(self._orders)))
             self._orders[key] = found["row"].to_numpy().astype(np.int64)
         return self._orders[key]
+
+
+def _hits(rows: pl.DataFrame, pattern: str, seconds: float) -> NDArray[np.bool_]:
+    """Which rows a pattern is found in; (n_rows,).
+
+    A search cannot be interrupted, and requests wait for each other: it goes on block by block while there is time.
+
+    Raises:
+        InputError: It takes longer.
+    """
+    contains = pl.any_horizontal(pl.all().str.contains(pattern).fill_null(value=False)).alias("hit")
+    end, found = time.monotonic() + seconds, []
+    for block in rows.iter_slices(_BLOCK):
+        if time.monotonic() > end:
+            raise InputError(
+                f"the search {pattern!r} takes more than {seconds:g} seconds", mend="shorten it, or search for words"
+            )
+        found.append(block.select(contains)["hit"].to_numpy())
+    return np.concatenate(found) if found else np.zeros(0, bool)
 
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:

@@ -109,6 +109,7 @@ def serve(bench: Workbench, port: int, say: Callable[[str], None]) -> None:
 def make_app(bench: Workbench, token: str, port: int) -> Starlette:
     """The application; requests are answered one after the other, so that no two decisions mix."""
     from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
     from starlette.responses import Response as Plain
     from starlette.routing import Route
@@ -125,6 +126,9 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
                 return PlainTextResponse("403: open the address that goldassay view printed\n", 403, _HEADERS)
             try:
                 answered: Response = await answer(request)
+            except ClientDisconnect:
+                # No answer is read, and nothing was decided.
+                return Plain(status_code=400)
             except GoldassayError as error:
                 wants_json = request.method == "POST"
                 problem = str(error)
