@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -308,6 +309,21 @@ class TestKept:
         assert same(other, found_by(sought(ITEMS), path))
         write_jsonl(path, rows(60))
         assert found_by(sought(ITEMS), path, keep_in=keep).n_documents == 60
+
+    @pytest.mark.parametrize("times", ["of change", "all"])
+    def test_what_was_kept_of_a_file_of_equal_size_and_time_is_not_taken(
+        self, times: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, keep = tmp_path / "corpus.jsonl", tmp_path / "kept"
+        if times == "all":
+            # Of a store that gives every file one time.
+            monkeypatch.setattr(scan, "_times_of", lambda _: (0, 0))
+        else:
+            monkeypatch.setattr(scan, "_sample_of", lambda *_: "")
+        for text, n in ((ITEMS[0], 1), ("x" * len(ITEMS[0]), 0)):
+            path.write_text(json.dumps({"text": text}) + "\n")
+            os.utime(path, (1e9, 1e9))
+            assert found_by(sought(ITEMS), path, keep_in=keep).n_holding.sum() == n
 
     def test_what_was_kept_of_other_rules_for_words_is_not_taken(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

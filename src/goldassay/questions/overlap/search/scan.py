@@ -304,8 +304,8 @@ _COUNTS = (
 class KeptShards:
     """The folder of finished shards.
 
-    A shard is known by what was sought, the rules for words, its file's place, size and time of change, and its range
-    of bytes.
+    A shard is known by what was sought, the rules for words, its file's place, size and times of change, and its range
+    of bytes with a sample of them: some stores give every file one time, and a copy may take over the old one.
 
     Args:
         folder: Where they lie; None keeps nothing.
@@ -319,12 +319,17 @@ class KeptShards:
             # Of a search that was killed while it wrote a shard, and that may go on at once.
             sweep(folder, age=0)
         self._common = [__version__, _FORM, RULES, digest, list(fields)]
+        # As the file was before its scan: if it changes meanwhile, the result is of no later search.
+        self._paths: dict[tuple[Path, int], Path] = {}
 
     def _path(self, file: CorpusFile, shard: Shard) -> Path:
         assert self._folder is not None
-        changed = file.path.stat().st_mtime_ns
-        key = [*self._common, str(file.path.resolve()), file.size, changed, shard.begin, shard.end]
-        return self._folder / f"{hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]}.parquet"
+        if (file.path, shard.begin) not in self._paths:
+            place, span = str(file.path.resolve()), (shard.begin, shard.end)
+            key = [*self._common, place, file.size, *_times_of(file.path), *span, _sample_of(file.path, *span)]
+            name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
+            self._paths[file.path, shard.begin] = self._folder / f"{name}.parquet"
+        return self._paths[file.path, shard.begin]
 
     def load(self, file: CorpusFile, shard: Shard) -> ShardResult | None:
         """The result of a shard that was finished before; None where there is none that can be read."""
@@ -362,6 +367,26 @@ class KeptShards:
         }
         with written_whole(self._path(file, shard)) as aside:
             write_parquet(found.matches, aside, metadata={"shard": json.dumps(said)})
+
+
+def _times_of(path: Path) -> tuple[int, int]:
+    known = path.stat()
+    # A time of change can be set, that of the entry cannot.
+    return known.st_mtime_ns, known.st_ctime_ns
+
+
+_PIECE = 1 << 12
+_PIECES = 256
+
+
+def _sample_of(path: Path, begin: int, end: int) -> str:
+    """SHA-256 of pieces at even distances from the first to the last of a range, and of what follows its end."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for at in np.linspace(begin, end, _PIECES).astype(np.int64).tolist():
+            file.seek(at)
+            digest.update(file.read(_PIECE))
+    return digest.hexdigest()
 
 
 # Lost workers that a shard outlives.
