@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.files import matching
 from goldassay.core.results import Result
+from goldassay.core.temp_files import temporary_folder
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
@@ -260,8 +260,8 @@ def _sample(data: Any) -> Iterator[tuple[Any, bool]]:
     if path is None or not path.is_file() or path.stat().st_size <= _LARGEST:
         yield data, False
         return
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
-        part = Path(folder) / path.name
+    with temporary_folder() as folder:
+        part = folder / path.name
         if path.suffix in (".parquet", ".pq"):
             pl.scan_parquet(path).head(_SAMPLED_ROWS).collect().write_parquet(part)
         elif path.suffix in _LINES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
+from goldassay.core.temp_files import temporary_folder
 from goldassay.data.mending import Mended, TextRows
 from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
@@ -128,8 +128,8 @@ def _kept(mended: Mended, columns: str | None) -> dict[str, _Kept]:
     """{id as it was: the row as it is}, of the rows that are left."""
     rows = mended.rows
     assert rows is not None
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
-        file = Path(folder) / mended.name
+    with temporary_folder() as folder:
+        file = folder / mended.name
         file.write_bytes(mended.content)
         now = TextRows(read_table(file), rows.dataset.name, parse_columns(columns) if columns else None, file)
     names = ["example_id", "label", *rows.dataset.text_columns]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, to_plain
 from goldassay.core.settings import Settings
+from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.comparison.study import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
@@ -247,15 +247,15 @@ def _compare(
     paths: Sequence[str], read: Sequence[Runs], evidence: Evidence, is_part: bool
 ) -> tuple[ModelComparisons | SuiteComparison | None, str]:
     """The comparison, or why there is none: one model, or no dataset that all answered."""
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+    with temporary_folder() as folder:
         places: Sequence[str] = paths
         choice = evidence.choice
         if is_part:
             # What could be read is written down and compared from there: one file a run, as `runs import` does.
             for number, runs in enumerate(read):
-                write_runs(runs, Path(folder) / str(number))
+                write_runs(runs, folder / str(number))
             gold = {name: each for name, each in choice.gold.items() if not _holds_answers(each)}
-            places = [folder]
+            places = [str(folder)]
             kept = {role: name for role, name in choice.columns.items() if role in ASIDE}
             choice = replace(choice, format="auto", columns=kept, labels=None, grades=None, gold=gold)
         names = sorted({runs.model for runs in read}) if len(places) > 1 else ()
@@ -267,7 +267,7 @@ def _compare(
                 method="normal", equivalent_within=None, settings=evidence.settings, quiet=True,
             )  # fmt: skip
         except InputError as error:
-            return None, error.problem if error.file is None or folder in str(error.file) else str(error)
+            return None, error.problem if error.file is None or str(folder) in str(error.file) else str(error)
     return compared, ""
 
 

@@ -6,14 +6,16 @@ Whatever they are, they are read from files, so that a figure has one way throug
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.temp_files import temporary_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @contextmanager
@@ -34,12 +36,12 @@ def run_paths(runs: Any, *, named: bool = True) -> Iterator[list[str]]:
     if all(isinstance(source, (str, os.PathLike)) for _, source in given):
         yield [_named(name, os.fspath(source)) for name, source in given]
         return
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
-        paths = [_named(name, _path(source, Path(folder), place)) for place, (name, source) in enumerate(given, 1)]
+    with temporary_folder() as folder:
+        paths = [_named(name, _path(source, folder, place)) for place, (name, source) in enumerate(given, 1)]
         try:
             yield paths
         except InputError as error:
-            if error.file is None or folder not in error.file:
+            if error.file is None or str(folder) not in error.file:
                 raise
             # The file is gone when the message is read.
             raise InputError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 import time
 from collections import deque
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import polars as pl
 from goldassay.core.cores import cores
 from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
+from goldassay.core.temp_files import temporary_folder
 from goldassay.lab.training.configured import configuration_of, has_own_teacher, teacher_of
 from goldassay.lab.training.job import STATE, Job
 from goldassay.lab.training.placement import Gpus, Seat, find_places, kind_of, takes_gpu
@@ -276,11 +276,11 @@ def _evaluation(running: Running, seconds: float) -> tuple[float, int]:
     lengths = [int(test.encoded.costs.sum()) for test in tests]
     n_rows = [len(test.dataset) for test in tests]
     n_done = size = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         if n_rows[0] > _SAMPLED_ROWS:
             sample = running.sampled(tests[0], _SAMPLED_ROWS)
             began = time.perf_counter()
-            size_of_sample = running.evaluate_into(sample, Path(folder) / "sample")
+            size_of_sample = running.evaluate_into(sample, folder / "sample")
             seconds_of_all = (time.perf_counter() - began) * sum(lengths) / max(1, int(sample.encoded.costs.sum()))
             if seconds_of_all * lengths[0] > seconds * sum(lengths):
                 return seconds_of_all, round(size_of_sample * sum(n_rows) / _SAMPLED_ROWS)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
+from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.doubts import describe_lacking
@@ -36,6 +35,7 @@ from goldassay.questions.run_choice import RunChoice, by_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
@@ -240,12 +240,12 @@ def search_for(
     files = find_corpus(corpus.places, items.files) if corpus.places else Corpus(())
     name = "searching the corpus" if corpus.places else "searching the training part"
     with (
-        tempfile.TemporaryDirectory(prefix="goldassay-") as folder,
+        temporary_folder() as folder,
         steps.step(name, of_bytes=True) as progress,
     ):
         parts = []
         for number, rows in enumerate(training):
-            path = Path(folder) / f"training-{number}.parquet"
+            path = folder / f"training-{number}.parquet"
             pl.DataFrame({fields[0]: rows}).write_parquet(path, compression="uncompressed")
             parts.append(CorpusFile(path, TRAINING, "parquet", False, path.stat().st_size))
         searched = replace(files, files=(*parts, *files.files))

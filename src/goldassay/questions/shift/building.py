@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ import polars as pl
 from goldassay.core.entry_point import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
+from goldassay.core.temp_files import temporary_folder
 from goldassay.data.cells import normalized_text
 from goldassay.data.dataset import Dataset
 from goldassay.data.frames import table_of
@@ -303,8 +303,8 @@ def build(
         return build_benchmark(name or "", _paths(files), seed=seed, columns=roles or None)
     if _is_paths(files):
         return build_by_column(by, _paths(files), seed=seed, columns=roles or None, least=min_rows)
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
-        held = Path(folder) / f"{files.name if isinstance(files, Dataset) else 'data'}.parquet"
+    with temporary_folder() as folder:
+        held = folder / f"{files.name if isinstance(files, Dataset) else 'data'}.parquet"
         table = files.examples if isinstance(files, Dataset) else _rows_of(files)
         table.write_parquet(held)
         return build_by_column(by, [held], seed=seed, columns=roles or None, least=min_rows)

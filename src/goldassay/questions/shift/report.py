@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
+from goldassay.core.temp_files import temporary_folder
 from goldassay.data.reading import load_data
 from goldassay.data.roles import naming
 from goldassay.questions.evidence_directory import files_since
@@ -148,8 +148,8 @@ def _workplace(out: str | os.PathLike[str] | None) -> Iterator[Path]:
     if out is not None:
         yield Path(out)
         return
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
-        yield Path(folder)
+    with temporary_folder() as folder:
+        yield folder
 
 
 def report_trained(

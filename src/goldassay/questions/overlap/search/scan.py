@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
-from goldassay.core.temp_files import sweep
+from goldassay.core.temp_files import sweep, temporary_folder
 from goldassay.data.column_names import TEXTS
 from goldassay.data.reading import open_source
 from goldassay.kernels.words import RULES
@@ -76,13 +75,13 @@ def placed_corpus(corpus: Any) -> Iterator[list[str]]:
     given = [] if corpus is None else [corpus]
     if isinstance(corpus, (list, tuple)) and not (corpus and isinstance(corpus[0], Mapping)):
         given = list(corpus)
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+    with temporary_folder() as folder:
         places: list[str] = []
         for number, each in enumerate(given, start=1):
             if isinstance(each, (str, os.PathLike)):
                 places.append(os.fspath(each))
                 continue
-            places.append(f"{folder}/" + ("corpus.arrow" if len(given) == 1 else f"corpus-{number}.arrow"))
+            places.append(str(folder / ("corpus.arrow" if len(given) == 1 else f"corpus-{number}.arrow")))
             open_source(each, "corpus").table.frame.write_ipc(places[-1])
         yield places
 
