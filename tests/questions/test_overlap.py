@@ -316,6 +316,41 @@ class TestVerdicts:
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, "caution")
 
+    @pytest.mark.parametrize("name", ["c.jsonl", "c.jsonl.gz", "c.csv", "c.parquet"])
+    def test_copies_in_a_column_that_is_not_read_are_not_sound(self, name: str, tmp_path: Path) -> None:
+        rows, path = questions(), tmp_path / name
+        notes = [f"{row['question']} {row['answer']}" for row in rows]
+        frame = pl.DataFrame({"text": other_texts(len(rows)), "url": "a.example/1", "note": notes})
+        if name.endswith(".parquet"):
+            frame.write_parquet(path)
+        elif name.endswith(".csv"):
+            frame.write_csv(path)
+        else:
+            lines = frame.write_ndjson().encode()
+            path.write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
+        found, report = measured(rows, path)
+        assert (found["n_found"], word(report)) == (0, "unresolved")
+        assert "'note' were not read; field='text+note'" in stated_by(report.verdicts["overlap"])
+        assert word(measured(rows, path, field="text+note")[1]) == "unsound"
+
+    def test_a_table_of_numbers_is_no_corpus(self, tmp_path: Path) -> None:
+        pl.DataFrame({"a": range(50), "b": [str(each / 7) for each in range(50)]}).write_csv(tmp_path / "c.csv")
+        with pytest.raises(InputError, match=r"c.csv: .*no column has letters"):
+            measured(questions(), tmp_path / "c.csv")
+        # Numbers beside words are read: they may be answers.
+        rows = [{"question": row["question"], "answer": str(at)} for at, row in enumerate(questions())]
+        pl.DataFrame(rows).rename({"question": "a", "answer": "b"}).write_csv(tmp_path / "c.csv")
+        assert word(measured(rows, tmp_path / "c.csv")[1]) == "unsound"
+
+    def test_what_the_text_holds_as_well_is_read(self, tmp_path: Path) -> None:
+        """A prompt beside the conversation that begins with it, and words too few to hold an item."""
+        texts = other_texts()
+        rows = [
+            {"text": text, "prompt": " ".join(text.split()[:10]), "title": "a title of five words"} for text in texts
+        ]
+        (tmp_path / "c.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        assert word(measured(questions(), tmp_path / "c.jsonl")[1]) == "sound"
+
     def test_one_is_not_many(self, tmp_path: Path) -> None:
         rows = questions()
         texts = [*other_texts(), f"{rows[0]['question']} {rows[0]['answer']}", ""]

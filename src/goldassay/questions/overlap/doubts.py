@@ -77,16 +77,17 @@ def describe_found(
     return [*found, unsought] if n else found
 
 
-def describe_control(excess: Excess, items: TestItems) -> list[str]:
-    """How often other answers stand behind the questions, and what is found beyond that."""
+def describe_control(excess: Excess, items: TestItems) -> str:
+    """How often other answers stand behind the questions, and what is found beyond that; "" without a control."""
     if math.isnan(excess.control):
-        return []
-    others = "wrong choices" if any(item.rivals for item in items.items) else "the answers of other items"
-    said = [f"Control: {others} follow {percent(excess.control)} of the questions that were found."]
+        return ""
+    others = "a wrong choice" if any(item.rivals for item in items.items) else "the answer of another item"
+    said = f"Control: {others} follows {percent(excess.control)} of the questions found"
+    said += " (mean over the wrong choices)" if others == "a wrong choice" else ""
     if excess.control and excess.interval is not None:
         between = f"{percent(excess.interval.low)} to {percent(excess.interval.high)}"
-        said.append(f"Beyond the control {percent(excess.value)} of the items are found ({between}).")
-    return said
+        said += f"; beyond the control {percent(excess.value)} of the items are found ({between})"
+    return f"{said}."
 
 
 def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> list[str]:
@@ -94,9 +95,10 @@ def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> list[
     n, n_swapped = (int((shown == KINDS.index(kind)).sum()) for kind in MOVED)
     if beyond is None or not n + n_swapped:
         return []
-    said = [f"{count(n)} items have their words in a training row in another order."] if n else []
-    said += [f"Within the test set itself {percent(beyond.control)} do."] if n else []
-    return said + ([f"{count(n_swapped)} pairs are there with their texts swapped."] if n_swapped else [])
+    words = f"{count(n)} items have their words in a training row in another order"
+    swapped = f"{count(n_swapped)} pairs are there with their texts swapped"
+    said = ["; ".join([words] * bool(n) + [swapped] * bool(n_swapped)) + "."]
+    return said + ([f"Within the test set itself {percent(beyond.control)} have those of another item."] if n else [])
 
 
 def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
@@ -138,6 +140,10 @@ def _describe_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
         return []
     said = ", ".join(f"{name!r} {percent(share)}" for name, share in shares.items())
     return [f"The share of documents that have a field: {said}."]
+
+
+def _describe_unread(scanned: ScanResult) -> str:
+    return f"The corpus' texts in {' and '.join(map(repr, scanned.unread[:_MOST_NAMED]))}"
 
 
 def _is_training(corpus: Corpus) -> bool:
@@ -185,6 +191,11 @@ def find_doubts(
         found.append(
             Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
         )
+    if scanned.unread and scanned.fields == USUAL_FIELDS:
+        # Who names fields has chosen which texts count.
+        read = [name for name, share in _shares_with(scanned, corpus)[1].items() if share]
+        named = option("field", "+".join([*read, *scanned.unread]))
+        found.append(Doubt(f"{_describe_unread(scanned)} were not read; {named} reads them, too.", f"Add {named}."))
     if scanned.broken:
         found.append(
             Doubt(
@@ -298,6 +309,8 @@ def notes_on(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
     found += _describe_shares(scanned, corpus)
+    if scanned.unread and scanned.fields != USUAL_FIELDS:
+        found.append(f"{_describe_unread(scanned)} were not read.")
     found += [f"{name}: {why}." for name, why in scanned.broken]
     n = corpus_counts(corpus, scanned)[1]
     if n:

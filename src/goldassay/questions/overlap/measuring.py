@@ -196,8 +196,10 @@ def measure_items(
     is_asked = counts | (worst == _QUESTION_ONLY) | (control > 0)
     excess = excess_of(counts[searched], control[searched], is_asked[searched], codes[searched])
     said = describe_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
-    said += describe_control(excess, items)
-    said += describe_reordered(shown, beyond)
+    control_said, moved = describe_control(excess, items), describe_reordered(shown, beyond)
+    # The first is all that a terminal and a card show of an audit's question; a control without hits moves nothing.
+    first = [said[0], *([control_said] if excess.control > 0 else []), *moved[:1]]
+    said = [" ".join(first), *said[1:], *([control_said] if excess.control == 0 else []), *moved[1:]]
     is_listed = worst == _LISTED
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
@@ -445,9 +447,9 @@ def judge_overlap(
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else unresolved. In place of sound it is caution where the questions of "
-        f"{percent(limits.unsound)} of the items (lower end) are there, with their answers or without, or 20 % of "
-        "the words of so many questions, or 20 % of all words (also in several documents, or rows that follow each "
-        "other) or one of several texts of so many items that share no text with another."
+        f"{percent(limits.unsound)} of the items (lower end) are there, with their answers or without; or 20 % of "
+        "the words of as many questions; or, of as many items that share no text with another, 20 % of all words "
+        "(also spread over documents or rows that follow each other) or one of their texts."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."

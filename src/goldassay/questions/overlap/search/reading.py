@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +14,11 @@ import polars as pl
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
+from goldassay.data.languages import UNSPACED
 from goldassay.data.reading import read_table
 from goldassay.kernels.json_lines import line_ends
 from goldassay.questions.overlap.search.corpus import OVERLAP, PIECE, CorpusFile, Shard
+from goldassay.questions.overlap.search.sought import LEAST_WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +118,27 @@ def texts_below(value: Any, path: Sequence[str] = ()) -> Iterator[str]:
             yield from texts_below(each, path)
 
 
+def unread_texts(rows: Sequence[Pairs], fields: Sequence[str]) -> tuple[str, ...]:
+    """Names beside the wanted fields that hold texts of 8 words in a twentieth of the rows, in the order of the rows.
+
+    What stands in the wanted fields of its row as well, as a prompt beside its conversation, is read.
+    """
+    read = {path for name in fields for path in (name, name.split(".")[0])}
+    n_with: dict[str, int] = {}
+    for row in rows:
+        own = text_of(row, fields)
+        for name in dict.fromkeys(name for name, value in row if name not in read and _is_long(value, own)):
+            n_with[name] = n_with.get(name, 0) + 1
+    return tuple(name for name, n in n_with.items() if n >= _LEAST_WITH * len(rows))
+
+
+def _is_long(value: Any, read: str) -> bool:
+    return any(
+        len(text.split()) + len(re.findall(UNSPACED, text)) // 2 >= LEAST_WORDS and text.strip() not in read
+        for text in texts_below(value)
+    )
+
+
 def is_text(kind: pl.DataType | None) -> bool:
     """Whether a column has texts; such as are stored once each are texts."""
     return kind in (pl.String, pl.Categorical, pl.Enum)
@@ -183,6 +207,9 @@ _MARKS = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
 }  # fmt: skip
 _BREAK = 10
+# Rows of a file in which texts are looked for that are not read, and the share of them that has such a text.
+SAMPLED_ROWS = 100
+_LEAST_WITH = 0.05
 # Rows of a table that are taken at a time.
 _ROWS = 1 << 12
 # Bytes of a file by which its encoding is judged.
@@ -204,6 +231,7 @@ class Documents:
         done: How far into the file, as it lies, they reach.
         columns: Of rows, the names of all columns.
         n_with: Of rows, how many have each wanted field.
+        unread: Of a table's first rows, the names of columns with texts that are not read.
     """
 
     data: NDArray[np.uint8]
@@ -214,6 +242,7 @@ class Documents:
     done: int
     columns: tuple[str, ...] = ()
     n_with: tuple[int, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def of(self, number: int) -> bytes:
         """The bytes of one document."""
@@ -245,10 +274,20 @@ def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Ite
 
 
 def fields_of_table(frame: pl.DataFrame, fields: Sequence[str]) -> tuple[str, ...]:
-    """The fields of a table, all its texts where none was named and it has none of the usual ones."""
+    """The fields of a table, all its texts where none was named and it has none of the usual ones.
+
+    Raises:
+        InputError: None was named, and no value has a letter: numbers hold no item.
+    """
     if tuple(fields) != USUAL_FIELDS or not set(fields).isdisjoint(frame.columns):
         return tuple(fields)
-    return tuple(name for name, kind in frame.schema.items() if texts_of_column(pl.col(name), kind) is not None)
+    texts = {name: texts_of_column(pl.col(name), kind) for name, kind in frame.schema.items()}
+    found = {name: column for name, column in texts.items() if column is not None}
+    if found and not any(frame.select(column.str.contains(r"\p{L}").any()).item() for column in found.values()):
+        raise InputError(
+            "no column has letters", mend=f"give texts, or name a column with {option('field', min(found))}"
+        )
+    return tuple(found)
 
 
 def _check_encoding(file: CorpusFile) -> None:
@@ -447,6 +486,8 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
                     f"{'.'.join((name, *below))!r} holds binary or a map, which may be text",
                     mend=f"write it as text, or name the texts beside it with {option('field', 'NAME.NAME')}",
                 )
+        sample = rows.head(SAMPLED_ROWS).collect().iter_rows(named=True)
+        unread = unread_texts([Pairs(row.items()) for row in sample], fields)
         texts = pl.concat_str(wanted, separator="\n", ignore_nulls=True)
         has = [
             column is not None or (name in schema and not path_)
@@ -474,7 +515,7 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
                 begin += end - at
                 yield Documents(
                     np.frombuffer(data, np.uint8), own[:-1], own[1:], -1, are_lines=False, done=size * begin // total,
-                    columns=names, n_with=n_with,
+                    columns=names, n_with=n_with, unread=unread,
                 )  # fmt: skip
                 at = end
     except pl.exceptions.DuplicateError as error:

@@ -108,6 +108,7 @@ class ScanResult:
         fields: Those that hold the text.
         n_with: Of each file the lines or rows that have each of them, (F, K).
         names: Of each file the fields of its first line or row.
+        unread: Fields with texts that were not read, by the first rows of each file.
     """
 
     matches: pl.DataFrame
@@ -127,6 +128,7 @@ class ScanResult:
     fields: tuple[str, ...]
     n_with: NDArray[np.int64]
     names: tuple[tuple[str, ...], ...]
+    unread: tuple[str, ...]
 
 
 def scan_corpus(
@@ -256,6 +258,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         fields=tuple(fields),
         n_with=n_with,
         names=tuple(map(tuple, names)),
+        unread=tuple(dict.fromkeys(name for each in results for name in each.unread)),
     )
 
 
@@ -283,7 +286,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
 
 
 # Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
-_FORM = 5
+_FORM = 6
 _COUNTS = (
     "n_documents",
     "n_without_text",
@@ -295,6 +298,7 @@ _COUNTS = (
     "n_broken",
     "broken",
     "fields",
+    "unread",
     "n_with",
     "error",
 )

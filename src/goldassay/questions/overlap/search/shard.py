@@ -17,7 +17,16 @@ from goldassay.kernels.ngram_search import BY_HAND, CANDIDATE, INVALID, N_STATES
 from goldassay.kernels.words import words_of
 from goldassay.questions.overlap.search.confirmation import Confirmation, ItemMatch, with_near_copies
 from goldassay.questions.overlap.search.corpus import CorpusFile, Shard, reason_of
-from goldassay.questions.overlap.search.reading import Documents, Pairs, Wanted, read_documents, text_of, texts_below
+from goldassay.questions.overlap.search.reading import (
+    SAMPLED_ROWS,
+    Documents,
+    Pairs,
+    Wanted,
+    read_documents,
+    text_of,
+    texts_below,
+    unread_texts,
+)
 from goldassay.questions.overlap.search.sought import LEAST_WORDS, NearCopy, Sought
 
 if TYPE_CHECKING:
@@ -65,6 +74,7 @@ class ShardResult:
         n_broken: Lines that are no JSON objects.
         broken: The first of them, from 0 in the shard.
         fields: Those of the first document, and of the first one without text.
+        unread: Others that hold texts, by the file's first documents.
         n_with: Lines or rows that have each wanted field; as a name that is written without escapes.
         n_found: Of each item the documents from 20 % on, {item: n}.
         n_holding: Of each item those with 80 %.
@@ -85,6 +95,7 @@ class ShardResult:
     n_broken: int = 0
     broken: list[int] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     n_with: list[int] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
@@ -108,6 +119,7 @@ def scan_shard(
     tables = confirmation.sought.tables.arguments()
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     before = _RowsBefore(confirmation.sought.n - 1)
+    sample: list[Pairs] = []
 
     def seek(block: Documents, n_with: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
@@ -146,6 +158,10 @@ def scan_shard(
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
             if block.n_with:
                 n_with += block.n_with
+            if block.are_lines and shard.begin == 0 and len(sample) < SAMPLED_ROWS:
+                raw = map(block.of, range(min(block.ends.size, SAMPLED_ROWS - len(sample))))
+                sample += [row for row in map(_object, raw) if row is not None]
+            found.unread = found.unread or list(block.unread)
             _count(found, block, status)
             reached(block.done)
         if file.form == "jsonl" and not file.is_packed:
@@ -158,6 +174,7 @@ def scan_shard(
     except (InputError, OSError) as error:
         found.error = reason_of(error)
     found.n_with = n_with.tolist()
+    found.unread = found.unread or list(unread_texts(sample, fields))
     collected.finish(found)
     return found
 
@@ -256,13 +273,17 @@ def _text_in(raw: bytes, fields: Sequence[str], *, are_lines: bool) -> str | Non
     if not are_lines:
         # A text that is not UTF-8 is searched nevertheless: what can be read of it is.
         return raw.decode("utf-8", "replace")
+    row = _object(raw)
+    return None if row is None else text_of(row, fields)
+
+
+def _object(raw: bytes) -> Pairs | None:
+    """An object of JSON; None where the line is none or no UTF-8."""
     try:
         row = json.loads(raw, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(row, Pairs):
-        return None
-    return text_of(row, fields)
+    return row if isinstance(row, Pairs) else None
 
 
 def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
@@ -292,20 +313,12 @@ def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> N
 
 def _names(raw: bytes) -> list[str]:
     """The first fields of an object; none where it is no JSON after all, which nobody had looked at as a whole."""
-    try:
-        row = json.loads(raw)
-    except (ValueError, RecursionError):
-        return []
-    return list(row)[:_MOST_FIELDS] if isinstance(row, dict) else []
+    return list(dict.fromkeys(name for name, _ in _object(raw) or ()))[:_MOST_FIELDS]
 
 
 def _has_text(raw: bytes) -> bool:
     """Whether some field of an object holds a text of 8 words."""
-    try:
-        row = json.loads(raw)
-    except (ValueError, RecursionError):
-        return False
-    return any(len(text.split()) >= LEAST_WORDS for text in texts_below(row))
+    return any(len(text.split()) >= LEAST_WORDS for text in texts_below(_object(raw) or Pairs()))
 
 
 class _Collected:
