@@ -7,6 +7,7 @@ import gzip
 import html
 import json
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -912,6 +913,22 @@ class TestControl:
 
 class TestPieces:
     """An answer of several steps, with other words between them."""
+
+    @pytest.mark.parametrize(("has_marks", "others"), [(True, False), (False, False), (False, True)])
+    def test_the_calculator_of_an_answer_may_be_left_out(self, has_marks: bool, others: bool, tmp_path: Path) -> None:
+        """As GSM8K writes it, and as most copies do; answers of other items are none of theirs."""
+        rng = random.Random(3)
+
+        def step() -> str:
+            a, b = rng.randint(2, 99), rng.randint(2, 99)
+            return f"{sentence(rng, 3)} {a}*{b} = <<{a}*{b}={a * b}>>{a * b} {sentence(rng, 3)}."
+
+        rows = [{"question": sentence(rng, 20), "answer": "\n".join(step() for _ in range(4))} for _ in range(100)]
+        answers = [row["answer"] if has_marks else re.sub("<<.*?>>", "", row["answer"]) for row in rows]
+        answers = answers[1:] + answers[:1] if others else answers
+        texts = [f"{row['question']}\n{answer}" for row, answer in zip(rows, answers, strict=True)]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], word(report)) == ((0, "caution") if others else (100, "unsound"))
 
     @staticmethod
     def rows(n: int = 60) -> list[dict[str, Any]]:

@@ -199,9 +199,8 @@ def find_doubts(
     if scanned.broken:
         found.append(
             Doubt(
-                f"A part of the corpus could not be read: {scanned.broken[0][0]} ({scanned.broken[0][1]})"
-                + (f", and {len(scanned.broken) - 1} more." if len(scanned.broken) > 1 else "."),
-                "Mend it, and search again.",
+                f"{count(len(scanned.broken))} of the corpus' files could not be read to the end.",
+                "Mend what is named below, and search again.",
             )
         )
     n_bytes = corpus.n_other + sum(file.size for file in corpus.files if file.name != TRAINING)

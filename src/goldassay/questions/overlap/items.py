@@ -53,8 +53,8 @@ _BLANK = re.compile(
     r"|[\[<({]+(?:mask|blank|extra_id_0)[\]>)}]+|@placeholder|\(\s+\)|\.{4,}|\u2026{2,}|-{4,}|\u2014{2,}|\bX{4,}\b",
     re.IGNORECASE,
 )
-# Between lines, and between sentences.
-_PIECES = re.compile(r"\n+|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+# Between lines, and between sentences; and where a calculator was called, which copies of GSM8K often leave out.
+_PIECES = re.compile(r"\n+|<<[^<>\n]*>>|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 # Answers of like length that are tried as the control of an item.
 _MOST_TRIED = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

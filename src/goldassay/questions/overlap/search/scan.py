@@ -231,7 +231,9 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         if " text in " in why:
             known = next((own for own in names if own), ())
             text = next((field for field in known if field in TEXTS), known[-1] if known else "")
-            named = option("field", text or "COLUMN")
+            # Several texts of a row, such as an instruction and its output, are one document.
+            texts = next(("+".join(each.unread) for each in results if each.unread), text)
+            named = option("field", texts or "COLUMN")
             mend = "its documents are empty: give others" if text in fields else f"name its text, as in {named}"
         raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
     union = np.zeros(sought.n_items)
