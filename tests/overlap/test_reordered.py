@@ -6,6 +6,7 @@ import math
 import random
 from collections import Counter
 
+import polars as pl
 import pytest
 
 from goldassay.kernels.words import words_of
@@ -44,7 +45,7 @@ def test_they_are_those_of_all_pairs_compared_one_by_one() -> None:
     rows += [f"{row} {sentence(rng, 1)}" for row in rows[:30]] + [" ".join(row.split()[1:]) for row in rows[:30]]
     rows += ["\n".join(text for _, text in item.parts) for item in items[50:60]]
     rows += [sentence(rng, rng.randint(5, 30)) for _ in range(60)]
-    found = find_reordered(items, rows)
+    found = find_reordered(items, pl.Series(rows))
     assert found.is_found.tolist() == [any(is_reordered(item, row) for row in rows) for item in items]
     assert 45 <= found.is_found.sum() <= 60
     assert not (found.is_swapped | found.is_within).any()
@@ -65,7 +66,7 @@ def test_what_is_another_order(row: str, kind: str) -> None:
     rng = random.Random(1)
     a, b, other = sentence(rng, 80), sentence(rng, 4), sentence(rng, 4)
     text = row.format(a=a, b=b, turned=shuffled(rng, a), other=other)
-    found = find_reordered([pair(a, b), pair(sentence(rng, 9), "no")], [sentence(rng, 20), text])
+    found = find_reordered([pair(a, b), pair(sentence(rng, 9), "no")], pl.Series([sentence(rng, 20), text]))
     assert (found.is_swapped[0], found.is_found[0]) == (kind == "swapped", kind == "found")
 
 
@@ -73,4 +74,16 @@ def test_within_the_test_set() -> None:
     rng = random.Random(2)
     items = [pair("the doctor saw the lawyer", "it rained"), pair("the lawyer saw the doctor", "it rained")]
     items.append(pair(sentence(rng, 7), sentence(rng, 4)))
-    assert find_reordered(items, []).is_within.tolist() == [True, True, False]
+    assert find_reordered(items, pl.Series([], dtype=pl.String)).is_within.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "word", ["cafe\N{COMBINING ACUTE ACCENT}", "soft\N{SOFT HYPHEN}ly", "ﬁne", "雨天", "\U0001f600 x"]
+)
+def test_characters_of_all_kinds(word: str) -> None:
+    """Such as compiled loops leave to Python, and such as are words by themselves."""
+    rng = random.Random(3)
+    items = [pair(f"{sentence(rng, 6)} {word} {sentence(rng, 6)}", sentence(rng, 5)) for _ in range(20)]
+    rows = ["\n".join(shuffled(rng, text) for _, text in item.parts) for item in items[:10]]
+    found = find_reordered(items, pl.Series([*rows, *(sentence(rng, 17) for _ in range(20))]))
+    assert found.is_found.tolist() == [True] * 10 + [False] * 10

@@ -186,7 +186,8 @@ def _in_word(character: str) -> bool:
 
 
 @cache
-def _is_alone() -> NDArray[np.bool_]:
+def alone_points() -> NDArray[np.bool_]:
+    """Which code points are words by themselves, (N_POINTS,)."""
     found = np.zeros(N_POINTS, bool)
     for first, last in _ALONE:
         found[first : last + 1] = True
@@ -196,7 +197,7 @@ def _is_alone() -> NDArray[np.bool_]:
 @cache
 def _kinds() -> NDArray[np.uint8]:
     """What each character of the normal form is, with one more for all beyond the table."""
-    alone = _is_alone()
+    alone = alone_points()
     found = np.zeros(N_POINTS + 1, np.uint8)
     for point in range(N_POINTS):
         if point in _DROPPED:
@@ -208,7 +209,7 @@ def _kinds() -> NDArray[np.uint8]:
 
 def is_alone(word: str) -> bool:
     """Whether a word is a character of a script without spaces."""
-    return len(word) == 1 and ord(word) < N_POINTS and bool(_is_alone()[ord(word)])
+    return len(word) == 1 and ord(word) < N_POINTS and bool(alone_points()[ord(word)])
 
 
 @cache
@@ -226,7 +227,7 @@ def _seconds() -> frozenset[str]:
 def point_table() -> NDArray[np.int32]:
     """What each code point is, from 262144 on what stands for such as several do: one half is 1, a space, and 2."""
     table: list[int] = [SEPARATES] * N_POINTS
-    alone, seconds = _is_alone().tolist(), _seconds()
+    alone, seconds = alone_points().tolist(), _seconds()
     for point, character in enumerate(map(chr, range(N_POINTS))):
         kind = unicodedata.category(character)
         if point in _DROPPED:
