@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -34,8 +35,22 @@ class Steps:
     def __init__(self, quiet: bool = True, of: str = "") -> None:
         self.quiet = quiet
         self.of = of
+        self._thread = threading.get_ident()
+        self._is_stopped = False
         self.started = datetime.now(UTC)
         self.seconds: dict[str, float] = {}
+
+    def stop(self) -> None:
+        """End the steps of other threads where they next say how far they are: nothing else can interrupt them."""
+        self._is_stopped = True
+
+    def _said(self, progress: Progress) -> Progress:
+        def say(done: int, total: int) -> None:
+            if self._is_stopped and threading.get_ident() != self._thread:
+                raise KeyboardInterrupt
+            progress(done, total)
+
+        return say
 
     @contextmanager
     def step(self, name: str, *, of_bytes: bool = False) -> Iterator[Progress]:
@@ -48,16 +63,18 @@ class Steps:
         start = time.perf_counter()
         try:
             if self.quiet:
-                yield silent
+                yield self._said(silent)
             else:
-                with _bar(f"{self.of}: {name}" if self.of else name, of_bytes) as progress:
-                    yield progress
+                # A terminal has room for one bar: that of the thread which others work for.
+                is_shown = threading.get_ident() == self._thread
+                with _bar(f"{self.of}: {name}" if self.of else name, of_bytes, is_shown) as progress:
+                    yield self._said(progress)
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 @contextmanager
-def _bar(name: str, of_bytes: bool) -> Iterator[Progress]:
+def _bar(name: str, of_bytes: bool, is_shown: bool) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -76,7 +93,9 @@ def _bar(name: str, of_bytes: bool) -> Iterator[Progress]:
         columns += (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     columns += (TimeElapsedColumn(),)
     console = Console(file=sys.stderr)
-    with RichProgress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with RichProgress(
+        *columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)
+    ) as bars:
         task = bars.add_task(name, total=None)
 
         def advance(done: int, total: int) -> None:

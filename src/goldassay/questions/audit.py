@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.cores import one_blas_thread
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores, one_blas_thread
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
@@ -44,7 +46,8 @@ from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
 from goldassay.runs.loading import LackingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor, Future
 
     from goldassay.core.settings import Settings
     from goldassay.questions.overlap.search.scan import CorpusChoice
@@ -196,11 +199,21 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     settings, steps = evidence.settings, evidence.steps
     started = time.time()
     # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.
-    with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread():
+    with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread(), _beside(steps) as beside:
         evidence.prepare(directory)
         checks = _checks_of(evidence.kind)
         lacking = {each.question: [need for need in each.needs if not evidence.has(need)] for each in checks}
-        answered = [(check, check.run(evidence)) for check in checks if not lacking[check.question]]
+        asked = [check for check in checks if not lacking[check.question]]
+        begun: dict[str, Future[Finding]] = {}
+        if evidence.kind == TEXTS and cores() > 1:
+            # Much is Python's own work, which takes one core.
+            evidence.begin(beside)
+            apart = [check for check in asked if check.question == "overlap" and not evidence.corpus.places]
+            begun = {check.question: beside.submit(check.run, evidence) for check in apart}
+        answered = [
+            (check, begun[check.question].result() if check.question in begun else check.run(evidence))
+            for check in asked
+        ]
         described = evidence.described()
     found = [finding for _, finding in answered]
     verdicts = {check.question: finding.verdict for check, finding in answered if finding.verdict is not None}
@@ -245,6 +258,17 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         [*facts, *found],
     )
     return replace(report, runs=files_since(directory, started))
+
+
+@contextmanager
+def _beside(steps: Steps) -> Iterator[Executor]:
+    """A thread beside this one; after Ctrl-C or an error its steps end, too."""
+    with workers(1) as pool:
+        try:
+            yield pool
+        except BaseException:
+            steps.stop()
+            raise
 
 
 def _unless_lacking(run: Callable[[Any, RunEvidence], Finding]) -> Callable[[Any, RunEvidence], Finding]:

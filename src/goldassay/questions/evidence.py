@@ -44,6 +44,7 @@ from goldassay.runs.kinds.opening import Opened, open_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor, Future
 
     from goldassay.core.errors import InputError
     from goldassay.core.facts import DatasetFacts
@@ -125,6 +126,7 @@ class Evidence:
         self._gold_texts: dict[str, Dataset | None] = {}
         self._directory: Path | None = None
         self._plan: Plan | None = None
+        self._begun: Future[PartialInputRuns] | None = None
         self._is_reading = False
 
     @property
@@ -492,15 +494,31 @@ class Evidence:
         with self.steps.step("planting cues in texts"):
             return SearchedTexts.of(texts, codes, self.settings)
 
+    def begin(self, beside: Executor) -> None:
+        """Begin to train the quick readers, which a later question needs, while others are answered.
+
+        Args:
+            beside: A thread.
+        """
+        if self.kind == TEXTS and self._make_readers is None and self._plan is None:
+            # What is kept once it is known must not become known in two threads.
+            _ = self.clusters
+            self._begun = beside.submit(self._trained, self.split, self.unanswered)
+
+    def _trained(self, split: DataSplit, unanswered: list[Dataset]) -> PartialInputRuns:
+        assert self._directory is not None
+        with self.steps.step("training quick probes" if self._plan is None else "training networks") as progress:
+            return train_readers(split, self.settings, self._directory, progress, self._plan, unanswered)
+
     @cached_property
     def readers(self) -> PartialInputRuns:
         """What readers of each part of the input predict: quick readers, or the network of the settings."""
         if self._make_readers is not None:
             made = self._make_readers(self)
+        elif self._begun is not None:
+            made = self._begun.result()
         else:
-            assert self._directory is not None
-            with self.steps.step("training quick probes" if self._plan is None else "training networks") as progress:
-                made = train_readers(self.split, self.settings, self._directory, progress, self._plan, self.unanswered)
+            made = self._trained(self.split, self.unanswered)
         if made.test is None:
             return made
         # Runs that were made elsewhere may be of some of the test examples.
