@@ -276,6 +276,9 @@ class TestVerdicts:
         assert (found["n_found"], word(report)) == (0, verdict)
         assert found["question_only"] == n / N
         assert f"{n} more" in stated_by(report.verdicts["overlap"])
+        # A gate that accepts 5 % does not accept so many questions, whose answers may stand elsewhere.
+        at_most = report.verdicts["overlap"]["at_most"]
+        assert at_most >= n / N if verdict == "caution" else at_most < 0.05
 
     @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
     def test_copies_that_were_cut_are_not_sound(self, n: int, verdict: str, tmp_path: Path) -> None:
@@ -888,6 +891,7 @@ class TestControl:
         rows = choices()
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *map(listed, rows[:n])]))
         assert (found["n_found"], found["listed"], word(report)) == (0, n / 200, verdict)
+        assert report.verdicts["overlap"]["at_most"] >= n / 200
 
     def test_answers_of_other_items_behind_the_question(self, tmp_path: Path) -> None:
         """A page that has each question with a list of all answers identifies none."""

@@ -457,8 +457,14 @@ def judge_overlap(
     word = "sound" if is_counted else judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
     told = list(said)
     next_step = ""
+    moved = None if beyond is None else beyond.interval
+    # An answer that is not found behind its question may stand elsewhere: what forbids "sound" bounds the flaw, too.
+    others = ((known, limits.unsound), (touched, limits.unsound), (listed, limits.caution), (moved, limits.caution))
+    bounds = [interval.high, *(each.at_most for each in doubts)]
+    bounds += [each.high for each, least in others if each is not None and each.low >= least]
     if excess.control > MOST_CONTROL and known is not None and known.high >= limits.unsound:
         word, next_step = ("caution" if known.low >= limits.caution else "unresolved"), _IN_PARTS
+        bounds.append(known.high)
         told.append(
             "So answers do not tell copies from chance, and the questions alone are judged: those of "
             f"{percent(known.low)} to {percent(known.high)} of the items are there."
@@ -468,12 +474,12 @@ def judge_overlap(
         told.insert(
             0, f"Documents list the choices of at least {percent(listed.low)} of the items, without the right key."
         )
-    moved = None if beyond is None else beyond.interval
     if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
         word, next_step = "caution", _IN_PARTS
         told.insert(0, f"At least {percent(moved.low)} of the items have the words of a training row in another order.")
     if word == "sound" and not is_counted and found is not None and found.high >= limits.unsound:
         word = "unresolved"
+        bounds.append(found.high)
     if word == "sound" and known is not None and known.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
         told.insert(
@@ -501,7 +507,7 @@ def judge_overlap(
     if doubts and word == "unresolved":
         next_step = doubts[0].mend
     headline = Headline("items found beyond the control", excess.value, interval.low, interval.high, "share")
-    if is_counted:
+    if is_counted and word == "sound":
         told.append("No row of the training part has a text of any item: this is counted, and not estimated.")
-    at_most = 0.0 if is_counted else max((interval.high, *(each.at_most for each in doubts)))
+    at_most = 0.0 if is_counted and word == "sound" else max(bounds)
     return Verdict(word, told[0], headline, next_step or _NEXT.get(word, ""), rule, at_most, tuple(told[1:]))
