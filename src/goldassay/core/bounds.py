@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import BoundError, InputError
+from goldassay.core.parquet_pages import check_pages
 
 if TYPE_CHECKING:
     from io import BytesIO
@@ -116,15 +117,18 @@ def check_size(path: Path, n_bytes: int) -> None:
 def check_parquet(path: Path, source: Path | BytesIO) -> None:
     """Refuse a Parquet file that says of itself that it is too large: a value that repeats takes no space in it.
 
+    Pages that state other counts than their column are refused here as well: the table engine would end the process.
+
     Args:
         path: Of the file.
         source: The file, or its content.
 
     Raises:
-        InputError: It has too many columns, or so many cells that 8 bytes each are beyond the bound.
+        InputError: It has too many columns, or so many cells that 8 bytes each are beyond the bound, or is damaged.
     """
     import polars as pl
 
+    check_size(path, _CELL * check_pages(path, source))
     rows = pl.scan_parquet(source)
     n_columns = len(rows.collect_schema())
     check_columns(path, n_columns)

@@ -15,6 +15,7 @@ from goldassay.core.bounds import Unpacking
 from goldassay.core.compiled import compiled
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.parquet_pages import check_pages
 from goldassay.core.temp_files import seekable
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
@@ -143,6 +144,7 @@ def _parquet(path: Path) -> Iterator[Block]:
             )
     try:
         names = class_names_in(pl.read_parquet_metadata(seekable(path)).get("huggingface", ""))
+        check_pages(path, seekable(path))
         rows = pl.scan_parquet(seekable(path))
         total = rows.select(pl.len()).collect().item()
         begin, n = 0, 1 << 12

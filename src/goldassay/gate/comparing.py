@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure, Measure, Pairing, measure_of
 from goldassay.core.numbers import bounds_in, count, with_unit
@@ -206,8 +207,9 @@ def _table(report: StoredReport) -> pl.DataFrame | None:
     from polars.exceptions import PolarsError
 
     try:
+        check_parquet(report.folder / _TABLE, report.folder / _TABLE)
         table = pl.read_parquet(report.folder / _TABLE)
-    except (OSError, PolarsError):
+    except (OSError, PolarsError, InputError):
         return None
     return table if "example_id" in table.columns and _fits(_Side(report, table)) else None
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 from pydantic import ValidationError
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document, Verdict
 from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
@@ -210,6 +211,7 @@ def table_schema(file: Path, kinds: Mapping[str, Kind]) -> Mapping[str, pl.DataT
         InputError: The file cannot be read, or a column is of another kind.
     """
     with reading(file):
+        check_parquet(file, file)
         schema = pl.read_parquet_schema(file)
     for name, kind in schema.items():
         wanted = next((each for pattern, each in kinds.items() if fnmatchcase(name, pattern)), None)

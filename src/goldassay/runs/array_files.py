@@ -9,6 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 
@@ -302,6 +303,7 @@ def _table(path: Path) -> pl.DataFrame:
     suffix = [part for part in path.suffixes if part not in (".gz", ".zst")]
     try:
         if suffix and suffix[-1] in (".parquet", ".pq"):
+            check_parquet(path, path)
             return pl.read_parquet(path)
         return pl.read_csv(path, separator="," if suffix and suffix[-1] == ".csv" else "\t", infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:

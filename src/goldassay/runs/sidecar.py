@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import write_parquet, written_whole
@@ -186,6 +187,7 @@ def _read(path: Path, kind: Kind, asked: Mapping[str, str | int]) -> Iterator[tu
     chosen.sort(key=lambda entry: (entry[0].model, entry[0].condition, entry[0].dataset, entry[0].seed))
     for origin, parts, file in chosen:
         try:
+            check_parquet(file, file)
             frame = pl.read_parquet(file)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise _damaged(file) from error

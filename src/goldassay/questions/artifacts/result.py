@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
+from goldassay.core.errors import InputError
 from goldassay.core.figures import (
     Figure,
     Measure,
@@ -400,8 +402,9 @@ def _table(folder: Path) -> pl.DataFrame | None:
 
     for place in _FILES:
         try:
+            check_parquet(folder / place, folder / place)
             return _plain(pl.read_parquet(folder / place).select(list(_SCHEMA)).to_dicts())
-        except (OSError, PolarsError):
+        except (OSError, PolarsError, InputError):
             continue
     return None
 

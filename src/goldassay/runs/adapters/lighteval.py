@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import as_scores
 from goldassay.runs.configurations import flat, number_or_text
@@ -126,6 +127,7 @@ def _configuration(results: dict[str, Any], task: str) -> dict[str, Any]:
 
 def _collected(path: Path, *columns: pl.Expr) -> pl.DataFrame:
     try:
+        check_parquet(path, path)
         return pl.scan_parquet(path).select(*columns).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(

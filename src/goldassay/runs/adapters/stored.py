@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
 from goldassay.core.read_errors import panics_unprinted
 from goldassay.runs.run_parts import (
@@ -99,6 +100,7 @@ def _load(path: Path, identity: dict[str, Any], thresholds: BestThresholds | Non
         names = pl.read_parquet_schema(path)
         columns = [name for name in names if name in _ROWS or name.startswith("group_")]
         with panics_unprinted():
+            check_parquet(path, path)
             frame = pl.read_parquet(path, columns=columns)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _broken(path) from error

@@ -8,12 +8,14 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.bounds import check_parquet
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.escaping import visible
@@ -40,7 +42,6 @@ from goldassay.questions.artifacts.measures.statistics import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -319,6 +320,7 @@ class PatternTable:
                     file=path,
                     mend="update goldassay",
                 )
+            check_parquet(Path(path), Path(path))
             frame = pl.read_parquet(os.fspath(path))
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"cannot be read as patterns ({error})", file=path, mend="check the path") from error

@@ -13,6 +13,7 @@ import polars as pl
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.parquet_pages import check_pages
 from goldassay.data.blocks import decompressed
 from goldassay.data.languages import UNSPACED
 from goldassay.data.reading import read_table
@@ -460,7 +461,9 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
     """
     binary: list[str] = []
     try:
-        rows = pl.scan_parquet(path) if rows is None else rows
+        if rows is None:
+            check_pages(path, path)
+            rows = pl.scan_parquet(path)
         schema = rows.collect_schema()
         binary = [name for name in dict.fromkeys(fields) if schema.get(name) == pl.Binary]
         rows = rows.with_columns(pl.col(binary).cast(pl.String))
