@@ -15,7 +15,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow foreign fuzz ledger docs notebooks pictures install clean
+.PHONY: audit test lint slow foreign fuzz ledger release docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -54,6 +54,10 @@ fuzz: .venv/.tested
 BASE ?= HEAD
 ledger: .venv/.tested
 	@$(BIN)/python -m tests.agreement.ledger between $(BASE) $(LEDGER)
+
+# Builds wheel and sdist, and uses them in a fresh environment of every Python from 3.11 on that is there.
+release: .venv/.installed
+	@$(BIN)/python scripts/release.py
 
 lint: .venv/.tested
 	$(BIN)/ruff check .

@@ -51,7 +51,7 @@ def main() -> None:
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         notebook = run(json.loads(path.read_text("utf-8")))
         path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8")
-        print(path)  # noqa: T201
+        print(path)
 
 
 if __name__ == "__main__":

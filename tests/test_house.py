@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -389,3 +390,12 @@ def test_a_sentence_that_is_asserted_is_noticed(test: str) -> None:
 )
 def test_input_and_stems_are_no_asserted_prose(test: str) -> None:
     assert asserted_prose(ast.parse(test.replace("LONG", _LONG))) == []
+
+
+def test_files_agree_on_the_version_and_the_changelog_is_short() -> None:
+    path = Path(__file__).parents[1] / "scripts" / "release.py"
+    spec = importlib.util.spec_from_file_location("release", path)
+    assert spec is not None and spec.loader is not None
+    release = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(release)
+    assert release.check_texts() == goldassay.__version__
