@@ -395,7 +395,8 @@ def test_input_and_stems_are_no_asserted_prose(test: str) -> None:
 def test_files_agree_on_the_version_and_the_changelog_is_short() -> None:
     path = Path(__file__).parents[1] / "scripts" / "release.py"
     spec = importlib.util.spec_from_file_location("release", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     release = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(release)
     assert release.check_texts() == goldassay.__version__
