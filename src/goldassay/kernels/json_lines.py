@@ -31,6 +31,8 @@ _DEEPEST = 256
 _OBJECT, _ARRAY = 1, 0
 # Texts of a line for which there is room at first.
 _SPANS = 64
+# Words of a text that may hold an item, and its least bytes.
+_LONG, _LEAST_BYTES = 8, 15
 # What is expected next.
 _VALUE, _FIRST_KEY, _KEY, _FIRST_ELEMENT, _AFTER = 0, 1, 2, 3, 4
 
@@ -148,6 +150,28 @@ def _is_name(data: Any, begin: int, end: int, escaped: bool, names: Any, first: 
 
 
 @compiled_within
+def _is_long(data: Any, i: int, end: int) -> bool:
+    """Whether a string has 8 words by its white space; two characters of three bytes, or escaped, may be one."""
+    halves, spaced = 0, True
+    while i < end:
+        c = data[i]
+        is_space = c == 32
+        if c == 92:
+            i += 1
+            is_space = data[i] == 110 or data[i] == 114 or data[i] == 116
+            halves += data[i] == 117
+        elif 224 <= c < 240:
+            halves += 1
+        if spaced and not is_space:
+            halves += 2
+            if halves >= 2 * _LONG:
+                return True
+        spaced = is_space
+        i += 1
+    return halves >= 2 * _LONG
+
+
+@compiled_within
 def parse_line(
     data: Any, begin: int, end: int, names: Any, starts: Any, paths: Any, fields: Any, spans: Any, has: Any, stack: Any,
     active: Any, child: Any,
@@ -173,15 +197,17 @@ def parse_line(
 
     Returns:
         NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted field
-        is there, or none with a text below it; EMPTY where all that are have no text. And the number of wanted texts.
+        is there, or none with a text below it; EMPTY where all that are have no text. And the number of wanted texts,
+        and the bytes of others that have 8 words.
     """
     n_paths = fields.size
+    n_beside = 0
     has[:] = 0
     i = _skip_space(data, begin, end)
     if i >= end:
-        return BLANK, 0
+        return BLANK, 0, 0
     if data[i] != 123:
-        return INVALID, 0
+        return INVALID, 0, 0
     has_field = has_text = is_nested = False
     n = 0
     depth, wanted = 1, True
@@ -193,7 +219,7 @@ def parse_line(
     while depth > 0:
         i = _skip_space(data, i, end)
         if i >= end:
-            return INVALID, 0
+            return INVALID, 0, 0
         c = data[i]
         if expected == _AFTER:
             if c == 44:
@@ -201,7 +227,7 @@ def parse_line(
             elif c == (125 if stack[depth - 1] == _OBJECT else 93):
                 depth -= 1
             else:
-                return INVALID, 0
+                return INVALID, 0, 0
             i += 1
             continue
         if expected in (_FIRST_KEY, _KEY):
@@ -211,10 +237,10 @@ def parse_line(
                 i += 1
                 continue
             if c != 34:
-                return INVALID, 0
+                return INVALID, 0, 0
             close = _string_end(data, i + 1, end)
             if close == 0:
-                return INVALID, 0
+                return INVALID, 0, 0
             escaped = close < 0
             if escaped:
                 close = -1 - close
@@ -235,7 +261,7 @@ def parse_line(
                 has_field |= wanted
             i = _skip_space(data, close + 1, end)
             if i >= end or data[i] != 58:
-                return INVALID, 0
+                return INVALID, 0, 0
             i += 1
             expected = _VALUE
             continue
@@ -251,11 +277,13 @@ def parse_line(
         if c == 34:
             close = _string_end(data, i + 1, end)
             if close == 0:
-                return INVALID, 0
+                return INVALID, 0, 0
             escaped = close < 0
             if escaped:
                 close = -1 - close
             # An empty text is none: what the document says may stand in another field.
+            if not wanted and close > i + _LEAST_BYTES and _is_long(data, i + 1, close):
+                n_beside += close - i - 1
             if wanted and close > i + 1:
                 has_text = True
                 for w in range(n_paths):
@@ -268,7 +296,7 @@ def parse_line(
         elif c == 123 or c == 91:
             is_nested |= wanted
             if depth >= _DEEPEST:
-                return BY_HAND, 0
+                return BY_HAND, 0, 0
             stack[depth] = _OBJECT if c == 123 else _ARRAY
             active[depth, n_paths] = wanted
             if wanted:
@@ -280,13 +308,13 @@ def parse_line(
         else:
             i = _number_end(data, i, end) if c == 45 or 48 <= c <= 57 else _literal_end(data, i, end)
             if i < 0:
-                return INVALID, 0
+                return INVALID, 0, 0
         expected = _AFTER
     if _skip_space(data, i, end) < end:
-        return INVALID, 0
+        return INVALID, 0, 0
     if has_text:
-        return NOTHING, n
-    return (EMPTY if has_field and not is_nested else NO_FIELD), 0
+        return NOTHING, n, n_beside
+    return (EMPTY if has_field and not is_nested else NO_FIELD), 0, n_beside
 
 
 @compiled_within
@@ -316,11 +344,12 @@ def _seek_fields(
 def seek_lines(
     data: Any, ends: Any, names: Any, starts: Any, paths: Any, fields: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
-    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any, n_with: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any, found: Any, rows: Any, n_with: Any, beside: Any,
 ) -> None:  # fmt: skip
     """What each line is; line i ends before ends[i], where its break is.
 
-    The last arguments are as of `seek_texts`, and the number of lines that have each field, (K,), which is added to.
+    The last arguments are as of `seek_texts`; the number of lines that have each field, (K,), which is added to; and
+    filled, of each line the bytes of texts of 8 words in other fields.
     """
     spare, before = np.empty(RING, np.uint64), np.empty(N_STATES, np.uint64)
     spans, stack = np.empty((_SPANS, 4), np.int64), np.zeros(_DEEPEST, np.uint8)
@@ -330,10 +359,14 @@ def seek_lines(
     # Not 0 itself, for which numba would compile `parse_line` once more.
     begin = np.int64(0)
     for i in range(ends.size):
-        status, n = parse_line(data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child)
+        status, n, beside[i] = parse_line(
+            data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child
+        )
         if n > spans.shape[0]:
             spans = np.empty((2 * n, 4), np.int64)
-            status, n = parse_line(data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child)
+            status, n, _ = parse_line(
+                data, begin, ends[i], names, starts, paths, fields, spans, has, stack, active, child
+            )
         if status != INVALID:
             for k in range(n_with.size):
                 n_with[k] += has[k]

@@ -96,6 +96,35 @@ def _spans(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "is_long"),
+    [
+        ("a b c d e f g h", True),
+        ("a b c d e f g", False),
+        ("  a  b\nc\td e\r\nf g   ", False),
+        ("one\ntwo\nthree\nfour five six seven eight", True),
+        ("\u6771" * 16, True),
+        ("\u6771" * 13, False),
+        ("https://a.example/" + "x" * 90, False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("in_ascii", [True, False])
+def test_texts_of_eight_words_in_other_fields(text: str, is_long: bool, in_ascii: bool, tmp_path: Path) -> None:
+    rows = [{"text": f"{n} words of its own", "a": {"b": [text]}, "c": 1} for n in range(300)]
+    lines = [json.dumps(row, ensure_ascii=in_ascii) for row in rows]
+    (tmp_path / "a.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    size = len(text.encode())
+    for name in ("a.jsonl", "a.parquet"):
+        found = found_by(sought(ITEMS), tmp_path / name)
+        assert found.unread == ({"a": 300 * size} if is_long else {})
+    assert found_by(sought(ITEMS), tmp_path / "a.jsonl", shard_size=999).unread == found.unread
+    # What the text holds, too, is read.
+    (tmp_path / "b.jsonl").write_text(json.dumps({"text": f"so {text} on", "a": text}))
+    assert found_by(sought(ITEMS), tmp_path / "b.jsonl").unread == {}
+
+
 NAMES = st.sampled_from(["a", "b", "c", "a.b", "\u00e9", '"'])
 VALUES = st.recursive(
     st.none() | st.just(1) | st.sampled_from(["", "x", "\u00e9 y", '"z"', "line\nbreak"]),
@@ -125,7 +154,7 @@ def test_the_look_at_bytes_reads_the_same_texts(row: Pairs, fields: list[str], i
     line = _as_json(row, in_ascii=in_ascii).encode()
     assert json.loads(line, object_pairs_hook=Pairs) == row
     spans, has = np.zeros((64, 4), np.int64), np.zeros(len(fields), np.int64)
-    status, n = _spans(np.frombuffer(line + b"\n", np.uint8), *Wanted.of(fields), spans, has)
+    status, n, _ = _spans(np.frombuffer(line + b"\n", np.uint8), *Wanted.of(fields), spans, has)
     texts = [
         json.loads(b'"' + line[begin:end] + b'"')
         for number in range(len(fields))

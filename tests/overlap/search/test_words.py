@@ -180,7 +180,14 @@ def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:
         line = json.dumps({"id": 1, "text": text, "n": [1]}, ensure_ascii=in_ascii).encode("utf-8", "surrogatepass")
         data = np.frombuffer(line + b"\n", np.uint8)
         json_lines.seek_lines(
-            data, np.array([len(line)]), *Wanted.of(["text"]), *tables, *before, found, rows, np.zeros(1, np.int64)
+            data,
+            np.array([len(line)]),
+            *Wanted.of(["text"]),
+            *tables,
+            *before,
+            found,
+            rows,
+            *np.zeros((2, 1), np.int64),
         )
     else:
         raw = text.encode("utf-8", "replace")

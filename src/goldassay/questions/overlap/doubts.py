@@ -143,7 +143,13 @@ def _describe_shares(scanned: ScanResult, corpus: Corpus) -> list[str]:
 
 
 def _describe_unread(scanned: ScanResult) -> str:
-    return f"The corpus' texts in {' and '.join(map(repr, scanned.unread[:_MOST_NAMED]))}"
+    return f"The corpus' texts in {' and '.join(map(repr, list(scanned.unread)[:_MOST_NAMED]))}"
+
+
+def _may_hold_items(scanned: ScanResult, items: TestItems) -> bool:
+    """Whether fields that nobody named are unread, and as large as the items that would not be sound."""
+    n_bytes = sum(scanned.unread.values())
+    return 0 < n_bytes >= _MOST_UNSEARCHED * items.n_bytes and scanned.fields == USUAL_FIELDS
 
 
 def _is_training(corpus: Corpus) -> bool:
@@ -191,8 +197,7 @@ def find_doubts(
         found.append(
             Doubt(f"{lacking[0].upper()}{lacking[1:]}.", f"Name fields that are there with {option('field')}.")
         )
-    if scanned.unread and scanned.fields == USUAL_FIELDS:
-        # Who names fields has chosen which texts count.
+    if _may_hold_items(scanned, items):
         read = [name for name, share in _shares_with(scanned, corpus)[1].items() if share]
         named = option("field", "+".join([*read, *scanned.unread]))
         found.append(Doubt(f"{_describe_unread(scanned)} were not read; {named} reads them, too.", f"Add {named}."))
@@ -287,7 +292,7 @@ def _missed_near(near: NearTable) -> int:
     )
 
 
-def notes_on(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
+def notes_on(corpus: Corpus, scanned: ScanResult, items: TestItems) -> tuple[str, ...]:
     """What of the corpus was left out, and which fields were read."""
     found = []
     own = [name for name, why in corpus.left_out if why == "it is the test set itself"]
@@ -308,7 +313,7 @@ def notes_on(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
             else f"{corpus.again[0]} and {count(n)} more lead to what is read under other names: it is read once."
         )
     found += _describe_shares(scanned, corpus)
-    if scanned.unread and scanned.fields != USUAL_FIELDS:
+    if scanned.unread and not _may_hold_items(scanned, items):
         found.append(f"{_describe_unread(scanned)} were not read.")
     found += [f"{name}: {why}." for name, why in scanned.broken]
     n = corpus_counts(corpus, scanned)[1]

@@ -223,7 +223,7 @@ def measure_items(
     compared = tuple(
         compare_scores(model, own, is_dirty, is_clean, codes, difficulty.get(model)) for model, own in scores.items()
     )
-    notes = notes_on(corpus, scanned)
+    notes = notes_on(corpus, scanned, items)
     return Overlap(rows, named, share, interval, excess, beyond, verdict, scanned, corpus, notes, compared)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -119,25 +119,48 @@ def texts_below(value: Any, path: Sequence[str] = ()) -> Iterator[str]:
             yield from texts_below(each, path)
 
 
-def unread_texts(rows: Sequence[Pairs], fields: Sequence[str]) -> tuple[str, ...]:
-    """Names beside the wanted fields that hold texts of 8 words in a twentieth of the rows, in the order of the rows.
+def unread_texts(rows: Sequence[Pairs], fields: Sequence[str], n_rows: int) -> dict[str, int]:
+    """Names beside the wanted fields that hold texts of 8 words, in the order of the rows, and the bytes of these.
 
     What stands in the wanted fields of its row as well, as a prompt beside its conversation, is read.
+
+    Args:
+        rows: The first rows that may have such texts.
+        fields: Those that are read.
+        n_rows: How many such rows there are: the bytes are projected to all of them.
     """
-    read = {path for name in fields for path in (name, name.split(".")[0])}
-    n_with: dict[str, int] = {}
+    read = _top_level(fields)
+    found: dict[str, int] = {}
     for row in rows:
         own = text_of(row, fields)
-        for name in dict.fromkeys(name for name, value in row if name not in read and _is_long(value, own)):
-            n_with[name] = n_with.get(name, 0) + 1
-    return tuple(name for name, n in n_with.items() if n >= _LEAST_WITH * len(rows))
+        for name, value in row:
+            texts = () if name in read else tuple(text for text in texts_below(value) if _is_long(text))
+            if n_bytes := sum(len(text.encode("utf-8", "replace")) for text in texts if text.strip() not in own):
+                found[name] = found.get(name, 0) + n_bytes
+    return {name: n_bytes * n_rows // len(rows) for name, n_bytes in found.items()}
 
 
-def _is_long(value: Any, read: str) -> bool:
-    return any(
-        len(text.split()) + len(re.findall(UNSPACED, text)) // 2 >= LEAST_WORDS and text.strip() not in read
-        for text in texts_below(value)
-    )
+def _top_level(fields: Sequence[str]) -> set[str]:
+    return {path for name in fields for path in (name, name.split(".")[0])}
+
+
+def _is_long(text: str) -> bool:
+    return len(text.split()) + len(re.findall(UNSPACED, text)) // 2 >= LEAST_WORDS
+
+
+def _unread_of(rows: pl.LazyFrame, fields: Sequence[str]) -> dict[str, int]:
+    """The same of a table, by the first of the rows that have such texts."""
+    read, texts = _top_level(fields), []
+    for name, kind in rows.collect_schema().items():
+        column = None if name in read else texts_of_column(pl.col(name), kind)
+        texts += [] if column is None else [column]
+    if not texts:
+        return {}
+    is_long = [column.str.contains(pattern) for column in texts for pattern in _LONG_TEXTS]
+    flagged = rows.filter(pl.any_horizontal(each.fill_null(value=False) for each in is_long))
+    n_rows = flagged.select(pl.len()).collect().item()
+    sample = flagged.head(SAMPLED_ROWS).collect().iter_rows(named=True) if n_rows else ()
+    return unread_texts([Pairs(row.items()) for row in sample], fields, n_rows)
 
 
 def is_text(kind: pl.DataType | None) -> bool:
@@ -208,9 +231,10 @@ _MARKS = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
 }  # fmt: skip
 _BREAK = 10
-# Rows of a file in which texts are looked for that are not read, and the share of them that has such a text.
+# Rows of a shard in which texts are looked for that are not read.
 SAMPLED_ROWS = 100
-_LEAST_WITH = 0.05
+# What a column has where it may hold a text of 8 words: as many words, or two characters for each.
+_LONG_TEXTS = (rf"(?:\S+\s+){{{LEAST_WORDS - 1}}}\S", rf"(?s)(?:{UNSPACED}.*?){{{2 * LEAST_WORDS}}}")
 # Rows of a table that are taken at a time.
 _ROWS = 1 << 12
 # Bytes of a file by which its encoding is judged.
@@ -232,7 +256,7 @@ class Documents:
         done: How far into the file, as it lies, they reach.
         columns: Of rows, the names of all columns.
         n_with: Of rows, how many have each wanted field.
-        unread: Of a table's first rows, the names of columns with texts that are not read.
+        unread: Of a table, the columns with texts that are not read, and the bytes of these.
     """
 
     data: NDArray[np.uint8]
@@ -243,7 +267,7 @@ class Documents:
     done: int
     columns: tuple[str, ...] = ()
     n_with: tuple[int, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, number: int) -> bytes:
         """The bytes of one document."""
@@ -489,8 +513,7 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
                     f"{'.'.join((name, *below))!r} holds binary or a map, which may be text",
                     mend=f"write it as text, or name the texts beside it with {option('field', 'NAME.NAME')}",
                 )
-        sample = rows.head(SAMPLED_ROWS).collect().iter_rows(named=True)
-        unread = unread_texts([Pairs(row.items()) for row in sample], fields)
+        unread = _unread_of(rows, fields)
         texts = pl.concat_str(wanted, separator="\n", ignore_nulls=True)
         has = [
             column is not None or (name in schema and not path_)

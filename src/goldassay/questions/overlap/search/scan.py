@@ -108,7 +108,7 @@ class ScanResult:
         fields: Those that hold the text.
         n_with: Of each file the lines or rows that have each of them, (F, K).
         names: Of each file the fields of its first line or row.
-        unread: Fields with texts that were not read, by the first rows of each file.
+        unread: Fields with texts of 8 words that were not read, and the bytes of these.
     """
 
     matches: pl.DataFrame
@@ -128,7 +128,7 @@ class ScanResult:
     fields: tuple[str, ...]
     n_with: NDArray[np.int64]
     names: tuple[tuple[str, ...], ...]
-    unread: tuple[str, ...]
+    unread: Mapping[str, int]
 
 
 def scan_corpus(
@@ -208,8 +208,11 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     lines = [0] * len(corpus.files)
     by_file, n_with = np.zeros((len(corpus.files), 3), np.int64), np.zeros((len(corpus.files), len(fields)), np.int64)
     names: list[list[str]] = [[] for _ in corpus.files]
+    unread: dict[str, int] = {}
     matches = []
     for each in results:
+        for name, n in each.unread.items():
+            unread[name] = unread.get(name, 0) + n
         for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
             for item, n in of.items():
                 counts[item] += n
@@ -260,7 +263,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         fields=tuple(fields),
         n_with=n_with,
         names=tuple(map(tuple, names)),
-        unread=tuple(dict.fromkeys(name for each in results for name in each.unread)),
+        unread=unread,
     )
 
 
@@ -288,7 +291,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
 
 
 # Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
-_FORM = 6
+_FORM = 7
 _COUNTS = (
     "n_documents",
     "n_without_text",

@@ -74,7 +74,7 @@ class ShardResult:
         n_broken: Lines that are no JSON objects.
         broken: The first of them, from 0 in the shard.
         fields: Those of the first document, and of the first one without text.
-        unread: Others that hold texts, by the file's first documents.
+        unread: Others that hold texts of 8 words, and the bytes of these, {name: bytes}.
         n_with: Lines or rows that have each wanted field; as a name that is written without escapes.
         n_found: Of each item the documents from 20 % on, {item: n}.
         n_holding: Of each item those with 80 %.
@@ -95,7 +95,7 @@ class ShardResult:
     n_broken: int = 0
     broken: list[int] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
+    unread: dict[str, int] = field(default_factory=dict)
     n_with: list[int] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
@@ -120,11 +120,14 @@ def scan_shard(
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     before = _RowsBefore(confirmation.sought.n - 1)
     sample: list[Pairs] = []
+    n_beside = 0
 
-    def seek(block: Documents, n_with: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def seek(
+        block: Documents, n_with: NDArray[np.int64], beside: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         status, rows = np.empty(block.ends.size, np.int64), np.empty((block.ends.size, 2), np.int64)
         if block.are_lines:
-            json_lines.seek_lines(block.data, block.ends, *wanted, *tables, ring, state, status, rows, n_with)
+            json_lines.seek_lines(block.data, block.ends, *wanted, *tables, ring, state, status, rows, n_with, beside)
         else:
             ngram_search.seek_texts(block.data, block.begins, block.ends, *tables, ring, state, status, rows)
             # Rows of a table without text are no more documents than lines of JSON are.
@@ -140,7 +143,8 @@ def scan_shard(
                 # Pieces of a text overlap: what runs across their border stands within one of them.
                 state[:] = 0
                 before.clear()
-            status = seek(block, n_with)[0]
+            beside = np.zeros(block.ends.size, np.int64)
+            status = seek(block, n_with, beside)[0]
             near = _near_copies(confirmation.sought, block, status, fields)
             is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
             is_looked_at[list(near)] = True
@@ -158,10 +162,10 @@ def scan_shard(
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
             if block.n_with:
                 n_with += block.n_with
-            if block.are_lines and shard.begin == 0 and len(sample) < SAMPLED_ROWS:
-                raw = map(block.of, range(min(block.ends.size, SAMPLED_ROWS - len(sample))))
-                sample += [row for row in map(_object, raw) if row is not None]
-            found.unread = found.unread or list(block.unread)
+            has_more = np.flatnonzero(beside)
+            n_beside += has_more.size
+            sample += [_object(block.of(at)) or Pairs() for at in has_more[: SAMPLED_ROWS - len(sample)].tolist()]
+            found.unread = found.unread or dict(block.unread)
             _count(found, block, status)
             reached(block.done)
         if file.form == "jsonl" and not file.is_packed:
@@ -169,12 +173,13 @@ def scan_shard(
             n_words, at, last = 0, shard.end, min(file.size, shard.end + _MOST_AHEAD)
             while at < last and n_words < confirmation.sought.n:
                 for block in read_documents(file, Shard(shard.file, at, min(at + _AHEAD, file.size)), fields):
-                    n_words += int(np.abs(seek(block, np.zeros_like(n_with))[1]).sum())
+                    others = np.zeros(block.ends.size, np.int64)
+                    n_words += int(np.abs(seek(block, np.zeros_like(n_with), others)[1]).sum())
                 at += _AHEAD
     except (InputError, OSError) as error:
         found.error = reason_of(error)
     found.n_with = n_with.tolist()
-    found.unread = found.unread or list(unread_texts(sample, fields))
+    found.unread = found.unread or unread_texts(sample, fields, n_beside)
     collected.finish(found)
     return found
 
