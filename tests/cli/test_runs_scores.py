@@ -228,3 +228,9 @@ def test_a_broken_log_does_not_stop_its_folder(
     shutil.copytree(tmp_path / "logs", tmp_path / "alone", ignore=shutil.ignore_patterns("?.eval"))
     assert "alone/broken.eval" in refused("runs", "scores", "alone")
     assert "broken.eval" in refused("runs", "scores", "logs/broken.eval", "logs/a.eval")
+
+
+def test_examples_without_a_score_are_named(goldassay: Command, tmp_path: Path) -> None:
+    rows = [{"id": f"e{at:02}", "label": "a", "prediction": None if at % 10 == 0 else "ab"[at % 2]} for at in range(50)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "first e00, e10, e20)" in goldassay("runs", "scores", "a.jsonl").out

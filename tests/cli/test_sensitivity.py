@@ -90,6 +90,11 @@ def test_means_of_prompts_are_no_configurations(refused: Callable[..., str], tmp
     means = {"paraphrase idx": range(1, 31), "a_acc": [0.4, 0.5, 0.6] * 10, "b_acc": [0.5, 0.3] * 15}
     pl.DataFrame(means).write_csv(tmp_path / "task.csv")
     assert "goldassay board task.csv shows" in refused("sensitivity", "task.csv")
+    for name in ("b", "a"):
+        (tmp_path / "tasks").mkdir(exist_ok=True)
+        pl.DataFrame(means).write_csv(tmp_path / "tasks" / f"{name}.csv")
+    assert "goldassay board tasks/a.csv shows" in refused("sensitivity", "tasks")
+    assert refused("board", "tasks").endswith("goldassay board tasks/a.csv")
     found = package.look(tmp_path / "task.csv")
     assert (found.kind, found.roles) == ("board", {"item": "paraphrase idx"})
 

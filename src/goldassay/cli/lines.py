@@ -260,7 +260,8 @@ def score_lines(found: ScoredRuns) -> list[str]:
     ]
     if found.comparison is not None:
         return [*lines, "", *comparison_lines(found.comparison)]
-    # A comparison says it of its models itself.
+    # A comparison says these of its models itself.
+    lines += [f"note  {said}" for each in found.sets for said in each.notes]
     for scale in dict.fromkeys(each.grades for each in found.sets if each.grades is not None):
         means = {f"{each.model} on {each.dataset}": each.mean for each in found.sets if each.grades == scale}
         lines.append(f"note  {describe_grades(means, scale)}")

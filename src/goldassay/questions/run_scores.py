@@ -21,7 +21,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
-from goldassay.runs.missing import scored_only
+from goldassay.runs.missing import describe_unscored, scored_only
 from goldassay.runs.run_parts import ASIDE, Slice
 from goldassay.runs.store import write_runs
 
@@ -59,6 +59,7 @@ class ScoredSet(Result):
         grades: Lowest and highest grade of the scale that the mean is a share of; None where it is a fraction.
         weighted_by: The column of weights of the examples; "" where all count alike.
         unweighted: Of a weighted mean that without weights.
+        notes: On answers without a score, in sentences.
     """
 
     model: str
@@ -77,6 +78,7 @@ class ScoredSet(Result):
     grades: tuple[float, float] | None = None
     weighted_by: str = ""
     unweighted: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,7 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         grades=runs.grades,
         weighted_by=runs.weighted_by,
         unweighted=row.unweighted,
+        notes=tuple(describe_unscored(runs)),
     )
 
 

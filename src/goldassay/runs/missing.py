@@ -147,9 +147,11 @@ def describe_unscored(runs: Runs, name: str = "") -> list[str]:
     n, lacks = runs.scores.size, int((~scored).sum())
     why = ", ".join(f"{count(n)} {status}" for status, n in count_statuses(runs.status_codes).items())
     wrong, only = float(runs.weighed.mean()), scored_only(runs)
+    ids = ", ".join(str(runs.example_ids[at]) for at in np.flatnonzero(~scored.all(axis=0))[:_MOST_IDS])
     said = (
-        f"{name or f'{runs.model} on {runs.dataset}'}: {count(lacks)} of {count(n)} answers have no score ({why}) and "
-        f"count as wrong: {points(wrong, 2)} points; the {count(n - lacks)} scored ones alone give {points(only, 2)}"
+        f"{name or f'{runs.model} on {runs.dataset}'}: {count(lacks)} of {count(n)} answers have no score ({why}, "
+        f"first {ids}) and count as wrong: {points(wrong, 2)} points; the {count(n - lacks)} scored ones alone give "
+        f"{points(only, 2)}"
     )
     own = [each for each in runs.reported if each is not None]
     if own and abs(sum(own) / len(own) - wrong) > ROUNDING:
@@ -157,5 +159,7 @@ def describe_unscored(runs: Runs, name: str = "") -> list[str]:
     return [f"{said}."]
 
 
+# Examples named where answers have no score.
+_MOST_IDS = 3
 # How far rounding may take a log's own number from the mean of its scores.
 ROUNDING = 0.0006

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import option
+from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from goldassay.questions.run_choice import RunChoice
 
 _MOST_NAMES = 8
+# Of a folder, looked at for boards.
+_MOST_FILES = 20
 # Roles that runs do not have.
 _BOARD_ROLES = {"system", "item", "answer"}
 _TABLE = re.compile(r"\.(csv|tsv|parquet|pq|jsonl|ndjson)(\.(gz|zst))?$", re.IGNORECASE)
@@ -87,6 +90,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
                 raise
             if unread is not None and _TABLE.search(place.name):
                 raise unread from error
+            _refuse_several(place, choice, by, scale)
             raise InputError(
                 "no board and no runs were recognized here",
                 file=place,
@@ -109,6 +113,22 @@ def _name_columns(place: Path) -> str:
         InputError: The place holds no table.
     """
     return naming(read_table(place).frame, "system", "item", "score")
+
+
+def _refuse_several(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None) -> None:
+    """Refuse a folder of tables that are boards each.
+
+    Raises:
+        InputError: One of its first files is a board.
+    """
+    for file in sorted(place.iterdir())[:_MOST_FILES] if place.is_dir() else ():
+        if file.is_file() and _TABLE.search(file.name) and _in_place(file, choice, by, scale)[0] is not None:
+            board = f"goldassay.rank_systems({str(file)!r})"
+            if entry_point() == SHELL:
+                board = f"goldassay board {shlex.quote(str(file))}"
+            raise InputError(
+                "each table of the folder is a board of its own", file=place, mend=f"give one, as in: {board}"
+            )
 
 
 def _holds_runs(given: Any) -> bool:

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["study_sensitivity"]
 
+# Of a folder, looked at for means of prompts.
+_MOST_FILES = 20
+
 
 def study_sensitivity(
     paths: Sequence[str], choice: RunChoice, claim: float | None, settings: Settings, *, quiet: bool
@@ -65,7 +68,8 @@ def study_sensitivity(
         except NoRunsError:
             for path in map(Path, paths):
                 with reading(path):
-                    _refuse_means(path)
+                    for file in sorted(path.iterdir())[:_MOST_FILES] if path.is_dir() else [path]:
+                        _refuse_means(file)
             raise
         found = _chosen(unloaded_sets(slices, every_model), choice.model)
         study = measure_sets(found, _texts_of, settings, claim=claim, missing=choice.rule, progress=progress)
