@@ -63,6 +63,7 @@ lint: .venv/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/check_words.py
 
 # Runs the notebooks unless the same ones were run with the same package, and fails at the first warning.
 docs: .venv/.documented

@@ -186,7 +186,7 @@ def test_a_lead_is_found_with_the_power_of_its_size() -> None:
     [
         ([[1.0, 0.0]], "a board of one system"),
         ([[1.0, 0.0], [1.0]], "different numbers of items"),
-        ([[1.0], [0.0]], "one item tells nothing"),
+        ([[1.0], [0.0]], "one item has no spread"),
         ([[1.0, 2.0], [0.0, 1.0]], "lie outside"),
         ([[1.0, math.nan], [0.0, 1.0]], "missing"),
     ],

@@ -88,7 +88,7 @@ def test_empty_texts_are_dropped_and_counted():
 
 
 def test_duplicate_and_missing_ids():
-    with pytest.raises(InputError, match="line 3, column 'id': the id '1' stands twice"):
+    with pytest.raises(InputError, match="line 3, column 'id': the id '1' occurs twice"):
         Dataset.from_frame({"id": [1, 2, 1], "text": ["a", "b", "c"]})
     with pytest.raises(InputError, match="line 2, column 'id': the id is missing"):
         Dataset.from_frame({"id": [1, None], "text": ["a", "b"]})

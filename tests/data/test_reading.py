@@ -124,7 +124,7 @@ def test_all_dashes_and_empty_texts(tmp_path):
 
 def test_duplicate_ids(tmp_path):
     line = refused(write(tmp_path, "uid\ttext\tlabel\n1\ta\tx\n2\tb\ty\n1\tc\tx\n"))
-    assert "line 4, column 'uid': the id '1' stands twice" in line
+    assert "line 4, column 'uid': the id '1' occurs twice" in line
 
 
 def test_duplicate_header(tmp_path):

@@ -88,7 +88,7 @@ def test_intervals_cover_the_score_of_all_examples(n_clusters: int, size: int, m
 @pytest.mark.parametrize(
     ("scores", "clusters", "said"),
     [
-        ([1.0], None, "one example tells nothing about others"),
+        ([1.0], None, "one example has no spread over examples"),
         ([1.0, 0.0], [3, 3], "all examples are one cluster"),
         ([1.0, 2.0], None, "outside"),
         ([1.0, float("nan")], None, "not finite"),

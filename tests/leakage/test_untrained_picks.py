@@ -93,8 +93,8 @@ def test_choices_are_counted_over_items(rows: list[tuple[str, list[str]]]) -> No
     if max(wanted) == 1:
         assert not any("most items" in name or "fewest items" in name for name in found)
         return
-    assert found["the choice that stands in the most items"].tolist() == wanted
-    assert (found["the choice that stands in the fewest items"] == -np.array(wanted)).all()
+    assert found["the choice that occurs in the most items"].tolist() == wanted
+    assert (found["the choice that occurs in the fewest items"] == -np.array(wanted)).all()
 
 
 @given(ROWS)

@@ -293,7 +293,7 @@ def test_white_space_around_a_name_makes_no_other_system() -> None:
     spaced = frame.with_columns(system=pl.when(pl.col("item") > "i3").then(pl.col("system") + " ").otherwise("system"))
     found = board_of(goldassay.rank_systems(spaced))
     assert found["systems"] == board_of(goldassay.rank_systems(frame))["systems"]
-    with pytest.raises(InputError, match="the system 'alpha' stands there twice"):
+    with pytest.raises(InputError, match="the system 'alpha' occurs twice"):
         goldassay.rank_systems(wide(values()).rename({"beta": "alpha "}))
 
 
@@ -551,7 +551,7 @@ def solved(resolved: Any, **more: Any) -> str:
     [
         ({"a.json": solved(["i1"]), "a/results.json": solved(["i2"]), "b.json": solved([])}, "'a' has a second file"),
         ({"a.json": solved(["i1"]), "b.json": solved([]), "c.json": solved(12)}, "'resolved' is '12', and no list"),
-        ({"a.json": solved(["i1"], unresolved=["i1", "i2"]), "b.json": solved([])}, "'i1' stands among the solved"),
+        ({"a.json": solved(["i1"], unresolved=["i1", "i2"]), "b.json": solved([])}, "'i1' is among the solved"),
         ({"a.json": solved(["i1"])}, "there is one system, 'a'"),
         ({"a.json": solved(["\ud800"]), "b.json": solved([])}, "'resolved' holds half of a surrogate pair"),
     ],

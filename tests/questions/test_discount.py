@@ -130,7 +130,7 @@ def test_rows_that_the_report_lacks_are_counted(given: tuple[Path, pl.DataFrame]
     section = goldassay.rank_systems(runs, discount=str(few)).document["discount"]
     assert (section["n_items"], section["n_dropped"]) == (2000, 1000)
     assert any("1,000 rows of the runs are not in the report" in said for said in section["sentences"])
-    assert states(section["sentences"][1], "nothing of the labels", "as they are")
+    assert states(section["sentences"][1], "no better than label frequencies", "as they are")
 
 
 def test_runs_scored_by_other_labels_are_refused(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ def test_runs_by_row_numbers_answer_the_set_that_they_are_called_after(tmp_path:
     assert gap_of(results, "away").value == pytest.approx(0.7, abs=0.01)
     # Of no known name, labels or sizes tell, or else nothing does.
     one = keep(tmp_path / "one", "dev", home, answers([row["label"] for row in home], 0.9, seed=1))
-    with pytest.raises(InputError, match="nothing tells which of these was predicted"):
+    with pytest.raises(InputError, match="it is not known which of these was predicted"):
         known(TRAIN, frame(home, "home"), [one], {"away": away}).load()
     shorter = away[:-1]
     keep(tmp_path / "two", "dev", shorter, answers([row["label"] for row in shorter], 0.9, seed=1))

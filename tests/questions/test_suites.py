@@ -231,7 +231,7 @@ def test_a_difference_that_does_not_matter(other: float, margin: float, word: st
     wanted = equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin / 100)
     assert row["equivalence_p"] == pytest.approx(wanted.p_value)
     said = " ".join(report.to_dict()["comparison"]["sentences"])
-    assert ("as they score within 20.00 points" if word == "equivalent" else "they score more than 1.00 points") in said
+    assert ("as they score within 20.00 points" if word == "equivalent" else "they differ by more than 1.00 points") in said
 
 
 def test_equivalence_of_one_run_each_is_of_these_runs() -> None:
@@ -256,7 +256,7 @@ def test_every_door_says_the_same_of_a_margin(shell: Callable[..., Any], tmp_pat
     scored(tmp_path / "runs.csv", {("A", "x", 0): 40, ("B", "x", 0): 160}, {"x": 200})
     done = shell("compare", "runs.csv", "--equivalent-within", "3", "-o", "out", "--json", "found.json")
     assert done.status == 0, done.err
-    said = "these runs score more than 3.00 points apart (two one-sided tests, p "
+    said = "these runs differ by more than 3.00 points (two one-sided tests, p "
     assert f"equivalence        {said}" in done.out
     assert f"A and B: {said}" in (tmp_path / "out" / "report.html").read_text()
     assert f"A and B: {said}" in (tmp_path / "out" / "report.md").read_text()

@@ -83,7 +83,7 @@ def test_groups_replace_what_the_runs_had(tmp_path: Path) -> None:
     ("expression", "says"),
     [
         ("(?P<model>", "is no regular expression"),
-        ("(.+)", ("where the model stands", "(?P<model>")),
+        ("(.+)", ("which part of the name is the model", "(?P<model>")),
         ("(?P<model>a+)", ("1 of 2 names of runs", ": b;", "expression")),
     ],
 )

@@ -231,7 +231,7 @@ def test_what_is_left_out_on_reading_is_counted_too(tmp_path: Path, capsys: pyte
     assert built.splits.dropped == {
         "text is empty": 1,
         "label is null": 1,
-        "without a value that tells their domain": 1,
+        "without a value for their domain": 1,
         "text that is there already": 60,
     }
     kept = sum(part.height for parts in built.splits.parts.values() for part in parts.values())

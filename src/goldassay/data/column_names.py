@@ -240,7 +240,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             },
         ),
         "annotator_labels": Role("The label of each annotator."),
-        "ignore": Role("Columns that nobody reads."),
+        "ignore": Role("Columns that are not read."),
         "choices": Role(
             "The choices of an item: a list, or a column a choice.",
             {

@@ -323,7 +323,7 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
         return whole
     again = (~ids.is_first_distinct()).arg_true()[0]
     raise draft.error(
-        f"the id {ids[again]!r} stands twice",
+        f"the id {ids[again]!r} occurs twice",
         f"give each example an id of its own: {naming(draft.table.frame, 'id', besides=[column])}",
         again,
         column,

@@ -110,13 +110,13 @@ class _Unbounded(_Limit):
 
 def _fraction(value: float) -> float:
     if not 0 <= value <= 1:
-        raise ValueError(f"{value:g} is no fraction from 0 to 1: 0.05 stands for 5 points or 5 %")
+        raise ValueError(f"{value:g} is no fraction from 0 to 1: 0.05 is 5 points or 5 %")
     return value
 
 
 def _difference(value: float) -> float:
     if not -1 <= value <= 1:
-        raise ValueError(f"{value:g} is no fraction from -1 to 1: 0.05 stands for 5 points")
+        raise ValueError(f"{value:g} is no fraction from -1 to 1: 0.05 is 5 points")
     return value
 
 

@@ -141,7 +141,7 @@ def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] |
     return [
         Doubt(
             f"{whose} with {LEAST_ROWS} test rows or more {'has' if n == 1 else 'have'} fewer than {LEAST_ROWS} "
-            "training rows, from which no reader learns what tells it.",
+            "training rows, too few for a reader to learn it.",
             "Audit with more training rows of every label.",
         )
     ]

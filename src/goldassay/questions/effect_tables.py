@@ -102,11 +102,11 @@ def table_of_limits(effects: Effects) -> Table:
         *(Column(name, f"recovered of {percent(dose)}", "percent") for name, dose in zip(names, doses, strict=True)),
     )
     note = (
-        "In copies of the rows, cues are planted that stand for a label, in these shares of the rows of each label; in "
-        "items, they stand in the right choice, or in the question. "
+        "In copies of the rows, cues of a label are planted in these shares of its rows; in items, in the right choice "
+        "or in the question. "
         "Words are twelve random letters. A flaw of a kind would have been found from the share in the second column "
         "on; 100 % where no planted share would be. Recovered is what readers gain in the copies of the planted rows "
-        "that they read wrong without; nothing stands where a share was not planted, or where a larger one would not "
+        "that they read wrong without; empty where a share was not planted, or where a larger one would not "
         "have been found either."
     )
     return Table("limits", "What would have been found, by kind of cue", columns, tuple(rows), note=note)

@@ -113,7 +113,7 @@ def load_inputs(
         together = " and ".join(evaluation.provenance.kept_together)
         besides = f"; {together} were kept together" if together else ""
         decisions.append(
-            f"{NO_TEST_PART}: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
+            f"{NO_TEST_PART}: {len(evaluation):,} of {len(source):,} rows were split off (seed "
             f"{settings.seed}) such that no sentence is in both parts{besides}."
         )
     require_classes(training)
@@ -258,7 +258,7 @@ def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
             else "in one of both parts"
         )
         raise InputError(
-            f"every text of the set {dataset.name!r} of {option('elsewhere')} stands {where}",
+            f"every text of the set {dataset.name!r} of {option('elsewhere')} is {where}",
             file=dataset.source,
             mend="give texts of another distribution",
         )

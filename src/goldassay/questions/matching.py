@@ -182,7 +182,7 @@ def _choose(
     if len(whole) == 1:
         return whole[0]
     raise InputError(
-        f"the examples of {runs.model} on {runs.dataset} are in {' and in '.join(whole)}, and nothing tells which of "
+        f"the examples of {runs.model} on {runs.dataset} are in {' and in '.join(whole)}, and it is not known which of "
         "these was predicted",
         file=runs.file,
         mend=f"say it with {option('runs', f'{whole[0]}=PATH')}",

@@ -155,8 +155,8 @@ def untrained_picks(items: ChoiceItems) -> dict[str, NDArray[np.float64]]:
             found[f"the {option} that is out of order {what}"] = order
     spread = _spread(lowered, items)
     if (spread > 1).any():
-        found[f"the {option} that stands in the fewest items"] = -spread
-        found[f"the {option} that stands in the most items"] = spread
+        found[f"the {option} that occurs in the fewest items"] = -spread
+        found[f"the {option} that occurs in the most items"] = spread
     nearest = _nearness(items)
     if nearest is not None:
         found["the number nearest to one of the question"] = nearest

@@ -258,7 +258,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 def _placed(values: NDArray[Any], names: list[str] | None, ids: NDArray[Any], what: str, path: Path) -> NDArray[Any]:
     if names is not None and set(names) & set(ids.astype(np.str_).tolist()):
         if len(set(names)) < len(names):
-            raise InputError("an example id stands twice", file=path, mend="give each example once")
+            raise InputError("an example id occurs twice", file=path, mend="give each example once")
         return aligned(values, np.array(names), ids, what, str(path))
     if len(values) != ids.size:
         raise InputError(

@@ -198,7 +198,7 @@ def label_set(loaded: list[Loaded], gold: Gold | None, given: tuple[str, ...] | 
     if len(named) > 1 and len({frozenset(names or ()) for names in named}) > 1:
         raise InputError(
             "runs name different labels: " + " and ".join(listing(names or (), 8) for names in sorted(named, key=str)),
-            mend=f"say which label each stands for with {option('labels')}",
+            mend=f"name the label of each with {option('labels')}",
         )
     labels = loaded[0].columns.label
     return () if labels is None else order_labels(labels.unique().to_list())

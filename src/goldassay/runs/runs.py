@@ -83,7 +83,9 @@ def renamed(found: Sequence[Slice], expression: str) -> list[Slice]:
             f"{expression!r} is no regular expression ({error})", mend="write groups like (?P<model>.+)"
         ) from error
     if "model" not in pattern.groupindex:
-        raise InputError(f"{expression!r} does not say where the model stands", mend="name a group (?P<model>.+)")
+        raise InputError(
+            f"{expression!r} does not say which part of the name is the model", mend="name a group (?P<model>.+)"
+        )
     names = sorted({part.collection.model for part in found})
     strange = [name for name in names if not pattern.fullmatch(name)]
     if strange:

@@ -199,7 +199,7 @@ def _runs(row: Mapping[str, Any], part: str, reader: str) -> str:
         right, bits = row.get(f"right_{name}"), row.get(f"pvi_{name}")
         if right is not None:
             said = f"right in {percent(right, 0)} of its runs"
-            return said + (f", tells {decimal(bits)} bits" if bits is not None else "")
+            return said + (f", gives {decimal(bits)} bits" if bits is not None else "")
     return ""
 
 

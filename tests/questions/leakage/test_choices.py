@@ -324,7 +324,7 @@ def test_options_of_labelled_texts_are_refused_or_work(tmp_path: Path) -> None:
     path = write(tmp_path / "items.jsonl", rows(60, True, 0))
     for given, said in (
         ({"label_names": ["A", "B"]}, "label_names: items with choices have no labels"),
-        ({"split_by": "question"}, in_order("split_by:", "choices", "set apart")),
+        ({"split_by": "question"}, in_order("split_by:", "choices", "split off")),
         ({"format": "csv"}, "."),
         ({"columns": "premise=question,label=answer"}, "none is known to be the hypothesis"),
         ({"columns": "answer=nothing"}, "column 'nothing': there is no such column"),

@@ -499,7 +499,7 @@ class _Reader:
                 f"count{'s' if one else ''} as that one."
             )
         if shape.judges:
-            found.append(f"A judge is told by {' and '.join(map(repr, shape.judges))}.")
+            found.append(f"A judge is named by {' and '.join(map(repr, shape.judges))}.")
         return found
 
 

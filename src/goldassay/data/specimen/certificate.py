@@ -38,7 +38,7 @@ _REMARKS = {
     "patterns": "Gaps count the tokens skipped (Penn Treebank tokens, case kept); # stands for one of them. "
     "`probability` is the planted p(label | pattern), `probability_realized` its value in train, the nearest that "
     "whole rows allow.",
-    "topics": "Whatever tells the topic, in either sentence, tells its label with this share.",
+    "topics": "A word of the topic, in either sentence, has its label with this share.",
     "groups": "In train the cue occurs equally often with two labels; in dev and test often, and with one; elsewhere "
     "never, like all that is planted. The group "
     "of all other rows is the form of the hypothesis: plain (it names a value), broad (only its kind), or denied.",

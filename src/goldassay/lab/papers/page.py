@@ -50,7 +50,7 @@ _SEPARATOR = " · "
 _RULE = (
     "Unless it says otherwise, a claim about several pairs, parts or shifts goes by the 95 % interval of their mean, "
     "pooled by random effects over families that share runs or examples; one about a single figure by the interval, or "
-    "by the test, that stands beside it. It held where the interval lies on its side, did not hold where it lies on "
+    "by the test, in the same row. It held where the interval lies on its side, did not hold where it lies on "
     "the other, and is not shown else. What one of so many conclusions would show by chance is not shown either: by "
     "Holm's correction, a page that has nothing to find says something in at most 5 % of cases."
 )

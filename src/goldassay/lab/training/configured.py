@@ -238,9 +238,7 @@ def _of_vectors(job: Job, sizes: Any) -> dict[str, Any]:
     """What a file of word vectors, or none, decides: their width, and that fresh ones are learnt."""
     if job.vectors is None:
         if job.changes.get("frozen"):
-            raise InputError(
-                "vectors that nobody learnt would be frozen", mend=f"give some with {option('vectors', 'FILE')}"
-            )
+            raise InputError("the frozen vectors would be random", mend=f"give some with {option('vectors', 'FILE')}")
         return {"frozen": False} if hasattr(sizes, "frozen") else {}
     asked = job.changes.get("vectors", job.vectors.width)
     if asked != job.vectors.width:

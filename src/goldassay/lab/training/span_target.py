@@ -135,7 +135,8 @@ def check_use(condition: str, record: Sequence[str]) -> None:
     """
     if condition not in ("paired", "context_only"):
         raise InputError(
-            f"under the condition {condition} no answer stands in what is shown", mend="choose paired or context_only"
+            f"under the condition {condition} the text that is shown has no answer",
+            mend="choose paired or context_only",
         )
     if without := {"embeddings", "relevance"} & set(record):
         raise InputError(

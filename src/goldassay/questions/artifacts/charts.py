@@ -76,8 +76,8 @@ def _scatter(found: PatternsResult, rows: list[tuple[float, float, int, str]], l
         name="artifacts_scatter",
         title="Patterns that lean to a label",
         caption="Each mark is a pattern. To the right: in more examples. Up: says more about its label. Above the "
-        "dotted curve it leans by more than chance, above the dashed line it is strong enough to be selected. # stands "
-        "for any one token.",
+        "dotted curve it leans by more than chance, above the dashed line it is strong enough to be selected. # is any "
+        "one token.",
         points=tuple(rows),
         x=Axis("support: training examples with the pattern", "count", low=low, high=high, log=True),
         y=Axis("", "percent", 0, low=max(0.0, math.floor(least * 20) / 20 - 0.02), high=1.02),
@@ -131,7 +131,7 @@ def _strongest(found: PatternsResult, labels: list[str]) -> Chart | None:
         name="artifacts_strongest",
         title="Strongest patterns",
         caption="Share of the training examples with the pattern that carry the label; whiskers are 95 % Wilson "
-        "intervals, the dashed line is the label's share in all examples. # stands for any one token.",
+        "intervals, the dashed line is the label's share in all examples. # is any one token.",
         groups=tuple(groups),
         axis=Axis(unit="percent", digits=0, low=0.0, high=1.0),
         series=numbered_series([*labels, *[""] * most][: max(most, len(labels))]),
@@ -158,7 +158,7 @@ def _difficulty(found: ArtifactsResult) -> Chart | None:
         name="artifacts_difficulty",
         title="Easy and hard test examples",
         caption="Easy: the strongest patterns pick the right choice. Hard: they pick wrong ones. "
-        "Conflicting: both alike. Uncovered: none tells the choices apart."
+        "Conflicting: both alike. Uncovered: no pattern prefers a choice."
         if isinstance(found, PatternsResult) and found.of_items
         else "Easy: every pattern in the example points to its label. Hard: every one points to another label. "
         "Conflicting: both kinds. Uncovered: no pattern in it.",

@@ -226,7 +226,7 @@ def _classes(
 def _each_once(found: Sequence[Slice]) -> tuple[list[Slice], tuple[str, ...]]:
     joined = join_duplicates(found)
     return joined.slices, tuple(
-        f"{n} {'run stands' if n == 1 else 'runs stand'} both in {one} and in {other}, which agree on every example: "
+        f"{n} {'run is' if n == 1 else 'runs are'} both in {one} and in {other}, which agree on every example: "
         "each is counted once"
         for (one, other), n in joined.pairs.items()
     )

@@ -138,7 +138,7 @@ def _strongest(found: PatternsResult) -> Table:
         *(on_test if any("test_support" in row for row in rows) else ()),
         Column("n_folded", "variants folded in", "count"),
     )
-    caption = "Strongest patterns of each label, with a sample of their training examples; # stands for any one token"
+    caption = "Strongest patterns of each label, with a sample of their training examples; # is any one token"
     file = found.table or "patterns"
     return Table("strongest", caption, columns, rows, file=file, grouped_by="label")
 
@@ -235,7 +235,7 @@ def _by_value(found: PatternsResult) -> Table:
         Column("support", "support", "count"),
         Column("probability", "p(label | pattern)", "points", low="wilson_low", high="wilson_high"),
     )
-    caption = f"Patterns of each {name} apart"
+    caption = f"Patterns of each {name} separately"
     return table_of("by_value", caption, columns, found.by_value, file="patterns_by_value", grouped_by="value")
 
 

@@ -365,7 +365,7 @@ def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:
     names = sorted(values.unique().to_list())
     if len(names) > MAX_VALUES:
         raise InputError(
-            f"it has {len(names):,} values, more than the {MAX_VALUES} that are mined apart",
+            f"it has {len(names):,} values, more than the {MAX_VALUES} that are mined separately",
             file=dataset.source,
             column=column,
             mend="choose a column of few values, such as the genre",

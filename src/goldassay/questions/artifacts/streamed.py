@@ -359,7 +359,7 @@ def _values(corpus: _Corpus, condition: str) -> list[str]:
     values = sorted({value for value, here in zip(resolved.values, kept, strict=True) if here})
     if len(values) > MAX_VALUES:
         raise InputError(
-            f"it has {len(values):,} values, more than the {MAX_VALUES} that are mined apart",
+            f"it has {len(values):,} values, more than the {MAX_VALUES} that are mined separately",
             column=condition,
             mend="choose a column of few values, such as the genre",
         )

@@ -115,7 +115,7 @@ def stacked_runs(
         raise InputError("the systems are scored on different numbers of items", mend="give the items in common")
     runs = np.concatenate(given)
     if runs.shape[1] < 2:
-        raise InputError("one item tells nothing about others", mend="give at least 2")
+        raise InputError("one item has no spread over items", mend="give at least 2")
     if not np.isfinite(runs).all() or runs.min() < 0 or runs.max() > 1:
         raise InputError("scores are missing or lie outside [0, 1]", mend="give one from 0 to 1 for each item")
     starts = np.cumsum([0, *(len(each) for each in given)]).tolist()

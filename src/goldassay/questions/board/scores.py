@@ -154,7 +154,7 @@ def in_common(
     """
     twice = [system for system, n in Counter(systems).items() if n > 1]
     if twice:
-        raise InputError(f"the system {twice[0]!r} stands there twice", mend="give each system another name")
+        raise InputError(f"the system {twice[0]!r} occurs twice", mend="give each system another name")
     if len(systems) < 2:
         raise InputError(
             f"there is one system, {systems[0]!r}" if systems else "there is no system",

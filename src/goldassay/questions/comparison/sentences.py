@@ -135,7 +135,7 @@ def judge_comparison(found: ModelComparisons) -> Verdict:
             top = f"The runs of {listed(best)} cannot be ranked at the top"
         evidence = f"{top}. {which}."
         evidence += "".join(f" {describe_degenerate(each)}" for each in sorted(flawed - {*pair.degenerate}, key=str))
-        limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
+        limit = f"the best model differs significantly from all others after Holm's correction at {found.alpha:g}"
     if not found.of_models:
         limit = f"there are several runs of each and {limit}"
     one, other, difference, low, high = _ahead(pair)
@@ -208,7 +208,7 @@ def describe_margin(found: Equivalence, of_models: bool) -> str:
     said = {
         EQUIVALENT: f"equivalent, as {they} score within {margin}",
         WITHIN: f"{they} differ, but score within {margin}",
-        BEYOND: f"{they} score more than {margin} apart",
+        BEYOND: f"{they} differ by more than {margin}",
     }.get(found.word, f"whether {they} score within {margin} is open{why}")
     return (
         f"{said} (two one-sided tests, p {_p_of(found.p_value)}; {found.interval.level:.0%} interval "

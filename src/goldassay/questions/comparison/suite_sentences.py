@@ -109,7 +109,7 @@ def judge_suite(found: SuiteComparison) -> Verdict:
     sign = 1 if pair.macro.difference >= 0 else -1
     ends = sorted((sign * pair.macro.interval.low, sign * pair.macro.interval.high))
     one, other = (pair.a, pair.b) if sign > 0 else (pair.b, pair.a)
-    limit = "the best model stands alone over the mean of the datasets"
+    limit = "the best model differs significantly from all others in the mean of the datasets"
     if len(found.pairs) > 1:
         limit += f" after Holm's correction at {found.alpha:g}"
     if not found.of_models:

@@ -81,7 +81,7 @@ class Discount(Result):
     def reason(self) -> str:
         """Why discounted scores cannot be told; "" where they can."""
         if self.n_effective < LEAST_ITEMS:
-            return f"the shortcut settles so much that only {self.n_effective:.0f} items' worth are left"
+            return f"the shortcut settles so much that only {self.n_effective:.0f} effective items are left"
         if not FITTING_MEANS[0] <= self.mean_weight <= FITTING_MEANS[1]:
             return (
                 "the readers' probabilities do not fit these items (their weights have the mean "

@@ -65,11 +65,13 @@ def sentences(found: DiscountResult) -> list[str]:
     if found.reason:
         return [*said, f"Discounted scores are not measurable: {found.reason}.", *_of_other_parts(found)]
     if found.mean_bits <= 0:
-        said += [f"Readers of the {found.part} alone tell nothing of the labels: scores stay as they are."]
+        said += [
+            f"Readers of the {found.part} alone predict no better than label frequencies: scores stay as they are."
+        ]
     else:
         said += [
-            f"Readers of the {found.part} alone tell {found.mean_bits:.2f} bits of a label; rows count for as much as "
-            f"they leave open, which is worth {found.n_effective:,.0f} of {count(found.n_items)} rows."
+            f"Readers of the {found.part} alone give {found.mean_bits:.2f} bits of a label. Each row is weighted by "
+            f"what they leave open: an effective {found.n_effective:,.0f} of {count(found.n_items)} rows."
         ]
     # Pages show the first sentences alone at first sight.
     said += _of_other_parts(found)
@@ -116,8 +118,8 @@ def _of_leads(found: DiscountResult) -> list[str]:
 def _of_other_parts(found: DiscountResult) -> list[str]:
     """What readers of other parts tell beyond noise: a system that follows these keeps its score."""
     return [
-        f"Readers of the {each.part} alone tell {each.bits:.2f} [{each.bits_low:.2f}, {each.bits_high:.2f}] bits, too, "
-        f"and that is still in these scores, but for what is also told by the {found.part}: "
+        f"Readers of the {each.part} alone give {each.bits:.2f} [{each.bits_low:.2f}, {each.bits_high:.2f}] bits, too, "
+        f"and that is still in these scores, but for what the {found.part} gives, too: "
         f"{option('discount_part', each.part)} discounts the {each.part} instead."
         for each in found.other_parts
         if each.bits_low > 0

@@ -322,7 +322,7 @@ def untrained_doubts(
         Doubt(
             f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limit)}: a surface "
             "pattern, though none of words.",
-            f"Change {items.kind.options} until this tells nothing of the {items.kind.right} ones.",
+            f"Change {items.kind.options} until this does not predict the {items.kind.right} ones.",
             high,
         )
     ]

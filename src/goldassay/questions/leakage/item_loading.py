@@ -104,7 +104,7 @@ class ItemReading:
             )  # fmt: skip
         if self.split_by is not None:
             raise InputError(
-                f"{option('split_by')}: no part of {kind.items} is set apart", file=file,
+                f"{option('split_by')}: no part of {kind.items} is split off", file=file,
                 mend=f"leave it out; {option('clusters', 'NAME')} says which are answered by probes of others",
             )  # fmt: skip
 

@@ -190,8 +190,8 @@ def suggestion_section(found: SuggestedRewrites) -> Section:
         return Section(
             key="suggestion",
             title="Items to rewrite first",
-            lead=f"Which items are given away most by their {kind.options}, what is to be changed, and what is that "
-            "worth?",
+            lead=f"Which items are given away most by their {kind.options}, what is to be changed, and how far does "
+            "leakage fall?",
             sentences=said,
             parts=(
                 Part(table=_mends(of)),
@@ -204,7 +204,7 @@ def suggestion_section(found: SuggestedRewrites) -> Section:
     return Section(
         key="suggestion",
         title="Rows to rewrite first",
-        lead=f"Which rows are given away most by their {part}, and what is dropping them worth?",
+        lead=f"Which rows are given away most by their {part}, and how far does leakage fall without them?",
         sentences=said,
         parts=(Part("leakage_falls", _row_falls(of)), Part(table=_rows(of, part))),
         small=(_labels(of),),
@@ -232,7 +232,7 @@ def _sentences_on_rows(found: SuggestedRows) -> list[str]:
         tested = ""
         if one.test_improvement is not None:
             tested = (
-                f"; on the test set as it stands {signed_points(one.test_improvement, 1)} "
+                f"; on the unchanged test set {signed_points(one.test_improvement, 1)} "
                 f"({signed_points(other.test_improvement, 1)})"
             )
         said.append(

@@ -221,7 +221,7 @@ def _like_length(found: MeasuredLeakage) -> Table:
         Column("all_items", "of all pairs", "count"),
         Column("all_accuracy", "right there", "percent"),
     )
-    caption = "What is left where length tells nothing: pairs whose lengths differ by less than a tenth"
+    caption = "Pairs of like length: those whose lengths differ by less than a tenth"
     rows = found.preference_like_length or ()
     return table_of("like_length", caption, columns, rows, file="preference_like_length")
 
@@ -386,7 +386,7 @@ def _part(row: Condition, information: Information | None, *, judged: bool, word
     if row.n_constant == row.n_runs:
         return (
             f"Models of the {name} alone name one label for every example, which is right in "
-            f"{points(row.accuracy)} %: what the {name} tells is not measured by that."
+            f"{points(row.accuracy)} %: they do not measure what the {name} gives away."
         )
     bits = ""
     if information is not None and information.information > 0:

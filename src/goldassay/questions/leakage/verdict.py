@@ -183,7 +183,7 @@ def _without_predictions(evidence: PartialInputRuns, information: Sequence[Infor
     if told:
         most = max(told, key=lambda each: each.information / each.h_yb)
         why = (
-            f"The {part_name(most.condition)} tells {percent(most.information / most.h_yb)} of the label's information "
+            f"The {part_name(most.condition)} gives {percent(most.information / most.h_yb)} of the label's information "
             f"({most.information:.3f} of {most.h_yb:.3f} bits). The labels that the model named are not at hand, and "
             "what a part gains is judged by these."
         )

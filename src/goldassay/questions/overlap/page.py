@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAD = "Was the test set seen in training?"
 CAUTION = (
     "Items that are in a corpus may be easier by themselves, such as well-known ones: a difference does not prove "
-    "that a model knows them by heart. A model that was not trained on the corpus shows what it is without that."
+    "that a model memorized them. A model that was not trained on the corpus shows what it is without that."
 )
 OTHERS = (
     "Difficulty is what the other systems of the board score on an item on average. Where these have seen the items, "

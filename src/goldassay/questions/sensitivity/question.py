@@ -112,7 +112,7 @@ def _chosen(sets: Sequence[RunSet], model: str | None) -> ByConfiguration:
     if not found.several:
         raise InputError(
             "each model was asked in one configuration, and sensitivity needs at least two, better ten",
-            mend="give runs with other prompts, shots or temperatures; a table tells them in columns config_NAME",
+            mend="give runs with other prompts, shots or temperatures; a table has them in columns config_NAME",
         )
     return found
 

@@ -353,7 +353,7 @@ def _kept(table: pl.DataFrame, recipe: Recipe, dropped: dict[str, int]) -> pl.Da
             dropped[reason] = dropped.get(reason, 0) + table.height - kept.height
         return kept
 
-    strange = "of another domain, or of several" if recipe.domains else "without a value that tells their domain"
+    strange = "of another domain, or of several" if recipe.domains else "without a value for their domain"
     table = keep(table, pl.col("domain").is_not_null(), strange)
     if recipe.labels:
         names = {name.lower(): label for label, names in recipe.labels.items() for name in names}

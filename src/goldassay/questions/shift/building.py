@@ -390,7 +390,7 @@ def build_by_column(
             f"{len(kept)} of its values with {least} rows or more are not enough ({most})",
             file=files[0],
             column=column,
-            mend=f"choose a column that tells domains apart, or a smaller {option('min-rows')}",
+            mend=f"choose a column of domains, or a smaller {option('min-rows')}",
         )
     few = rows.table.height - int(rows.table["domain"].is_in(kept).sum())
     if few:

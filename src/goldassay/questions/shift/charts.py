@@ -276,7 +276,7 @@ def _confidence(histograms: Sequence[ConfidenceHistogram]) -> Chart | None:
         title="Confidence in own and foreign texts",
         caption="One panel a model and other set: the share of texts by the probability of the predicted class, all "
         "runs together. Filled: the model's own distribution; the line: the other. Where they lie over each other, "
-        "confidence cannot tell them apart.",
+        "confidence cannot separate them.",
         omitted=omitted,
         panels=tuple(_confidence_panel((row.model, row.dataset) if several else row.dataset, row) for row in shown),
         series=_SIDES,

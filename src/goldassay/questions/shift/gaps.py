@@ -131,7 +131,7 @@ def measure(
         calibration, coverage = measure_confidence(
             groups, seed=seed, n_draws=min(asked.n_draws, _CONFIDENCE_DRAWS), progress=progress
         )
-    with steps.step("telling the texts apart") as progress:
+    with steps.step("measuring domains") as progress:
         domains, wordless = measure_domains(groups, datasets, seed=seed, progress=progress)
     one_by_one = _describe_one_by_one(groups, datasets, evidence.settings.data.clusters)
     found = GeneralizationResult(

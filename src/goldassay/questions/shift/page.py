@@ -276,9 +276,9 @@ def _words(domain: DomainRow, place: int, folded: bool) -> Table:
     )
     with_auroc = f"AUROC {decimal(domain.auroc, 3)} {bounds(domain.low, domain.high, 3, 1)}"
     caption = (
-        f"Words that tell {other} from {own}, together with an {with_auroc}"
+        f"Words that separate {other} from {own}, together with an {with_auroc}"
         if domain.low > _CHANCE
-        else f"Words that are commoner in {other} or in {own}; together they do not tell the two apart ({with_auroc})"
+        else f"Words that are commoner in {other} or in {own}; together they do not separate the two ({with_auroc})"
     )
 
     def more(word: MarkingWord) -> Mapping[str, Any]:

@@ -117,9 +117,9 @@ def _check_systems(
         both = _ids(found, _SOLVED, file).keys() & _ids(found, _FAILED, file).keys()
         if both:
             raise InputError(
-                f"{min(both)!r} stands among the solved items and among others, as do {count(len(both) - 1)} more"
+                f"{min(both)!r} is among the solved items and among others, as are {count(len(both) - 1)} more"
                 if len(both) > 1
-                else f"{min(both)!r} stands among the solved items and among others", file=file,
+                else f"{min(both)!r} is among the solved items and among others", file=file,
                 mend="leave them in one of the lists",
             )  # fmt: skip
     if len(lists) == 1:

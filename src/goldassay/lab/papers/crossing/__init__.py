@@ -202,7 +202,7 @@ def _of_pair(row: dict[str, Any], name: str, claim: str) -> Conclusion:
         claim,
         place,
         standing,
-        f"{evidence}. The figure is at equal difficulty, told by {row['n_held_out']} runs that define neither class.",
+        f"{evidence}. The figure is at equal difficulty by {row['n_held_out']} runs that define neither class.",
         row["equal_ratio"],
         row["equal_low"],
         row["equal_high"],
@@ -403,7 +403,7 @@ def overlaps_tables(overlaps: pl.DataFrame, study: str) -> tuple[Comparison, ...
                 f"{explained}."),
         _matrix(own, "overlap_at_equal_difficulty", "equal_",
                 "Examples in both classes, as a multiple of what chance would give at equal difficulty",
-                "difficulty is the share of runs that are right, told by runs that define neither class."),
+                "difficulty is the share of right runs, among the runs that define neither class."),
     ]  # fmt: skip
     if released.height:
         cells = [

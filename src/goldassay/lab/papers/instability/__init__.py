@@ -362,7 +362,7 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
             "Figure 3",
             standing,
             f"Spearman over checkpoints between a standard and an analysis set is the figure, and its interval must "
-            f"lie apart from that between standard sets, {decimal(standard.value)} "
+            f"not overlap with that between standard sets, {decimal(standard.value)} "
             f"{bounds_in(standard.low, standard.high, 'correlation')}. {other.sentence} Least {least['dataset']}, "
             f"{least['model']}: {decimal(least['figure'][0])}. The paper has above .95 between standard sets.",
             other.value,
@@ -399,7 +399,7 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
     surely_calmer = calmer is not None and calmer.high < 1
     shown = "" if calmer is None else (
         f" The SD over seeds is {decimal(calmer.value)} times what it was "
-        f"{bounds_in(calmer.low, calmer.high, 'ratio')}; for the claim to hold it must not be surely less."
+        f"{bounds_in(calmer.low, calmer.high, 'ratio')}; for the claim to hold it must not be significantly below 1."
     )  # fmt: skip
     return [
         Conclusion(

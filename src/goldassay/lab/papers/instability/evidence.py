@@ -154,7 +154,7 @@ def _row(key: str, label: int, families: Sequence[int], rng: np.random.Generator
     }  # fmt: skip
 
 
-_ROOTS = "the root of the covariance's absolute value, as printed; the report tells its sign."
+_ROOTS = "the root of the covariance's absolute value, as printed; the report shows its sign."
 
 
 def compare_tables(

@@ -235,8 +235,8 @@ def _smoke() -> Scale:
             for name in SETS
         ),
         note="Made-up sets under the names of real ones, each with a training set of its own, and tiny networks: a "
-        "share of the hypotheses tells the label. It shows that the study runs and finds what is planted, and nothing "
-        "about real sets.",
+        "share of the hypotheses gives the label away. It shows that the study runs and finds what is planted, and "
+        "nothing about real sets.",
         chosen={"planted": (720, 360), "clusters": 10, "grid": ((10, 25), (0, 30)), "repetitions": 2, "mapped": "SNLI"},
     )
 

@@ -297,8 +297,8 @@ def _size(gaps: Sequence[Row]) -> Conclusion:
         statement,
         "Figure 3",
         "held" if worse else "did not hold" if better == len(pairs) else "not shown",
-        f"Of {len(pairs)} pairs of sizes on one shift the larger loses surely less in {better}, surely more in "
-        f"{worse}{together}. The figure is of the pair that speaks most against size, {second['model']} against "
+        f"Of {len(pairs)} pairs of sizes on one shift the larger loses significantly less in {better}, significantly "
+        f"more in {worse}{together}. The figure is of the clearest pair against size, {second['model']} against "
         f"{first['model']}, {_where(first)}.{_of_correlations([first])}",
         value,
         max(low, least),
@@ -336,8 +336,8 @@ def _detects(detection: Sequence[Row]) -> Conclusion:
         statement,
         "Figure 4",
         "held" if better == len(rows) else "did not hold" if worse else "not shown",
-        f"Of {len(rows)} pairs of model and set {better} are surely better than chance, {worse} surely worse. The "
-        f"figure is the highest rate of false alarms, of {last['model']} on {last['dataset']}; chance is "
+        f"Of {len(rows)} pairs of model and set {better} are significantly better than chance, {worse} significantly "
+        f"worse. The figure is the highest rate of false alarms, of {last['model']} on {last['dataset']}; chance is "
         f"{points(last['false_alarm_rate_chance'])}.",
         *_alarms(last),
         p=len(rows) * min(over) if over else max(chances),
@@ -375,7 +375,7 @@ def _blind(detection: Sequence[Row]) -> Conclusion:
 def _elsewhere(detection: Sequence[Row]) -> str:
     others = [row for row in detection if not _is_pretrained(row) and row["dataset"] != NEWSGROUPS]
     better, worse = _against_chance(others)
-    return f"{better} of {len(others)} surely better, {worse} surely worse."
+    return f"{better} of {len(others)} significantly better, {worse} significantly worse."
 
 
 def _fewer_alarms(detection: Sequence[Row]) -> Conclusion:

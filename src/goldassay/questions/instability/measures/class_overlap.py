@@ -289,7 +289,7 @@ class _Plan:
                 none = f"it takes {_LEAST_RUNS + 1} runs that define neither class, and there are "
                 none += str(self.n_held_out(pair))
             elif not none and value.equal[pair] <= 0:
-                none = "difficulty varies too little to be told from chance"
+                none = "difficulty does not vary more than by chance"
             equal.append(none)
         return chance + equal
 

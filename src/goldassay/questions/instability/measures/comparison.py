@@ -316,7 +316,7 @@ def _check(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool, method
             mend="give scores on the same examples in the same order",
         )
     if a.shape[1] < 2:
-        raise InputError("one example tells nothing about others", mend="give at least 2")
+        raise InputError("one example has no spread over examples", mend="give at least 2")
     if matched and a.shape[0] != b.shape[0]:
         raise InputError(f"{a.shape[0]} runs cannot be matched with {b.shape[0]}", mend="set matched=False")
     if method not in ("normal", "bootstrap"):

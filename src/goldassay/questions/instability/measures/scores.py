@@ -321,7 +321,7 @@ def score_one_run(
     n_clusters = int(codes.max()) + 1
     if n_clusters < 2:
         raise InputError(
-            "one example tells nothing about others" if n < 2 else "all examples are one cluster",
+            "one example has no spread over examples" if n < 2 else "all examples are one cluster",
             mend="give at least 2",
         )
     mean = float(values.mean())

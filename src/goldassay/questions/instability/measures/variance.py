@@ -407,7 +407,7 @@ def score_above_constant(scores: ArrayLike, gold: ArrayLike | None = None, level
     values = as_scores(scores)
     n_runs, n_examples = values.shape
     if n_examples < 2:
-        raise InputError("one example tells nothing about others", mend="give at least 2")
+        raise InputError("one example has no spread over examples", mend="give at least 2")
     means = values.mean(axis=0)
     shares = covariances = np.zeros(1)
     if gold is not None:
