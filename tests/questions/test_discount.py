@@ -398,7 +398,7 @@ def test_what_another_part_tells_is_named_and_can_be_discounted(
         out = ["-o", str(tmp_path / command)]
         assert run([command, str(file), "--discount", str(report), "--discount-part", rest, *out]) == 0
         told = capsys.readouterr().out
-        assert f"Readers of the {rest} alone tell" in told
+        assert f"Readers of the {rest} alone give" in told
         assert f"--discount-part {first} discounts the {first} instead" in told
         assert run([command, str(file), "--discount", str(report), "--discount-part", "premisse", *out]) == 2
         said = ("--discount-part premisse:", "hypothesis, premise")
