@@ -173,8 +173,8 @@ def test_words_tell_sets_apart_where_they_surely_do_better_than_chance(auroc: fl
         {"in_distribution": "near", "dataset": "far", "auroc": auroc, "low": low, "high": 2 * auroc - low, "words": ()},
     )
     (said,) = describe_generalization([], [], [row], ShiftLimits())
-    assert said.startswith("Words tell far from near") is tells
-    assert said.startswith("Words do not tell far from near") is not tells
+    assert said.startswith("Words separate far from near") is tells
+    assert said.startswith("Words do not separate far from near") is not tells
 
 
 @pytest.mark.parametrize(("model", "name"), [("bert", "bert"), ("quick_probe", "the quick probe")])
