@@ -352,11 +352,25 @@ class TestVerdicts:
         assert word(report) == verdict
         assert states(report.to_markdown(), "'note' were not read")
 
-    def test_a_table_of_numbers_is_no_corpus(self, tmp_path: Path) -> None:
-        pl.DataFrame({"a": range(50), "b": [str(each / 7) for each in range(50)]}).write_csv(tmp_path / "c.csv")
-        with pytest.raises(InputError, match=r"c.csv: .*no column has letters"):
-            measured(questions(), tmp_path / "c.csv")
-        # Numbers beside words are read: they may be answers.
+    @pytest.mark.parametrize("name", ["c.csv", "c.parquet", "c.jsonl", "c.txt"])
+    def test_numbers_are_no_corpus(self, name: str, tmp_path: Path) -> None:
+        for text in ("a", "text"):
+            frame = pl.DataFrame({text: [str(each / 7) for each in range(50)], "b": range(50)})
+            if name == "c.parquet":
+                frame.write_parquet(tmp_path / name)
+            elif name == "c.jsonl":
+                frame.write_ndjson(tmp_path / name)
+            else:
+                frame.write_csv(tmp_path / name, include_header=name == "c.csv")
+            with pytest.raises(InputError, match=r"c\.\w+: .*(has letters|no text in 'text')"):
+                measured(questions(), tmp_path / name)
+        sums = [
+            {"question": f"{at} + {at * 7} * {at + 3} - {at * 11} + 1 - 2 + 3 =", "answer": str(at)} for at in range(60)
+        ]
+        texts = [f"{row['question']} {row['answer']}" for row in sums]
+        assert word(measured(sums, written(tmp_path / "c.jsonl", texts))[1]) == "unsound"
+
+    def test_numbers_beside_words_are_read(self, tmp_path: Path) -> None:
         rows = [{"question": row["question"], "answer": str(at)} for at, row in enumerate(questions())]
         pl.DataFrame(rows).rename({"question": "a", "answer": "b"}).write_csv(tmp_path / "c.csv")
         assert word(measured(rows, tmp_path / "c.csv")[1]) == "unsound"

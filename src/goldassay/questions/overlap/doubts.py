@@ -169,10 +169,12 @@ def find_doubts(
         said = (
             f"{has} no words." if alone else f"{has} fewer than 8 words: only documents that are equal to them count."
         )
+        texts = any(file.form == "text" for file in corpus.files)
         found.append(
             Doubt(
-                f"{count(short)} of {count(is_searched.size)} items {said}",
-                "Ask the question of a test set with longer items.",
+                f"{count(short)} of {count(is_searched.size)} items {said}"
+                + (" A text file is one document, however many lines it has." if texts else ""),
+                "Give a corpus of texts as short, each a JSON line, or a test set with longer items.",
             )
         )
     whole = 0 if alone else int((sought.only_whole & sought.has_ngrams).sum())

@@ -299,20 +299,10 @@ def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Ite
 
 
 def fields_of_table(frame: pl.DataFrame, fields: Sequence[str]) -> tuple[str, ...]:
-    """The fields of a table, all its texts where none was named and it has none of the usual ones.
-
-    Raises:
-        InputError: None was named, and no value has a letter: numbers hold no item.
-    """
+    """The fields of a table, all its texts where none was named and it has none of the usual ones."""
     if tuple(fields) != USUAL_FIELDS or not set(fields).isdisjoint(frame.columns):
         return tuple(fields)
-    texts = {name: texts_of_column(pl.col(name), kind) for name, kind in frame.schema.items()}
-    found = {name: column for name, column in texts.items() if column is not None}
-    if found and not any(frame.select(column.str.contains(r"\p{L}").any()).item() for column in found.values()):
-        raise InputError(
-            "no column has letters", mend=f"give texts, or name a column with {option('field', min(found))}"
-        )
-    return tuple(found)
+    return tuple(name for name, kind in frame.schema.items() if texts_of_column(pl.col(name), kind) is not None)
 
 
 def _check_encoding(file: CorpusFile) -> None:
@@ -502,6 +492,8 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
                 f"the column {others[0]!r} holds {str(schema[others[0]]).lower()}, and no text",
                 mend="write it as text, or name another column",
             )
+        if not wanted and all(texts_of_column(pl.col(name), kind) is None for name, kind in schema.items()):
+            raise InputError(f"no column holds text, of {', '.join(map(repr, names[:8]))}", mend="give texts")
         if not wanted:
             raise InputError(
                 f"there is no text in {describe_fields(fields) or 'a column'}; the columns are "

@@ -28,6 +28,7 @@ from goldassay.core.temp_files import sweep, temporary_folder
 from goldassay.data.column_names import TEXTS
 from goldassay.data.reading import open_source
 from goldassay.kernels.words import RULES
+from goldassay.questions.overlap.measures import TRAINING
 from goldassay.questions.overlap.search.confirmation import Confirmation, union_of
 from goldassay.questions.overlap.search.corpus import SHARD, Corpus, CorpusFile, Shard, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, describe_fields, fields_of
@@ -228,6 +229,14 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         names[each.file] = names[each.file] or each.fields
     broken = [*corpus.broken, *_broken(corpus, fields, results)]
     n_documents, n_without_text, n_bytes = by_file.sum(axis=0).tolist()
+    own = [each for each in results if corpus.files[each.file].name != TRAINING]
+    if (
+        any(each.n_documents or each.n_unread for each in own)
+        and not any(each.has_letters for each in own)
+        and any(word.isalpha() for text in sought.texts for word in text.words)
+    ):
+        name = corpus.files[own[0].file].name
+        raise InputError("no document of the corpus has letters, as the items do", file=name, mend="give texts")
     if not n_documents:
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
         mend = None if ": " in why else "give files that can be read"
@@ -291,7 +300,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
 
 
 # Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
-_FORM = 7
+_FORM = 8
 _COUNTS = (
     "n_documents",
     "n_without_text",
@@ -304,6 +313,7 @@ _COUNTS = (
     "broken",
     "fields",
     "unread",
+    "has_letters",
     "n_with",
     "error",
 )

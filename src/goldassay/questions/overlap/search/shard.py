@@ -75,6 +75,7 @@ class ShardResult:
         broken: The first of them, from 0 in the shard.
         fields: Those of the first document, and of the first one without text.
         unread: Others that hold texts of 8 words, and the bytes of these, {name: bytes}.
+        has_letters: Whether a text has any, or a document without text something else.
         n_with: Lines or rows that have each wanted field; as a name that is written without escapes.
         n_found: Of each item the documents from 20 % on, {item: n}.
         n_holding: Of each item those with 80 %.
@@ -96,6 +97,7 @@ class ShardResult:
     broken: list[int] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
     unread: dict[str, int] = field(default_factory=dict)
+    has_letters: bool = False
     n_with: list[int] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
@@ -162,6 +164,9 @@ def scan_shard(
                     collected.add(text, shard.file, row, offset, near.get(number, ()))
             if block.n_with:
                 n_with += block.n_with
+            # Of nearly every corpus the first document has some.
+            numbers = np.flatnonzero((status != INVALID) & (status != BLANK)).tolist()
+            found.has_letters = found.has_letters or any(_has_letters(block, at, fields) for at in numbers)
             has_more = np.flatnonzero(beside)
             n_beside += has_more.size
             sample += [_object(block.of(at)) or Pairs() for at in has_more[: SAMPLED_ROWS - len(sample)].tolist()]
@@ -280,6 +285,14 @@ def _text_in(raw: bytes, fields: Sequence[str], *, are_lines: bool) -> str | Non
         return raw.decode("utf-8", "replace")
     row = _object(raw)
     return None if row is None else text_of(row, fields)
+
+
+def _has_letters(block: Documents, number: int, fields: Sequence[str]) -> bool:
+    text = _text_of(block, number, fields)
+    if not text and block.are_lines:
+        row = _object(block.of(number))
+        return row is None or any(map(str.isalpha, "".join(texts_below(row))))
+    return any(map(str.isalpha, text or ""))
 
 
 def _object(raw: bytes) -> Pairs | None:
