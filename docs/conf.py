@@ -61,6 +61,7 @@ html_title = "goldassay"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["sort.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -77,17 +78,17 @@ def _as_written(_app: Sphinx, _what: str, _name: str, _of: object, _options: obj
         lines[i] = re.sub(r"^(:\w+ [^:]+: )([A-Z]\.)", r"\1\\\2", escaped)
 
 
-def _write_commands(_app: Sphinx) -> None:
-    """A page per command, made of the command itself; git ignores them."""
-    folder = ROOT / "docs" / "commands"
-    folder.mkdir(exist_ok=True)
-    for name, page in runpy.run_path(str(ROOT / "scripts" / "list_options.py"))["command_pages"]().items():
-        path = folder / f"{name}.md"
-        if not path.exists() or path.read_text("utf-8") != page:
-            path.write_text(page, "utf-8")
+def _write_pages(_app: Sphinx) -> None:
+    """A page per command, made of the command itself, and one per set of the gallery; git ignores them."""
+    for folder, script in (("commands", "list_options.py"), ("gallery", "gallery.py")):
+        for name, page in runpy.run_path(str(ROOT / "scripts" / script))[f"{folder.removesuffix('s')}_pages"]().items():
+            path = ROOT / "docs" / folder / f"{name}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists() or path.read_text("utf-8") != page:
+                path.write_text(page, "utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx. The escaping comes after napoleon, which writes types out of the code, and no such markup."""
-    app.connect("builder-inited", _write_commands)
+    app.connect("builder-inited", _write_pages)
     app.connect("autodoc-process-docstring", _as_written, priority=900)

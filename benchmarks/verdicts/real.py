@@ -1,6 +1,7 @@
 """What audits say of published sets, each as it is: verdict, headline, S, the limit of detection of each kind of cue.
 
     GOLDASSAY_DATA=DIR python -m benchmarks.verdicts.real --to FILE [--only NAME]    audits, one line of FILE a set
+    GOLDASSAY_DATA=DIR python -m benchmarks.verdicts.real --to docs/gallery/audits.jsonl    the figures of the gallery
     python -m benchmarks.verdicts.real --from FILE [--rules]                       prints the tables from FILE
 
 A set that FILE holds is not audited again. `--rules` prints the tables of docs/howto/choices.md and preferences.md:
@@ -14,7 +15,6 @@ import argparse
 import json
 import os
 import tempfile
-import time
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -62,6 +62,7 @@ TEXTS: dict[str, tuple[str, str | None, str | None]] = {
         for name in ("books", "dvd", "electronics")
     },
 }  # fmt: skip
+KINDS_OF_SETS = {"choices": CHOICES, "preferences": PREFERENCES, "texts": TEXTS, "pairs of texts": PAIRS}
 SILENT = ("unresolved", "not measurable")
 
 
@@ -112,7 +113,7 @@ def shown(row: dict[str, Any] | None) -> str:
 
 def found_in(name: str, folder: Path) -> dict[str, Any]:
     """What an audit says of one set, as plain data."""
-    begin, rules = time.process_time(), []
+    rules: list[str] = []
     if name in CHOICES or name in PREFERENCES:
         items = read_set((CHOICES | PREFERENCES)[name], folder)
         report = audited(items, 0)
@@ -123,11 +124,16 @@ def found_in(name: str, folder: Path) -> dict[str, Any]:
         n = report.to_dict()["artifacts"]["effects"]["n_examples"]
     plain = report.to_dict()
     said = {
-        question: {key: report.verdicts[question][key] for key in ("verdict", "evidence", "at_most")}
-        | {"limits": (plain[question]["effects"] or {"limits": []})["limits"]}
+        question: {key: report.verdicts[question][key] for key in ("verdict", "evidence", "at_most", "next_step")}
+        | {"limits": _limits((plain[question]["effects"] or {"limits": []})["limits"])}
         for question in QUESTIONS
     }
-    return {"set": name, "n": n, "seconds": time.process_time() - begin, "rules": rules, **said}
+    kind = next(kind for kind, sets in KINDS_OF_SETS.items() if name in sets)
+    return {"set": name, "kind": kind, "n": n, "rules": rules, **said}
+
+
+def _limits(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"kind": each["kind"], "limit": round(each["limit"], 4)} for each in found]
 
 
 def table_of_words(sets: list[dict[str, Any]]) -> list[str]:

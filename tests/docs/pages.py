@@ -44,9 +44,13 @@ class Block:
     yours: str
 
 
+# Folders of pages that are made whenever the site is built.
+MADE = {"commands", "gallery"}
+
+
 def pages() -> list[Path]:
     """Every page of the documentation, and the README."""
-    written = (page for page in DOCS.rglob("*.md") if page.name != "README.md" and page.parent.name != "commands")
+    written = (page for page in DOCS.rglob("*.md") if page.name != "README.md" and not MADE & {*page.parts})
     return [ROOT / "README.md", *sorted(written)]
 
 

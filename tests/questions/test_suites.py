@@ -231,7 +231,9 @@ def test_a_difference_that_does_not_matter(other: float, margin: float, word: st
     wanted = equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin / 100)
     assert row["equivalence_p"] == pytest.approx(wanted.p_value)
     said = " ".join(report.to_dict()["comparison"]["sentences"])
-    assert ("as they score within 20.00 points" if word == "equivalent" else "they differ by more than 1.00 points") in said
+    assert (
+        "they score within 20.00 points" if word == "equivalent" else "they differ by more than 1.00 points"
+    ) in said
 
 
 def test_equivalence_of_one_run_each_is_of_these_runs() -> None:

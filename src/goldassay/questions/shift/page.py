@@ -355,7 +355,8 @@ def _describe_domain(row: DomainRow) -> str:
     )
     with_auroc = f"AUROC {decimal(row.auroc, 3)} {bounds(row.low, row.high, 3, 1)}"
     if not row.low > _CHANCE:
-        return f"Words do not separate {row.dataset} from {row.in_distribution}: {with_auroc}, not significantly above .5."
+        sets = f"{row.dataset} from {row.in_distribution}"
+        return f"Words do not separate {sets}: {with_auroc}, not significantly above .5."
     return f"Words separate {row.dataset} from {row.in_distribution}: {with_auroc}{f'; {marking}' if marking else ''}."
 
 
