@@ -193,7 +193,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                 ),
                 "board": (
                     "score correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 exact_match "
-                    "accuracy acc right win"
+                    "accuracy acc right win preference"
                 ),
             },
         ),

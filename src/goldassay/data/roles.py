@@ -48,6 +48,7 @@ from goldassay.data.column_names import (
     SCORES,
     SPLITS,
     TEXTS,
+    names_of,
     normalized,
 )
 from goldassay.data.fields import OWN, VALUES, fields_of, name_fields
@@ -386,13 +387,18 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
         else:
             named[role] = guessed[role]
     if len(named) < len(roles):
-        return f"no other column looks like the {next(role for role in roles if role not in named)}"
+        lacking = next(role for role in roles if role not in named)
+        return f"no other column looks like the {lacking}; the columns are {_listed(open_)}"
     given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
 
 
 def _likely(frame: pl.DataFrame, role: str) -> str | None:
     """The column that may play a role, by its kind of values; else the first."""
+    if role in ("system", "item", "score"):
+        called = [name for name in frame.columns if normalized(name) in names_of(role, "board")]
+        if called:
+            return called[0]
     if role in (*TEXT_ROLES, "prompt"):
         return next((name for name in frame.columns if holds_sentences(frame[name])), None)
     if role in ("id", "item", "example_id"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -151,8 +153,48 @@ def test_ids_within_a_subject_are_keys_with_it(tmp_path: Path) -> None:
 def test_tokens_with_tags_in_lists_are_named(tmp_path: Path) -> None:
     path = tmp_path / "ner.jsonl"
     path.write_text("".join(json.dumps({"tokens": ["a", "b"], "ner_tags": [0, at % 3]}) + "\n" for at in range(9)))
-    with pytest.raises(InputError, match="labels of tokens are not supported"):
+    with pytest.raises(InputError, match=r"goldassay\.measure_overlap"):
         goldassay.audit(str(path))
+
+
+@pytest.mark.parametrize("ties", [0, 1.5])
+def test_preferences_of_alpacaeval_are_shares(tmp_path: Path, ties: float) -> None:
+    """1 is the other's win and 2 the system's; a tie is 1.5, and in the first version 0."""
+    wins = {"a": [2, 2, 1, 1.5, ties], "b": [1, 1, 1, 1.3, ties]}
+    rows = [
+        {"item": at, "system": system, "preference": each}
+        for system, own in wins.items()
+        for at, each in enumerate(own)
+    ]
+    file = tmp_path / "board.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    found = goldassay.rank_systems(str(file)).result
+    assert [each.score for each in found.systems] == pytest.approx([0.6, 0.16])
+
+
+def test_preferences_of_two_readings_are_refused(tmp_path: Path) -> None:
+    rows = [{"item": at, "system": system, "preference": at % 3} for system in "ab" for at in range(9)]
+    file = tmp_path / "board.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match="6 of 18 preferences are 0") as refused:
+        goldassay.rank_systems(str(file))
+    assert "grades='0:2'" in str(refused.value)
+    assert goldassay.rank_systems(str(file), grades="0:2").result.systems[0].score == pytest.approx(0.5)
+
+
+def test_codes_of_several_columns_are_mapped_together(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"q {at}", "response_a": f"a {at}", "response_b": f"b {at}", "verdict_ab": at % 3,
+         "verdict_ba": (at + 1) % 3}
+        for at in range(30)
+    ]  # fmt: skip
+    file = tmp_path / "seats.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError) as refused:
+        goldassay.audit(str(file))
+    mend = re.search(r"map=(.*?\}\}) or ", str(refused.value))
+    assert mend is not None
+    assert goldassay.audit(str(file), map=ast.literal_eval(mend[1])).document["dataset"]["n_test"] == 30
 
 
 def test_columns_within_objects_are_guessed(tmp_path: Path) -> None:

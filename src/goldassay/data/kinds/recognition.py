@@ -21,6 +21,7 @@ from goldassay.data.roles import (
     holds_sentences,
     is_free_answer,
     no_such_column,
+    searching,
     without_classes,
 )
 
@@ -116,10 +117,12 @@ class Recognition:
 
     def _none(self, names: Collection[str]) -> InputError:
         tagged = [name for name in self.table.frame.columns if _TAGS.search(name) and self._is_list(name)]
-        if tagged and any(_TOKENS.fullmatch(name) for name in self.table.frame.columns):
+        tokens = [name for name in self.table.frame.columns if _TOKENS.fullmatch(name)]
+        if tagged and tokens:
+            given = f" {option('columns', f'text={tokens[0]}')}"
             return InputError(
                 "each token has a label, and no text has one; labels of tokens are not supported",
-                file=self.source, column=tagged[0],
+                file=self.source, column=tagged[0], mend=searching(self.source, given),
             )  # fmt: skip
         nameless = all(_NAMELESS.fullmatch(name) for name in self.table.frame.columns)
         headless = "the first line looks like a row, and " if nameless else ""

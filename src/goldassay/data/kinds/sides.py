@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.entry_point import option
+from goldassay.core.entry_point import SHELL, entry_point, option
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
 
@@ -94,11 +94,11 @@ def side_reader(
     distinct = {number for value in values if (number := _number(value)) is not None}
     is_known = one_means_first or (len(columns) > 1 and all(map(_PEOPLE.fullmatch, columns)))
     if {0.0, 2.0} <= distinct <= {0.0, 1.0, 2.0} and not is_known:
-        either = [f"{columns[0] if columns else 'winner'}={names}" for names in _CODED]
+        either = [_mapped(columns or ("winner",), names) for names in _CODED]
         raise InputError(
             "0, 1 and 2 may mean first, second and tie, or tie, first and second",
             file=source or None, column="+".join(columns) or None,
-            mend=f"say which: {' or '.join(option('map', each) for each in either)}",
+            mend=f"say which: {' or '.join(either)}",
         )  # fmt: skip
     fractions = {each for each in distinct if each not in (0, 1, 2)}
     doubtful = ""
@@ -120,6 +120,13 @@ def side_reader(
         return _of_word(value)
 
     return read, doubtful
+
+
+def _mapped(columns: Sequence[str], names: str) -> str:
+    """The option that says what the codes of some columns mean."""
+    if len(columns) > 1 and entry_point() != SHELL:
+        return f"map={ ({name: dict(each.split(':') for each in names.split(',')) for name in columns})!r}"
+    return " ".join(option("map", f"{name}={names}") for name in columns)
 
 
 def _number(value: Any) -> float | None:

@@ -322,6 +322,9 @@ def _long(
         systems.append(str(name))
         scores.append(cells)
         absent.append(lacks)
+    score = find_column(frame, roles, "score", SCORES, ignored)
+    if score is not None and scale is None and _preferred(frame[score], file) is not None:
+        unanswered.append(f"Scores are {score!r}, where 1 is the other's win, 2 the system's, and 0 or 1.5 a tie.")
     notes = [*unanswered, *([f"{count(empty)} rows name no system or no item, and are left out."] if empty else [])]
     joined = labels = None
     answer = find_column(frame, roles, "answer", ANSWERS, ignored)
@@ -399,6 +402,29 @@ def _without_answer(n: int) -> str:
     return f"{count(n)} item{' has' if n == 1 else 's have'} no right answer, and {'is' if n == 1 else 'are'} left out."
 
 
+def _preferred(scores: pl.Series, file: str) -> pl.Series | None:
+    """The share of preferences that a system won, as AlpacaEval codes them; None where no such preferences are there.
+
+    1 is the other's win, 2 the system's. Ties are 1.5, and in the first version 0: beside 1.5 that is no defeat.
+
+    Raises:
+        InputError: 0, 1 and 2 alone may also be a defeat, a tie and a win.
+    """
+    values = as_numbers(scores)
+    known = values.drop_nulls()
+    if normalized(scores.name) != "preference" or not (known > 1).any():
+        return None
+    if not ((known == 0) | known.is_between(1, 2)).all():
+        return None
+    if (known == 0).any() and not ((known > 1) & (known < 2)).any():
+        raise InputError(
+            f"{count((known == 0).sum())} of {count(known.len())} preferences are 0: a tie beside 1 and 2, or a defeat",
+            file=file, column=scores.name,
+            mend=f"if 1 is a tie give {option('grades', '0:2')}; else write ties as 1.5",
+        )  # fmt: skip
+    return values.set(values == 0, 1.5) - 1
+
+
 def _scores_of(
     frame: pl.DataFrame,
     system: str,
@@ -410,7 +436,8 @@ def _scores_of(
     """Scores from 0 to 1 of a long table; None where it has neither scores nor predictions beside answers."""
     score = find_column(frame, roles, "score", SCORES, ignored)
     if score is not None:
-        return scores_as_shares(frame[score], scale, file)
+        preferred = _preferred(frame[score], file) if scale is None else None
+        return scores_as_shares(frame[score], scale, file) if preferred is None else preferred
     prediction = find_column(frame, roles, "prediction", PREDICTIONS, ignored)
     answer = find_column(frame, roles, "answer", ANSWERS, ignored)
     if prediction is None or answer is None:
