@@ -209,6 +209,9 @@ def test_rows_with_their_words_in_another_order_are_a_caution(n: int, verdict: s
     assert (kinds["words in another order"], kinds["texts swapped"], found["n_found"]) == (n, 2, 0)
     assert report.verdicts["overlap"]["verdict"] == verdict
     assert report.verdicts["overlap"]["at_most"] >= n / 300
+    # What a terminal shows.
+    said = report.verdicts["overlap"]["evidence"]
+    assert ("30 items have their words" in said, "2 pairs are there" in said) == (n == 30, True)
     figures = {row["id"]: row for row in report.to_dict()["figures"]}
     assert figures["overlap.reordered"]["value"] == pytest.approx(n / 300)
     assert figures["overlap.reordered_within"]["value"] == 0.0

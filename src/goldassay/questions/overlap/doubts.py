@@ -90,15 +90,18 @@ def describe_control(excess: Excess, items: TestItems) -> str:
     return f"{said}."
 
 
-def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> list[str]:
-    """How many items have their words in another order, in the training part and within the test set."""
+def describe_reordered(shown: NDArray[np.int64], beyond: Excess | None) -> str:
+    """How many items have their words in another order, beyond the rate within the test set, or swapped; "" if none."""
     n, n_swapped = (int((shown == KINDS.index(kind)).sum()) for kind in MOVED)
-    if beyond is None or not n + n_swapped:
-        return []
-    words = f"{count(n)} items have their words in a training row in another order"
-    swapped = f"{count(n_swapped)} pairs are there with their texts swapped"
-    said = ["; ".join([words] * bool(n) + [swapped] * bool(n_swapped)) + "."]
-    return said + ([f"Within the test set itself {percent(beyond.control)} have those of another item."] if n else [])
+    said = []
+    if beyond is not None and n:
+        said.append(f"{count(n)} items have their words in a training row in another order")
+        if beyond.interval is not None:
+            between = f"{percent(beyond.interval.low)} to {percent(beyond.interval.high)}"
+            said[0] += f": {percent(beyond.value)} ({between}) beyond the rate within the test set"
+    if beyond is not None and n_swapped:
+        said.append(f"{count(n_swapped)} pairs are there with their texts swapped")
+    return f"{'; '.join(said)}." if said else ""
 
 
 def corpus_counts(corpus: Corpus, scanned: ScanResult) -> tuple[int, int, int]:
@@ -202,7 +205,8 @@ def find_doubts(
     if _may_hold_items(scanned, items):
         read = [name for name, share in _shares_with(scanned, corpus)[1].items() if share]
         named = option("field", "+".join([*read, *scanned.unread]))
-        found.append(Doubt(f"{_describe_unread(scanned)} were not read; {named} reads them, too.", f"Add {named}."))
+        unread = f"{_describe_unread(scanned)} were not read"
+        found.append(Doubt(f"{unread}; {named} reads them, too.", f"Add {named}: {unread[0].lower()}{unread[1:]}."))
     if scanned.broken:
         found.append(
             Doubt(

@@ -196,10 +196,10 @@ def measure_items(
     is_asked = counts | (worst == _QUESTION_ONLY) | (control > 0)
     excess = excess_of(counts[searched], control[searched], is_asked[searched], codes[searched])
     said = describe_found(items, counts, worst, is_searched, scanned, share, interval, corpus)
-    control_said, moved = describe_control(excess, items), describe_reordered(shown, beyond)
+    control_said = describe_control(excess, items)
     # The first is all that a terminal and a card show of an audit's question; a control without hits moves nothing.
-    first = [said[0], *([control_said] if excess.control > 0 else []), *moved[:1]]
-    said = [" ".join(first), *said[1:], *([control_said] if excess.control == 0 else []), *moved[1:]]
+    first = [said[0], *([control_said] if excess.control > 0 else [])]
+    said = [" ".join(first), *said[1:], *([control_said] if excess.control == 0 else [])]
     is_listed = worst == _LISTED
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
@@ -216,7 +216,8 @@ def measure_items(
         _share(each[searched], codes[searched])[1] for each in (is_touched, is_listed, counts | is_listed)
     )
     is_apart = {file.name for file in corpus.files} == {TRAINING} and bool((shown >= _SOME_WORDS).all())
-    shares_of = Shares(excess, known, touched, listed, found, beyond, is_apart)
+    moved = describe_reordered(shown, beyond)
+    shares_of = Shares(excess, known, touched, listed, found, beyond, moved, is_apart)
     verdict = judge_overlap(shares_of, said, doubts, items.clusters, settings.verdicts.overlap)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
@@ -408,6 +409,7 @@ class Shares(NamedTuple):
         listed: Of those whose choices a document lists without saying which is right.
         found: Of these and the items found with their answers.
         beyond: Items with their words in another order, beyond those that the test set has within itself.
+        moved: What is said of these and of swapped texts, a sentence or "".
         is_apart: Whether only a training part was searched, and no row of it has a text of any item.
     """
 
@@ -417,6 +419,7 @@ class Shares(NamedTuple):
     listed: Interval | None = None
     found: Interval | None = None
     beyond: Excess | None = None
+    moved: str = ""
     is_apart: bool = False
 
 
@@ -436,7 +439,7 @@ def judge_overlap(
         clusters: Which items count as one.
         limits: When to say caution or unsound.
     """
-    excess, known, touched, listed, found, beyond, is_apart = shares
+    excess, known, touched, listed, found, beyond, said_of_moved, is_apart = shares
     # As `goldassay split` makes them: that nothing is shared was counted, however few clusters there are.
     is_counted = is_apart and not doubts
     interval = excess.interval
@@ -476,7 +479,9 @@ def judge_overlap(
         )
     if word in ("sound", "unresolved") and moved is not None and moved.low >= limits.caution:
         word, next_step = "caution", _IN_PARTS
-        told.insert(0, f"At least {percent(moved.low)} of the items have the words of a training row in another order.")
+        told.insert(0, said_of_moved)
+    elif said_of_moved:
+        told[0] = f"{told[0]} {said_of_moved}"
     if word == "sound" and not is_counted and found is not None and found.high >= limits.unsound:
         word = "unresolved"
         bounds.append(found.high)
