@@ -337,6 +337,21 @@ class TestVerdicts:
         assert "'note' were not read; field='text+note'" in stated_by(report.verdicts["overlap"])
         assert word(measured(rows, path, field="text+note")[1]) == "unsound"
 
+    def test_nor_are_they_in_a_column_of_bytes(self, tmp_path: Path) -> None:
+        rows, path = questions(), tmp_path / "c.parquet"
+        notes = [f"{row['question']} {row['answer']}".encode() for row in rows]
+        pl.DataFrame(
+            {"text": other_texts(len(rows)), "note": notes, "picture": [b"\xff a b c d e f g h i"] * N}
+        ).write_parquet(path)
+        assert says(measured(rows, path)[1].verdicts["overlap"]["next_step"], "field='text+note': ")
+        assert word(measured(rows, path, field="text+note")[1]) == "unsound"
+
+    def test_columns_without_a_usual_name_are_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.parquet"
+        pl.DataFrame({"id": ["a"], "body": other_texts(1), "note": other_texts(1)}).write_parquet(path)
+        with pytest.raises(InputError, match=r"field='body\+note'"):
+            measured(questions(), path)
+
     @pytest.mark.parametrize(("n", "verdict"), [(2, "sound"), (30, "unresolved")])
     @pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.parquet"])
     def test_nor_are_such_copies_far_behind_the_first_rows(

@@ -152,6 +152,9 @@ def _unread_of(rows: pl.LazyFrame, fields: Sequence[str]) -> dict[str, int]:
     """The same of a table, by the first of the rows that have such texts."""
     read, texts = _top_level(fields), []
     for name, kind in rows.collect_schema().items():
+        if kind == pl.Binary and name not in read and _is_utf8(rows, name):
+            rows = rows.with_columns(pl.col(name).cast(pl.String))
+    for name, kind in rows.collect_schema().items():
         column = None if name in read else texts_of_column(pl.col(name), kind)
         texts += [] if column is None else [column]
     if not texts:
@@ -161,6 +164,15 @@ def _unread_of(rows: pl.LazyFrame, fields: Sequence[str]) -> dict[str, int]:
     n_rows = flagged.select(pl.len()).collect().item()
     sample = flagged.head(SAMPLED_ROWS).collect().iter_rows(named=True) if n_rows else ()
     return unread_texts([Pairs(row.items()) for row in sample], fields, n_rows)
+
+
+def _is_utf8(rows: pl.LazyFrame, name: str) -> bool:
+    """Whether all bytes of a column are texts, unlike pictures."""
+    try:
+        rows.select(pl.col(name).cast(pl.String).str.len_bytes().sum()).collect()
+    except pl.exceptions.ComputeError:
+        return False
+    return True
 
 
 def is_text(kind: pl.DataType | None) -> bool:
@@ -492,12 +504,15 @@ def _rows(path: Path, size: int, fields: Sequence[str], rows: pl.LazyFrame | Non
                 f"the column {others[0]!r} holds {str(schema[others[0]]).lower()}, and no text",
                 mend="write it as text, or name another column",
             )
-        if not wanted and all(texts_of_column(pl.col(name), kind) is None for name, kind in schema.items()):
-            raise InputError(f"no column holds text, of {', '.join(map(repr, names[:8]))}", mend="give texts")
         if not wanted:
+            there = f"the columns are {', '.join(map(repr, names[:8]))}"
+            named = [name for name, kind in schema.items() if texts_of_column(pl.col(name), kind) is not None]
+            if not named:
+                raise InputError(f"no column holds text; {there}", mend="give texts")
+            named = list(_unread_of(rows, fields)) or named
             raise InputError(
-                f"there is no text in {describe_fields(fields) or 'a column'}; the columns are "
-                f"{', '.join(map(repr, names[:8]))}"
+                f"there is no text in {describe_fields(fields)}; {there}",
+                mend=f"name its text, as in {option('field', '+'.join(named))}",
             )
         for name, path_ in paths:
             for below in unread_below(schema.get(name), path_):

@@ -240,7 +240,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     if not n_documents:
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
         mend = None if ": " in why else "give files that can be read"
-        if " text in " in why:
+        if " text in " in why and mend:
             known = next((own for own in names if own), ())
             text = next((field for field in known if field in TEXTS), known[-1] if known else "")
             # Several texts of a row, such as an instruction and its output, are one document.
