@@ -188,12 +188,12 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             "A number that a row has been given.",
             {
                 "runs": (
-                    "score pass1 pass@1 pass_at_1 correct is_correct exact_match f1 acc accuracy reward passed success "
-                    "resolved"
+                    "score graded_list pass1 pass@1 pass_at_1 correct is_correct exact_match f1 acc accuracy reward "
+                    "passed success resolved"
                 ),
                 "board": (
-                    "score correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 exact_match "
-                    "accuracy acc right win preference"
+                    "score graded_list correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 "
+                    "exact_match accuracy acc right win preference"
                 ),
             },
         ),

@@ -388,7 +388,8 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
             named[role] = guessed[role]
     if len(named) < len(roles):
         lacking = next(role for role in roles if role not in named)
-        return f"no other column looks like the {lacking}; the columns are {_listed(open_)}"
+        others = f"; the columns are {_listed(open_)}" if open_ else ""
+        return f"no other column looks like the {lacking}{others}"
     given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
 

@@ -16,6 +16,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.labels import several_in_one
 from goldassay.data.reading import open_source
+from goldassay.questions.run_scores import score_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,6 +171,23 @@ def test_preferences_of_alpacaeval_are_shares(tmp_path: Path, ties: float) -> No
     file.write_text("\n".join(map(json.dumps, rows)))
     found = goldassay.rank_systems(str(file)).result
     assert [each.score for each in found.systems] == pytest.approx([0.6, 0.16])
+
+
+@pytest.mark.parametrize("name", ["graded_list", "score"])
+def test_samples_in_a_cell_score_alike_in_all_commands(tmp_path: Path, name: str) -> None:
+    """Samples have no order: sorted within items they are no run that gets all right and one that gets none."""
+    right = {"a": 7, "b": 4}
+    rows = [
+        {"question_id": at, "model": model, name: [True] * n + [False] * (10 - n)}
+        for model, n in right.items() for at in range(40)
+    ]  # fmt: skip
+    file = tmp_path / "samples.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    board = goldassay.rank_systems(str(file)).result
+    assert {each.system: each.score for each in board.systems} == pytest.approx({"a": 0.7, "b": 0.4})
+    stored = score_runs(str(file)).sets
+    assert {each.model: each.mean for each in stored} == pytest.approx({"a": 0.7, "b": 0.4})
+    assert all(each.sd is not None and each.sd < 0.2 for each in stored)
 
 
 def test_preferences_of_two_readings_are_refused(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ Columns are found by name, the first of these that is there (case does not matte
     example_id   example_id, id, uid, guid, pairID, pair_id, instance_id, sample_id, doc_id, qid, question_id,
                  index, row, task_id
     prediction   prediction, predicted_label, predicted, pred_label, pred, y_pred
-    score        score, pass1, correct, is_correct, exact_match, f1, acc, accuracy, reward, passed, success, resolved; a
-                 list in a cell has a score for each sample of the example
+    score        score, graded_list, pass1, correct, is_correct, exact_match, f1, acc, accuracy, reward, passed,
+                 success, resolved; a list in a cell has a score for each sample of the example
     logits       logits, logit
     features     features, embedding, embeddings: what a model made of an example before its classifier, as a list
     label        label, gold_label, gold, target, y_true; beside predictions without scores also answer, gold_answer,

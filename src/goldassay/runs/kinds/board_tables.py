@@ -14,7 +14,7 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts, value_codes
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import fields_of, name_fields, with_keys
-from goldassay.data.roles import naming
+from goldassay.data.roles import holds_lists, naming
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
     holds_answers,
@@ -172,6 +172,7 @@ def read_cells(
     else:
         found = _wide(frame, roles, ignored, clusters, scale, file, lines)
     if found is None:
+        # No board; or a cell holds the scores of several samples, which tables of runs have.
         return None
     return replace(
         found,
@@ -323,7 +324,12 @@ def _long(
         scores.append(cells)
         absent.append(lacks)
     score = find_column(frame, roles, "score", SCORES, ignored)
-    if score is not None and scale is None and _preferred(frame[score], file) is not None:
+    if (
+        score is not None
+        and scale is None
+        and not holds_lists(frame[score])
+        and _preferred(frame[score], file) is not None
+    ):
         unanswered.append(f"Scores are {score!r}, where 1 is the other's win, 2 the system's, and 0 or 1.5 a tie.")
     notes = [*unanswered, *([f"{count(empty)} rows name no system or no item, and are left out."] if empty else [])]
     joined = labels = None
@@ -435,6 +441,8 @@ def _scores_of(
 ) -> pl.Series | None:
     """Scores from 0 to 1 of a long table; None where it has neither scores nor predictions beside answers."""
     score = find_column(frame, roles, "score", SCORES, ignored)
+    if score is not None and holds_lists(frame[score]):
+        return None
     if score is not None:
         preferred = _preferred(frame[score], file) if scale is None else None
         return scores_as_shares(frame[score], scale, file) if preferred is None else preferred
