@@ -962,9 +962,14 @@ class TestControl:
 class TestPieces:
     """An answer of several steps, with other words between them."""
 
-    @pytest.mark.parametrize(("has_marks", "others"), [(True, False), (False, False), (False, True)])
-    def test_the_calculator_of_an_answer_may_be_left_out(self, has_marks: bool, others: bool, tmp_path: Path) -> None:
-        """As GSM8K writes it, and as most copies do; answers of other items are none of theirs."""
+    @pytest.mark.parametrize(
+        ("has_marks", "in_corpus", "others"),
+        [(True, False, False), (False, False, False), (False, False, True), (True, True, False), (True, True, True)],
+    )
+    def test_the_calculator_of_an_answer_may_be_left_out(
+        self, has_marks: bool, in_corpus: bool, others: bool, tmp_path: Path
+    ) -> None:
+        """In the corpus or in the test set, where GSM8K has it; answers of other items are none of theirs."""
         rng = random.Random(3)
 
         def step() -> str:
@@ -972,7 +977,10 @@ class TestPieces:
             return f"{sentence(rng, 3)} {a}*{b} = <<{a}*{b}={a * b}>>{a * b} {sentence(rng, 3)}."
 
         rows = [{"question": sentence(rng, 20), "answer": "\n".join(step() for _ in range(4))} for _ in range(100)]
-        answers = [row["answer"] if has_marks else re.sub("<<.*?>>", "", row["answer"]) for row in rows]
+        plain = [re.sub("<<.*?>>", "", row["answer"]) for row in rows]
+        answers = [row["answer"] for row in rows] if has_marks else plain
+        if in_corpus:
+            rows = [{**row, "answer": answer} for row, answer in zip(rows, plain, strict=True)]
         answers = answers[1:] + answers[:1] if others else answers
         texts = [f"{row['question']}\n{answer}" for row, answer in zip(rows, answers, strict=True)]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))

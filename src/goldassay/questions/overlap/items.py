@@ -26,6 +26,7 @@ from goldassay.kernels.words import readings_of, words_of
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.item_loading import ItemReading, item_clusters, load_items
+from goldassay.questions.overlap.search.confirmation import CALCULATIONS
 from goldassay.questions.overlap.search.reading import texts_of_column
 from goldassay.questions.overlap.search.sought import Answer, SoughtText
 from goldassay.stats.clusters import Clusters, cluster_rows
@@ -53,8 +54,8 @@ _BLANK = re.compile(
     r"|[\[<({]+(?:mask|blank|extra_id_0)[\]>)}]+|@placeholder|\(\s+\)|\.{4,}|\u2026{2,}|-{4,}|\u2014{2,}|\bX{4,}\b",
     re.IGNORECASE,
 )
-# Between lines, and between sentences; and where a calculator was called, which copies of GSM8K often leave out.
-_PIECES = re.compile(r"\n+|<<[^<>\n]*>>|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+# Between lines, and between sentences; and where a calculator was called.
+_PIECES = re.compile(rf"\n+|{CALCULATIONS}|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 # Answers of like length that are tried as the control of an item.
 _MOST_TRIED = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

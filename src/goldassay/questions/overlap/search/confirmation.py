@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,8 @@ ANSWER_WITHIN = 50
 # What stands before the label of the right choice, and words between.
 _MARKERS = frozenset(("answer", "answers", "ans", "correct", "key", "answerkey", "solution", "gold", "label", "target"))
 _LABEL_WITHIN = 4
+# Where a calculator was called, as in GSM8K; copies often leave these out.
+CALCULATIONS = r"<<[^<>\n]*>>"
 # An answer of fewer pieces stands there in one or not at all.
 _LEAST_PIECES = 2
 # Places of a question behind which pieces and choices are looked for.
@@ -164,7 +167,9 @@ class Confirmation:
 
     def confirm(self, text: str) -> Confirmed | None:
         """What a document has; None where no n-gram that is sought stands in it."""
-        found = [each for words in readings_of(text) if (each := self._confirm(words)) is not None]
+        texts = (text, re.sub(CALCULATIONS, " ", text)) if re.search(CALCULATIONS, text) else (text,)
+        readings = chain.from_iterable(map(readings_of, texts))
+        found = [each for words in readings if (each := self._confirm(words)) is not None]
         return _better(found) if len(found) > 1 else found[0] if found else None
 
     def _confirm(self, words: list[str]) -> Confirmed | None:

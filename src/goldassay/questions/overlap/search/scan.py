@@ -300,7 +300,7 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
 
 
 # Of what a shard's result has, and of what is read: a kept "nothing" would come back where texts were passed over.
-_FORM = 8
+_FORM = 9
 _COUNTS = (
     "n_documents",
     "n_without_text",
