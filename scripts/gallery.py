@@ -14,7 +14,12 @@ from typing import Any
 
 FIGURES = Path(__file__).parents[1] / "docs" / "gallery" / "audits.jsonl"
 QUESTIONS = ("artifacts", "leakage")
-KINDS = ("pairs of texts", "texts", "choices", "preferences")
+ROWS = {
+    "pairs of texts": "pairs of texts",
+    "texts": "texts",
+    "choices": "items with choices",
+    "preferences": "pairs of responses",
+}
 # A limit of this share says that no planted share would have been found.
 NONE_FOUND = 1
 HEAD = """# Gallery
@@ -24,15 +29,15 @@ What `goldassay audit` says of {n} published sets, each as it was published: of 
 
 {counts}
 
-| set | kind | rows | artifacts | at most, % | leakage | at most, % | what decides leakage |
-|---|---|---:|---|---:|---|---:|---|
+| set | kind | rows | artifacts | at most, % | leakage | at most, % |
+|---|---|---:|---|---:|---|---:|
 """
 
 
 def audits() -> list[dict[str, Any]]:
     """The audits, by kind and name."""
     found = [json.loads(line) for line in FIGURES.read_text(encoding="utf-8").splitlines()]
-    return sorted(found, key=lambda each: (KINDS.index(each["kind"]), each["set"].lower()))
+    return sorted(found, key=lambda each: (list(ROWS).index(each["kind"]), each["set"].lower()))
 
 
 def name_of(audit: dict[str, Any]) -> str:
@@ -63,7 +68,6 @@ def index(of: list[dict[str, Any]]) -> str:
         for question in QUESTIONS:
             said = each[question]
             cells += [said["verdict"], percent(said["at_most"]) if said["verdict"] != "not asked" else ""]
-        cells.append(each["leakage"]["evidence"] if each["leakage"]["verdict"] != "not asked" else "")
         rows.append(f"| {' | '.join(cells)} |")
     pages = "\n".join(f"sets/{name_of(each)}" for each in of)
     toc = f"\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
@@ -72,7 +76,7 @@ def index(of: list[dict[str, Any]]) -> str:
 
 def page(audit: dict[str, Any]) -> str:
     """What was found in one set, how sure that is, and what its makers could do."""
-    lines = [f"# {audit['set']}", "", f"{audit['n']:,} rows of {audit['kind']}. [All sets](../index.md)"]
+    lines = [f"# {audit['set']}", "", f"{audit['n']:,} {ROWS[audit['kind']]}. [All sets](../index.md)"]
     for question in QUESTIONS:
         said = audit[question]
         if said["verdict"] == "not asked":

@@ -104,7 +104,7 @@ def main() -> None:
         for package in (wheel, sdist) if number == 0 else (wheel,):
             use(python, package, version)
     print(f"goldassay {version}: {wheel.name} and {sdist.name} lie in {DIST.relative_to(ROOT)}")
-    untried = [each for each in PYTHONS if each not in chosen]
+    untried = sorted({*PYTHONS} - {Path(each).name for each in chosen})
     if untried:
         print(f"not tried, since not installed here: {', '.join(untried)}")
 

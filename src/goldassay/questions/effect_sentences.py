@@ -101,7 +101,8 @@ def _describe_open(judged: Judged, effects: Effects | None, of: str, rows: str) 
         " or ".join(each.kind for each in counted if (each in bounded) is known) for known in (True, False)
     )
     most = percent(max(each.limit for each in bounded))
-    return f"Cues of {kinds} give away {of} of {low} to {most} of the {rows}; {others} are not bounded at this size."
+    unbounded = f"those of {others} are not bounded at this size"
+    return f"Cues of {kinds} give away {of} of {low} to {most} of the {rows}; {unbounded}."
 
 
 def _describe_limits(judged: Judged, effect: Effect, of: str, rows: str) -> tuple[str, list[str]]:
