@@ -17,7 +17,7 @@ def test_every_audit_has_a_row_and_a_page_with_its_figures() -> None:
     index = pages["index"]
     for audit in audits:
         (name,) = re.findall(
-            rf"^\| \[{re.escape(audit['set'])}\]\((sets/.*)\.md\) \|.*\| {audit['n']:,} \|", index, re.M
+            rf"^\| \[{re.escape(audit['set'])}\]\((sets/.*)\.md\) \|.*\| {audit['n']:,} \|", index, re.MULTILINE
         )
         for question in ("artifacts", "leakage"):
             said = audit[question]
