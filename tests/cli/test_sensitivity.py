@@ -406,3 +406,19 @@ def test_numbers_that_are_written_in_two_ways_are_refused(refused: Callable[...,
     table = write(tmp_path / "runs.csv", scores_of({"0.5": 0.7, "1": 0.7, "1.0": 0.2, "2": 0.7}, 2))
     table.rename({"config_prompt": "config_temperature"}).write_csv(tmp_path / "runs.csv")
     assert "seed 0 is there twice; both are in this file" in refused("sensitivity", "runs.csv")
+
+
+def test_answers_without_a_score_are_said_of_each_configuration(goldassay: Command, tmp_path: Path) -> None:
+    """By the numbers of the examples in their order: as texts 10 stands before 5."""
+    prompts = {"plain": 5, "cot": 10, "few": 1000}
+    pl.DataFrame(
+        [
+            {"id": at, "model": "m", "config_prompt": name, "label": "ab"[at % 2],
+             "prediction": None if at and at % every == 0 else "ab"[at % 2 if at % 3 else 0]}
+            for name, every in prompts.items() for at in range(60)
+        ]
+    ).write_ndjson(tmp_path / "runs.jsonl")  # fmt: skip
+    said = goldassay("sensitivity", "runs.jsonl").out
+    assert said.count("  note  ") == 2
+    assert states(said, "prompt=plain", "11 of 60", "first 5, 10, 15)")
+    assert states(said, "prompt=cot", "5 of 60", "first 10, 20, 30)")

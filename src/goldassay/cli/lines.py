@@ -570,6 +570,9 @@ def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
         rows["claim"] = f"{claim:g} points: {said}"
     for name, value in rows.items():
         yield f"  {name:<10} {value}"
+    yield from (f"  note       {said}" for said in each.notes[:_MOST_NOTES])
+    if len(each.notes) > _MOST_NOTES:
+        yield f"  and {len(each.notes) - _MOST_NOTES} more notes: -o DIR has all"
 
 
 def _points(share: float) -> str:

@@ -147,7 +147,9 @@ def describe_unscored(runs: Runs, name: str = "") -> list[str]:
     n, lacks = runs.scores.size, int((~scored).sum())
     why = ", ".join(f"{count(n)} {status}" for status, n in count_statuses(runs.status_codes).items())
     wrong, only = float(runs.weighed.mean()), scored_only(runs)
-    ids = ", ".join(str(runs.example_ids[at]) for at in np.flatnonzero(~scored.all(axis=0))[:_MOST_IDS])
+    lacking = [str(runs.example_ids[at]) for at in np.flatnonzero(~scored.all(axis=0))]
+    # Ids are texts, and 105 stands before 15 among them.
+    ids = ", ".join(sorted(lacking, key=lambda each: (len(each) if each.isdigit() else 0, each))[:_MOST_IDS])
     said = (
         f"{name or f'{runs.model} on {runs.dataset}'}: {count(lacks)} of {count(n)} answers have no score ({why}, "
         f"first {ids}) and count as wrong: {points(wrong, 2)} points; the {count(n - lacks)} scored ones alone give "
