@@ -346,6 +346,24 @@ class TestVerdicts:
         assert says(measured(rows, path)[1].verdicts["overlap"]["next_step"], "field='text+note': ")
         assert word(measured(rows, path, field="text+note")[1]) == "unsound"
 
+    @pytest.mark.parametrize("name", ["c.csv", "c.jsonl"])
+    def test_answers_are_read_behind_their_questions(self, name: str, tmp_path: Path) -> None:
+        rows, path = questions(), tmp_path / name
+        frame = pl.DataFrame(
+            {
+                "solution": [row["answer"] + " so it is, and no more of it" for row in rows],
+                "problem": [row["question"] for row in rows],
+            }
+        )
+        if name == "c.csv":
+            frame.write_csv(path)
+        else:
+            frame.with_columns(text=pl.lit("a text")).write_ndjson(path)
+            found, report = measured(rows, path)
+            assert (found["n_found"], "field='text+problem+solution'" in str(report.verdicts)) == (0, True)
+        fields = {} if name == "c.csv" else {"field": "text+problem+solution"}
+        assert measured(rows, path, **fields)[0]["n_found"] == N
+
     def test_columns_without_a_usual_name_are_named(self, tmp_path: Path) -> None:
         path = tmp_path / "c.parquet"
         pl.DataFrame({"id": ["a"], "body": other_texts(1), "note": other_texts(1)}).write_parquet(path)

@@ -15,6 +15,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.parquet_pages import check_pages
 from goldassay.data.blocks import decompressed
+from goldassay.data.column_names import FREE_ANSWERS, normalized
 from goldassay.data.languages import UNSPACED
 from goldassay.data.reading import read_table
 from goldassay.kernels.json_lines import line_ends
@@ -120,7 +121,7 @@ def texts_below(value: Any, path: Sequence[str] = ()) -> Iterator[str]:
 
 
 def unread_texts(rows: Sequence[Pairs], fields: Sequence[str], n_rows: int) -> dict[str, int]:
-    """Names beside the wanted fields that hold texts of 8 words, in the order of the rows, and the bytes of these.
+    """Names beside the wanted fields that hold texts of 8 words, answers last, and the bytes of these.
 
     What stands in the wanted fields of its row as well, as a prompt beside its conversation, is read.
 
@@ -137,7 +138,12 @@ def unread_texts(rows: Sequence[Pairs], fields: Sequence[str], n_rows: int) -> d
             texts = () if name in read else tuple(text for text in texts_below(value) if _is_long(text))
             if n_bytes := sum(len(text.encode("utf-8", "replace")) for text in texts if text.strip() not in own):
                 found[name] = found.get(name, 0) + n_bytes
-    return {name: n_bytes * n_rows // len(rows) for name, n_bytes in found.items()}
+    return {name: found[name] * n_rows // len(rows) for name in _answers_last(found)}
+
+
+def _answers_last(names: Iterable[str]) -> list[str]:
+    """Fields in their order, but answers behind their questions, where they are looked for."""
+    return sorted(names, key=lambda name: normalized(name) in FREE_ANSWERS)
 
 
 def _top_level(fields: Sequence[str]) -> set[str]:
@@ -314,7 +320,8 @@ def fields_of_table(frame: pl.DataFrame, fields: Sequence[str]) -> tuple[str, ..
     """The fields of a table, all its texts where none was named and it has none of the usual ones."""
     if tuple(fields) != USUAL_FIELDS or not set(fields).isdisjoint(frame.columns):
         return tuple(fields)
-    return tuple(name for name, kind in frame.schema.items() if texts_of_column(pl.col(name), kind) is not None)
+    texts = [name for name, kind in frame.schema.items() if texts_of_column(pl.col(name), kind) is not None]
+    return tuple(_answers_last(texts))
 
 
 def _check_encoding(file: CorpusFile) -> None:
