@@ -18,6 +18,7 @@ from goldassay.questions.item_checks import _of_items, _pick, as_texts
 from tests.stated import stated_by
 
 WORDS = [f"w{i}" for i in range(300)]
+QUICK = Settings.model_validate({"leakage": {"seeds": 2}})
 
 
 def made(n: int, share: float, seed: int, sizes: tuple[int, ...] = (4,)) -> list[dict[str, Any]]:
@@ -41,7 +42,7 @@ def items_of(rows: list[dict[str, Any]]) -> ChoiceItems:
 
 
 def test_words_of_right_choices_are_a_caution() -> None:
-    report = goldassay.audit(made(900, 0.3, 0))
+    report = goldassay.audit(made(900, 0.3, 0), settings=QUICK)
     verdict = report.verdicts["artifacts"]
     assert verdict["verdict"] == "caution"
     assert verdict["headline"]["low"] > 0.15
@@ -54,17 +55,16 @@ def test_words_of_right_choices_are_a_caution() -> None:
 
 
 def test_items_to_learn_from_may_be_given_apart() -> None:
-    verdict = goldassay.audit(made(900, 0.3, 0), made(500, 0.3, 1)).verdicts["artifacts"]
+    verdict = goldassay.audit(made(900, 0.3, 0), made(500, 0.3, 1), settings=QUICK).verdicts["artifacts"]
     assert verdict["verdict"] == "caution"
     # What was told in the training items only tells nothing here.
-    other = goldassay.audit(made(900, 0.3, 0), made(500, 0.0, 1)).verdicts["artifacts"]
+    other = goldassay.audit(made(900, 0.3, 0), made(500, 0.0, 1), settings=QUICK).verdicts["artifacts"]
     assert other["verdict"] in ("sound", "unresolved")
 
 
 def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> None:
     """What a tenth of the items may hide, and what is worded as not seen."""
-    settings = Settings.model_validate({"leakage": {"seeds": 2}})
-    report = goldassay.audit(made(900, 0.0, 0), settings=settings)
+    report = goldassay.audit(made(900, 0.0, 0), settings=QUICK)
     for question in ("artifacts", "leakage"):
         limits = {each["kind"]: each for each in report.to_dict()[question]["effects"]["limits"]}
         assert limits["one word"]["limit"] < limits["fifty words"]["limit"]
@@ -75,7 +75,7 @@ def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> Non
 
 
 def test_few_items_are_not_sound() -> None:
-    verdict = goldassay.audit(made(60, 0.0, 0)).verdicts["artifacts"]
+    verdict = goldassay.audit(made(60, 0.0, 0), settings=QUICK).verdicts["artifacts"]
     assert verdict["verdict"] == "unresolved"
 
 
@@ -83,14 +83,13 @@ def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
     rows = made(1200, 0.0, 0)
     for row in rows[::8]:
         row["choices"][row["answer"]] += " w1 w2 w3"
-    verdict = goldassay.audit(rows).verdicts["artifacts"]
+    verdict = goldassay.audit(rows, settings=QUICK).verdicts["artifacts"]
     assert verdict["verdict"] != "sound"
 
 
 @pytest.mark.slow
 def test_clean_items_are_sound_in_every_question_of_items() -> None:
-    settings = Settings.model_validate({"leakage": {"seeds": 2}})
-    report = goldassay.audit(made(6000, 0.0, 0), settings=settings)
+    report = goldassay.audit(made(6000, 0.0, 0), settings=QUICK)
     found = {name: report.verdicts[name]["verdict"] for name in ("artifacts", "leakage")}
     assert found == {"artifacts": "sound", "leakage": "sound"}
 
@@ -183,7 +182,7 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str, said
             if len({measure(choice) for choice in choices}) == 4:
                 other = choices.index(ordered[1])
                 choices[answer], choices[other] = choices[other], choices[answer]
-    report = goldassay.audit(rows, quiet=True)
+    report = goldassay.audit(rows, settings=QUICK, quiet=True)
     assert report.verdicts["leakage"]["verdict"] == "unresolved"
     assert said in stated_by(report.verdicts["leakage"])
     assert report.verdicts["artifacts"]["verdict"] != "sound"
