@@ -116,7 +116,9 @@ def test_items_with_fewer_trials_count_for_fewer_k(tmp_path: Path) -> None:
 
 def test_published_trials(data_dir: Path) -> None:
     """tau-bench's trajectories of GPT-4o: 50 tasks, four attempts each."""
-    found = goldassay.measure_answered(data_dir / "trials/tau-bench-gpt-4o-airline.json.gz").result.found
+    file = data_dir / "trials/tau-bench-gpt-4o-airline.json.gz"
+    assert (goldassay.look(file).kind, goldassay.look(file).roles["trial"]) == ("runs", "trial")
+    found = goldassay.measure_answered(file).result.found
     assert [round(row.pass_all, 3) for row in found.passes] == [0.42, 0.273, 0.22, 0.2]
     (trials,) = found.trials
     assert (trials.n_items, trials.n_trials, trials.n_flip) == (50, 4, 26)

@@ -52,8 +52,8 @@ class Predictions:
         answers = [known[role] for role in _ANSWERS if role in known]
         wide = run_columns(frame)
         unread = find_unread(frame, {*known.values(), *wide, *aside}).columns
-        # A score beside a text is what the text was given by people, unless something says whose it is.
-        if unread and not known.keys() & {"model", "seed", "prediction", "logits"}:
+        # A score beside a text is what the text was given by people, unless something says whose it is, or which try.
+        if unread and not known.keys() & {"model", "seed", "prediction", "logits", "trial"}:
             return None
         if not wide and (not answers or "example_id" not in known):
             return None
