@@ -34,6 +34,10 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+def kinds_of_issues(report: goldassay.Report) -> list[str]:
+    return [each["kind"] for each in report.to_dict()["issues"]]
+
+
 def whole(row: dict[str, str]) -> str:
     return f"{row['premise']}\n{row['hypothesis']}"
 
@@ -47,6 +51,7 @@ def test_it_is_asked_with_a_corpus_and_agrees_with_its_command(tmp_path: Path) -
     found = report.to_dict()["overlap"]
     assert report.verdicts["overlap"]["verdict"] == "unsound"
     assert (found["n_found"], found["corpus"]) == (50, "training part and corpus.jsonl")
+    assert "test item in the training part or corpus" in kinds_of_issues(report)
     assert report.verdicts["overlap"]["question"] == "Was the test set seen in training?"
     examples = report.tables["examples"]
     assert (examples["overlap_kind"] == "whole item").sum() == 50
@@ -127,6 +132,7 @@ def test_choices_of_a_training_part(tmp_path: Path) -> None:
     report = goldassay.audit(train, lines(tmp_path / "test.jsonl", test), settings=QUICK)
     found = report.to_dict()["overlap"]
     assert (found["n_found"], report.verdicts["overlap"]["verdict"]) == (40, "unsound")
+    assert "test item in the training part" in kinds_of_issues(report)
 
 
 def test_a_corpus_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:

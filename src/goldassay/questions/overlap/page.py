@@ -10,6 +10,7 @@ from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.issues import issue
+from goldassay.questions.overlap.measures import TRAINING
 from goldassay.questions.overlap.result import ModelScore, OverlapResult
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def describe_scores(scores: Sequence[ModelScore]) -> list[str]:
 def issues(found: OverlapResult, finding: Finding) -> Iterator[Issue]:
     """The items that were found."""
     if found.n_found:
-        kind = f"test item in {'the training part' if found.with_training else 'the corpus'}"
+        alone = "training part" if found.corpus == TRAINING else "corpus"
+        kind = f"test item in the {'training part or corpus' if found.with_training else alone}"
         worst = found.worst[0].text if found.worst else ""
         yield issue(finding, kind, found.n_found, worst, of="items", table="overlap_places")
 
