@@ -50,7 +50,7 @@ def test_published_sizes_freeze_a_files_vectors_and_learn_fresh_ones(tmp_path, s
     ("options", "message"),
     [
         ({"changes": {"vectors": 100}}, ("three.txt:", "3 numbers", "vectors=100")),
-        ({"changes": {"frozen": True}, "vectors": None}, ("nobody learnt", "frozen")),
+        ({"changes": {"frozen": True}, "vectors": None}, ("frozen vectors", "would be random")),
         ({"model": "bow"}, ("bag_of_words", "word vectors", "vectors")),
         ({"vectors": "nowhere.txt"}, "nowhere.txt: there is no such file"),
     ],
