@@ -190,6 +190,19 @@ def test_samples_in_a_cell_score_alike_in_all_commands(tmp_path: Path, name: str
     assert all(each.sd is not None and each.sd < 0.2 for each in stored)
 
 
+def test_ids_given_anew_in_each_subject_are_no_trials(tmp_path: Path) -> None:
+    rows = [
+        {"subject": subject, "row": at, "model": model, "score": int((at + len(model)) % 3 > 0)}
+        for model in ("m", "mm") for subject in ("law", "art") for at in range(30)
+    ]  # fmt: skip
+    file = tmp_path / "scores.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    found = score_runs(str(file)).sets
+    assert [(each.n_runs, each.n_examples) for each in found] == [(1, 60), (1, 60)]
+    board = goldassay.rank_systems(str(file)).result
+    assert [each.score for each in board.systems] == pytest.approx(sorted((each.mean for each in found), reverse=True))
+
+
 def test_preferences_of_two_readings_are_refused(tmp_path: Path) -> None:
     rows = [{"item": at, "system": system, "preference": at % 3} for system in "ab" for at in range(9)]
     file = tmp_path / "board.jsonl"

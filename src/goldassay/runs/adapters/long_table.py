@@ -41,7 +41,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts
-from goldassay.data.column_names import names_of
+from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.frames import unnested
 from goldassay.data.reading import read_table as read_rows
@@ -73,6 +73,8 @@ PRIORITY = 80
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _PROMPTS = names_of("prompt", "runs")
 _RIGHT = names_of("answer", "runs")
+# Within which ids may be given anew.
+_GROUPS = (*GROUPS, "subject", "task")
 # Columns that number runs, and state no seed.
 _RUNNING = frozenset(SYNONYMS["seed"]) - {"seed", "random_seed"}
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "split": "", "train_set": ""}
@@ -189,6 +191,12 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.Da
     several = table.filter(repeats > 1).select(pl.struct(of_example).n_unique()).item()
     if several < examples / 2 or several == 0:
         return table
+    within = [name for name in table.columns if normalized(name) in _GROUPS and name not in roles.values()]
+    for name in within:
+        # Ids that are given anew in each subject, as boards read them: no trials.
+        if not table.select(*of_example, name).is_duplicated().any():
+            whole = pl.concat_str([cell_texts(table[name]), cell_texts(table[roles["example_id"]])], separator="/")
+            return table.with_columns(whole.alias(roles["example_id"]))
     lot = pl.Series(_LOT, np.random.default_rng(0).permutation(table.height))
     dealt = table.with_columns(lot).with_columns(pl.col(_LOT).rank("ordinal").over(of_example).alias(_TRIAL))
     return dealt.drop(_LOT)
