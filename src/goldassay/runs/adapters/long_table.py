@@ -206,7 +206,12 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
     """What `find` finds, without rows, of the key columns alone."""
     table = key_columns(
         path,
-        lambda name: name.lower() in (*_KEY_NAMES, *_PARTS) or _is_of_run(name) or name in request.columns.values(),
+        lambda name: (
+            name.lower() in (*_KEY_NAMES, *_PARTS)
+            or normalized(name) in _GROUPS
+            or _is_of_run(name)
+            or name in request.columns.values()
+        ),
     )
     if table is None or is_beside_the_point(table.columns, request):
         return None
@@ -228,6 +233,11 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
     several = sum(each > 1 for _, n in repeats for each in n)
     if several < examples / 2 or several == 0:
         return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+    for name in table.columns:
+        # As `_dealt` does.
+        is_group = normalized(name) in _GROUPS and name not in roles.values()
+        if is_group and all(each == 1 for _, n in table.repeats([*keys, name], roles["example_id"]) for each in n):
+            return [_slice(first, n, roles, path, not_loaded) for first, n in found]
     roles = {**roles, "trial": _TRIAL}
     return [
         _slice({**first, _TRIAL: trial}, sum(each >= trial for each in n), roles, path, not_loaded)
