@@ -1,15 +1,16 @@
-"""Words that the house does not use where users read them: in messages, on pages and in the documentation.
+"""Words that the house does not use where users read them: in messages, help, and the documentation.
 
     python scripts/check_words.py
 
-Reads the strings of src (docstrings are not shown, but for those of commands, which the pages of docs/commands repeat)
-and the pages of docs. Prints place, word and what to write, and ends with exit status 1 where there is one.
+Reads the strings of src but for docstrings, the help of every command, and the pages of docs. Prints place, word and
+what to write, and ends with exit status 1 where there is one.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,10 +56,10 @@ def shown_strings(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+def lines_of(page: str) -> Iterator[tuple[int, str]]:
     """Lines of a page that are no code."""
     is_code = False
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(page.splitlines(), start=1):
         if line.lstrip().startswith("```"):
             is_code = not is_code
         elif not is_code:
@@ -66,15 +67,26 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"`[^`]*`|\*[^*]*\*", "", line)
 
 
+def shown() -> Iterator[tuple[str, int, str]]:
+    """Place, line and text of all that is read."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if not path.is_relative_to(ROOT / MADE):
+            yield from ((str(path.relative_to(ROOT)), *each) for each in shown_strings(path))
+    for name, page in runpy.run_path(str(ROOT / "scripts" / "list_options.py"))["command_pages"]().items():
+        yield from ((f"goldassay {name.replace('-', ' ')} --help", *each) for each in lines_of(page))
+    for path in [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs/howto").glob("*.md")),
+    ]:
+        yield from ((str(path.relative_to(ROOT)), *each) for each in lines_of(path.read_text(encoding="utf-8")))
+
+
 def found() -> Iterator[str]:
     """What is to be mended."""
-    sources = [path for path in sorted((ROOT / "src").rglob("*.py")) if not path.is_relative_to(ROOT / MADE)]
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "howto").glob("*.md"))]
-    for paths, read in ((sources, shown_strings), (pages, lines_of)):
-        for path in paths:
-            for line, text in read(path):
-                for word in WORDS.findall(text):
-                    yield f"{path.relative_to(ROOT)}:{line}: {word!r}: write {PLAIN[word.lower()]}"
+    for place, line, text in shown():
+        for word in WORDS.findall(text):
+            yield f"{place}:{line}: {word!r}: write {PLAIN[word.lower()]}"
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ COMMANDS = {
     ),
     "board": Command(
         f"{_QUESTIONS}.board.command:rank_systems",
-        "Rank systems on the same items, and say which places are sure.",
+        "Rank systems on the same items, and say which ranks are significant.",
         f"{_LINES}:show_board",
         ("out", "json"),
     ),

@@ -240,7 +240,7 @@ def gap(
     """Accuracy of any runs on full, easy and hard examples, and the gap between the last two.
 
     A row a model, condition and training set, with 95 % intervals over examples and runs. A model that reads more than
-    patterns has a small gap; hypothesis-only models have the largest. A run that stands in two files, as correctness
+    patterns has a small gap; hypothesis-only models have the largest. A run that is in two files, as correctness
     and as predictions, is counted once. Rows that were published without ids are found in --test, which also has the
     right labels, or SQuAD's answers, of runs without their own.
     """

@@ -183,7 +183,7 @@ def mend(
 
     Decisions are found by the content of rows, so that a reordered file still fits; those that fit no row are counted
     and change nothing. The dataset itself is read and never changed. Audit the mended file, and goldassay diff says
-    what it was worth.
+    what changed.
 
     With --runs the predictions are written to OUT/runs for the mended rows: without dropped and rewritten ones, which
     no model has answered, and scored by the new labels.

@@ -250,7 +250,7 @@ def summarize(
 ) -> None:
     """Summarize the runs of each model and dataset at each checkpoint, reading one checkpoint at a time.
 
-    For each checkpoint: mean and standard deviation over runs with its 95 % interval, the variance taken apart, the
+    For each checkpoint: mean and standard deviation over runs with its 95 % interval, the parts of the variance, the
     design effect and the effective size. Printed are those of the last; --json and --out have them all. Memory holds
     one checkpoint of one dataset, so the folder may be larger than memory.
     """

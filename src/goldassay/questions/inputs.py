@@ -70,7 +70,7 @@ def load_inputs(
     """Read the training and the evaluation part, and say how the latter came about.
 
     Where no evaluation set is given: the data's own test part, else its dev part, else all rows, each to be read by
-    other rows (`deal_folds`). Of more than 100,000 rows, and where a network is to be trained, a share is set apart
+    other rows (`deal_folds`). Of more than 100,000 rows, and where a network is to be trained, a share is split off
     such that no sentence is in both parts.
 
     Raises:

@@ -102,9 +102,9 @@ def audit(
 
     Reads the data, searches the training part for word patterns that give the label away, trains small quick
     models that may see only a part of each input; with --runs measures how much the score moves from seed to
-    seed, with --elsewhere what it loses on other distributions, and with --corpus whether the test set stands in what
+    seed, with --elsewhere what it loses on other distributions, and with --corpus whether the test set is in what
     was trained on. Without --test the data's own test part is used, or every row is scored once by five folds; of over
-    100,000 rows, and with --model, a fifth is set apart. With --model a network judges leakage in place of the quick
+    100,000 rows, and with --model, a fifth is split off. With --model a network judges leakage in place of the quick
     models; it needs goldassay[train].
     Writes report.html (open it in a browser), report.json, report.md and the tables and figures behind them,
     and prints a summary: a verdict for each question (sound, caution, unsound, not measurable) with the

@@ -101,7 +101,7 @@ def measure_gaps(
 ) -> GapTable:
     """Measure the gap of each model, condition and training set that the runs hold.
 
-    A run that stands in two files, as correctness in one and as predictions in the other, is counted once.
+    A run that is in two files, as correctness in one and as predictions in the other, is counted once.
 
     Args:
         subsets: A table with example_id and the class of each, as `artifacts assign` writes it; its labels, if it has

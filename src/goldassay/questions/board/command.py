@@ -30,11 +30,11 @@ def rank_systems(
     quiet: Quiet = True,
     **reading: Unpack[RunReading],
 ) -> Report:
-    """Rank systems on the same items, and say which places are sure.
+    """Rank systems on the same items, and say which ranks are significant.
 
-    Of each system the score and the ranks that it may have, which hold for all systems at once; groups that cannot be
-    told apart; how often the first is first in random halves of the items; the items that decide the first place, and
-    such as weaker systems solve and stronger ones miss.
+    Gives the score of each system and the ranks that it may have, which hold for all systems at once; groups without a
+    significant difference; how often the first is first in random halves of the items; the items that decide the first
+    place, and items weaker systems solve but stronger ones miss.
 
     Note:
         The table is a path, a frame, an Arrow table or a list of dicts; a folder of lists of solved items; or runs of

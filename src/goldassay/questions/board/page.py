@@ -1,4 +1,4 @@
-"""The page of a board: which places are sure, and which items decide them."""
+"""The page of a board: which ranks are significant, and which items decide them."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def issues(found: BoardResult, finding: Finding) -> Iterator[Issue]:
 PAGE = Page(
     BoardResult,
     title="Board",
-    lead="Which system is first, and which places are sure?",
+    lead="Which system is first, and which ranks are significant?",
     sections=sections,
     sentences=sentences,
     charts=charts,

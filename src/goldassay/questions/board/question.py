@@ -1,4 +1,4 @@
-"""The question of a board: from scores of systems to which places are sure, and the report on that."""
+"""The question of a board: from scores of systems to which ranks are significant, and the report on that."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def compare_models(
     Both the runs (other seeds) and the examples (other test sets of the kind) are taken as samples: the interval of
     the difference allows for both, and the split of the noise says whether more seeds or more examples would help.
     Of three models or more each is compared with each, with Holm's correction, and groups of models are named of
-    which no two can be told apart. The last checkpoint is compared.
+    which no two differ significantly. The last checkpoint is compared.
 
     Where the runs are on several datasets, the models are compared on each that all of them answered, and over all:
     the mean of the datasets, and the mean of the examples.

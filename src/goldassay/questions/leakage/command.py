@@ -95,7 +95,7 @@ def measure_leakage(
     look at the same words; and which clusters of sentences give their label away, what these are about, and which to
     rewrite. Writes report.html, report.json, report.md, tables and figures, and prints a verdict. Without --test the
     data's own test part is used, or every row is scored by five folds (of over 100,000 rows, and for a network, a fifth
-    is set apart such that no sentence is in both, five times anew).
+    is split off such that no sentence is in both, five times anew).
     Without --model quick probes are trained; of networks MiniLM-size encoders are recommended.
 
       goldassay leakage measure train.jsonl --test test.jsonl

@@ -25,10 +25,10 @@ def measure_sensitivity(
 ) -> Report:
     """Say how far a score moves with the configuration: prompt, shots, temperature, solver.
 
-    For each model and dataset: the spread over configurations apart from that over repeats, the best and the worst
+    For each model and dataset: the spread over configurations without that over repeats, the best and the worst
     with what picking them gives on examples that they were not picked on, and how many pairs of models change their
-    order. Fewer than five configurations are never sound; without repeats chance and configuration cannot be told
-    apart. Examples are the same in all configurations.
+    order. Fewer than five configurations are never sound; without repeats chance and configuration cannot be
+    separated. Examples are the same in all configurations.
 
     Note:
         Runs are a path, `Runs`, or a table with a row a prediction, whose settings stand in columns config_NAME, or

@@ -112,7 +112,7 @@ def measure_shift(
 
     For every model and set the metric with its interval, the gap to the model's own distribution, absolute and
     relative; calibration and risk against coverage where there are logits; with texts, the errors made with most
-    confidence and the words that tell the sets apart. Numbers for labels, as of STS-B, are measured by Pearson's
+    confidence and the words that separate the sets. Numbers for labels, as of STS-B, are measured by Pearson's
     and Spearman's correlation. With TRAIN, the first --test is the set of the model's own distribution, and --model
     names one network or several, separated by commas: any of goldassay train, or one that trains in a moment,
     quick_probe on classes and ridge on numbers.
@@ -187,11 +187,11 @@ def detect_shift(
     quiet: Quiet = True,
     **reading: Unpack[RunReading],
 ) -> Report:
-    """Say whether a model's confidence tells texts from elsewhere from those of its own distribution.
+    """Say whether a model's confidence separates texts from elsewhere from those of its own distribution.
 
     For every model, other dataset and score: the false alarm rate (the share of the model's own texts that are
     flagged when --recall of the others are), AUROC and AUPR, with chance beside each and intervals over examples and
-    runs. The rate with the sides exchanged, which others report under the same name, stands beside it.
+    runs. The rate with the sides exchanged, which others report under the same name, is given, too.
 
       goldassay shift detection --inside sst2=runs --outside newsgroups=runs newstest=runs -o report
 
