@@ -60,7 +60,7 @@ def test_another_dataset_is_refused(tmp_path: Path) -> None:
     none = pl.DataFrame({"example_id": ["x", "y", "z"], "d": [1.0, 2.0, 3.0]})
     assert "of other examples, first 'x'" in refusal(tmp_path, "none.csv", none)
     twice = pl.DataFrame({"example_id": ["a", "a", "b", "c"], "d": [1.0, 2.0, 3.0, 4.0]})
-    assert "stands twice" in refusal(tmp_path, "twice.csv", twice)
+    assert "occurs twice" in refusal(tmp_path, "twice.csv", twice)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
