@@ -205,7 +205,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "few": (
         ("--by", "kind", "--source", "files/a.csv"),
         "files/a.csv, column 'kind': 0 of its values with 50 rows or more are not enough (x 2, y 2); choose a column "
-        "that tells domains apart, or a smaller --min-rows",
+        "of domains, or a smaller --min-rows",
     ),
 }
 
