@@ -397,6 +397,10 @@ class TestVerdicts:
                 frame.write_csv(tmp_path / name, include_header=name == "c.csv")
             with pytest.raises(InputError, match=r"c\.\w+: .*(has letters|no text in 'text')"):
                 measured(questions(), tmp_path / name)
+        # Letters within words count as well.
+        coded = [{"question": " ".join(f"w{at + 7 * each}" for each in range(20)), "answer": "w1"} for at in range(60)]
+        with pytest.raises(InputError, match=r"has letters|no text in"):
+            measured(coded, tmp_path / name)
         sums = [
             {"question": f"{at} + {at * 7} * {at + 3} - {at * 11} + 1 - 2 + 3 =", "answer": str(at)} for at in range(60)
         ]

@@ -12,6 +12,7 @@ from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -233,7 +234,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     if (
         any(each.n_documents or each.n_unread for each in own)
         and not any(each.has_letters for each in own)
-        and any(word.isalpha() for text in sought.texts for word in text.words)
+        and any(map(str.isalpha, chain.from_iterable(word for text in sought.texts for word in text.words)))
     ):
         name = corpus.files[own[0].file].name
         raise InputError("no document of the corpus has letters, as the items do", file=name, mend="give texts")
