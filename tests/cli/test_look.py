@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import goldassay
-from goldassay.questions.data_notes import data_notes
+from goldassay.questions.provenance import data_notes
 from tests.end_to_end.conftest import COMMAND
 
 if TYPE_CHECKING:

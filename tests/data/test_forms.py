@@ -10,7 +10,7 @@ import pytest
 import goldassay
 from goldassay.core.entry_point import SHELL, entered
 from goldassay.core.errors import InputError
-from goldassay.questions.needs import TEXTS
+from goldassay.questions.checks import TEXTS
 from tests.data.forms import FORMS, Form
 
 PAGE = Path(__file__).parents[2] / "docs/look.md"

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.decisions import Decision, append_decision
+from goldassay.data.decisions import Decision, Placed, append_decision, place_decisions
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.mending import mend_dataset
-from goldassay.data.placing import Placed, place_decisions
 from goldassay.data.reading import read_dataset, read_table
 from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, copies_of, item_frame, keys_of
 from tests.stated import Fact, in_order, says

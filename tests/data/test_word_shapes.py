@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.data.word_shapes import spelled_with
+from goldassay.data.text_form import spelled_with
 
 TEXTS = st.lists(st.text(alphabet="abAB1\u0301\u00e9\u4e2d .,-", max_size=20) | st.none(), min_size=1, max_size=6)
 

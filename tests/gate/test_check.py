@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.document import Document
-from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
+from goldassay.core.report_seal import digest_of
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import not_asked
 from goldassay.gate.check import Check, check_reports, to_junit

@@ -33,7 +33,7 @@ from goldassay.questions.artifacts.measures.presence import CoverageCount
 from goldassay.data.dataset import Dataset
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
-from goldassay.data.word_shapes import spelled_with
+from goldassay.data.text_form import spelled_with
 from goldassay.readers.naive_bayes import word_evidence
 from goldassay.readers.probes import train_probes
 import numpy as np

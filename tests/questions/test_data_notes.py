@@ -9,9 +9,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data.dataset import Dataset
-from goldassay.questions.data_notes import NO_TEST_PART, data_notes
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.inputs import Inputs, load_inputs
+from goldassay.questions.provenance import NO_TEST_PART, data_notes
 from goldassay.stats.clusters import cluster_rows
 from tests.stated import in_order, says
 

@@ -20,11 +20,11 @@ from goldassay.questions import inputs
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.question import CHECK as ARTIFACTS
 from goldassay.questions.artifacts.question import mine, report_of_mining
-from goldassay.questions.data_notes import NO_TEST_PART
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.question import study_leakage
+from goldassay.questions.provenance import NO_TEST_PART
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs
 

@@ -40,9 +40,9 @@ from goldassay.questions.instability.spread import caveats_of, measure_spread, p
 from goldassay.questions.instability.verdict import flips_together, plural
 from goldassay.questions.leakage.command import measure_leakage
 from goldassay.questions.run_sets import distinguishable
-from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.svg import png_address
+from goldassay.report.content import rows_of
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs

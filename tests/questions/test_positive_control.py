@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from goldassay.questions.data_notes import doubts_of_dropped
 from goldassay.questions.effect_sentences import scarce_doubts
+from goldassay.questions.provenance import doubts_of_dropped
 from goldassay.questions.public import audit
 from tests.stated import stated_by, states
 

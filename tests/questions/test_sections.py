@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.report.cells import Cell, rows_of
+from goldassay.report.content import Cell, rows_of
 from tests.report.example import example_document
 from tests.typed import compose
 

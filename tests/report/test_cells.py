@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.tables import Column, Kind, Table
-from goldassay.report.cells import are_numeric, cell_of, rows_of
+from goldassay.report.content import are_numeric, cell_of, rows_of
 
 NB = "\N{NO-BREAK SPACE}"
 

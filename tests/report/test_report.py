@@ -15,7 +15,7 @@ from goldassay.core.errors import OutputError
 from goldassay.core.files import sha256_of
 from goldassay.core.sections import Section
 from goldassay.questions.report_frame import compose_report
-from goldassay.report.saving import flattened
+from goldassay.report.report import flattened
 from tests.report.example import example_document, example_report
 from tests.typed import framed_of
 

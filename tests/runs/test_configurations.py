@@ -23,11 +23,10 @@ from goldassay.core.errors import InputError
 from goldassay.runs.adapters import stored
 from goldassay.runs.configurations import canonical, differing, digest, flat, is_greedy
 from goldassay.runs.every_eval_ever import write_every_eval_ever
-from goldassay.runs.long_export import write_long
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.run_parts import Request
 from goldassay.runs.runs import Runs
-from goldassay.runs.store import write_runs
+from goldassay.runs.store import write_long, write_runs
 from tests.stated import states
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -16,10 +16,9 @@ from goldassay.questions.comparison.command import compare_models
 from goldassay.questions.instability.command import measure_instability
 from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.grades import parse_grades, write_grades
-from goldassay.runs.long_export import write_long
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
-from goldassay.runs.store import write_runs
+from goldassay.runs.store import write_long, write_runs
 from tests.stated import in_order, stated_by
 
 if TYPE_CHECKING:

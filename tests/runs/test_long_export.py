@@ -12,10 +12,9 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.runs.long_export import long_frame, write_long
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
-from goldassay.runs.store import write_runs
+from goldassay.runs.store import long_frame, write_long, write_runs
 from tests.cli.run_files import goldassay, refused
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs.no_answer import best_threshold
+from goldassay.runs.answers import best_threshold
 from goldassay.runs.reading import read_runs
 from goldassay.runs.store import write_runs
 from tests.stated import Fact, in_order

@@ -17,8 +17,7 @@ from hypothesis.extra.numpy import arrays
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.questions.comparison.comparing import align_sides, compare_sides
-from goldassay.questions.comparison.sentences import conclude, differ, judge_comparison
-from goldassay.questions.comparison.suite_sentences import conclude_suite, judge_suite
+from goldassay.questions.comparison.sentences import conclude, conclude_suite, differ, judge_comparison, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
 from goldassay.runs.loading import resolved
 from goldassay.runs.missing import describe_unscored, scored_only

@@ -95,7 +95,7 @@ def mine(
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.question import study_artifacts
     from goldassay.questions.artifacts.reports import as_json
-    from goldassay.questions.data_notes import data_notes
+    from goldassay.questions.provenance import data_notes
 
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, seed, reading)

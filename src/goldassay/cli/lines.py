@@ -367,8 +367,7 @@ def _places(low: int, high: int) -> str:
 
 def _suite(found: SuiteComparison) -> list[str]:
     """Models on several datasets for people, in points."""
-    from goldassay.questions.comparison.sentences import describe_margin, listed
-    from goldassay.questions.comparison.suite_sentences import conclude_suite, other_disagreements
+    from goldassay.questions.comparison.sentences import conclude_suite, describe_margin, listed, other_disagreements
 
     differ = [(pair.a, pair.b) for pair in found.pairs if pair.adjusted_p <= found.alpha]
     # Of two models as they were given, the one that is ahead may be the second.

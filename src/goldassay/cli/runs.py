@@ -178,7 +178,7 @@ def export(
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
     from goldassay.runs.gold import read_texts
-    from goldassay.runs.long_export import write_long
+    from goldassay.runs.store import write_long
 
     choice = RunChoice.of(**reading)
     if to == "long":

@@ -17,8 +17,8 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.parquet_pages import check_pages
 from goldassay.core.temp_files import seekable
-from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
+from goldassay.data.labels import class_names_in
 from goldassay.data.readers import Reader, csv, jsonl, parquet, reader_for, tsv
 from goldassay.data.source import check_text, is_zstandard, read_head, zstd_frame
 

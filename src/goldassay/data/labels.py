@@ -1,10 +1,11 @@
-"""Labels: cleaned, and given their usual names."""
+"""Labels: cleaned, given their usual names, and the names of integers from the metadata of the `datasets` library."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,6 +13,7 @@ from goldassay.data.cells import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
 
 NLI = ("entailment", "neutral", "contradiction")
 NON_ENTAILMENT = "non-entailment"
@@ -189,3 +191,26 @@ def _hides_with_minus_one(text: pl.Series) -> bool:
         return False
     others = present - {"-1"}
     return others == {str(code) for code in range(len(others))}
+
+
+def class_names_in(metadata: str) -> dict[str, tuple[str, ...]]:
+    """Names by column from the JSON `{"info": {"features": ...}}`, which other text may follow."""
+    if not metadata:
+        return {}
+    try:
+        value, _ = json.JSONDecoder().raw_decode(metadata)
+    except ValueError:
+        return {}
+    return class_names_of(value.get("info", {})) if isinstance(value, dict) else {}
+
+
+def class_names_of(info: Any) -> dict[str, tuple[str, ...]]:
+    """Names by column from a dataset's info, `{"features": {"label": {"names": [...], "_type": "ClassLabel"}}}`."""
+    features = info.get("features") if isinstance(info, dict) else None
+    if not isinstance(features, dict):
+        return {}
+    return {
+        column: tuple(str(name) for name in feature["names"])
+        for column, feature in features.items()
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and feature.get("names")
+    }

@@ -23,6 +23,8 @@ from goldassay.data.decisions import (
     decided_and_noted,
     decisions_beside,
     label_choices,
+    none_fits,
+    place_decisions,
     read_decisions,
 )
 from goldassay.data.fields import name_fields
@@ -31,7 +33,6 @@ from goldassay.data.kinds.cells import cells_of
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.recognition import recognize
-from goldassay.data.placing import none_fits, place_decisions
 from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
 from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, content_columns, item_frame, keys_of

@@ -21,11 +21,10 @@ from pydantic import ValidationError
 
 from goldassay.core.bounds import check_parquet
 from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document, Verdict
-from goldassay.core.documents import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.read_errors import reading, reason
-from goldassay.core.report_seal import INCOMPLETE, check_seal
+from goldassay.core.report_seal import INCOMPLETE, check_seal, digest_of
 from goldassay.core.settings import in_words
 from goldassay.core.temp_files import seekable
 from goldassay.core.verdicts import NOT_ASKED

@@ -21,23 +21,32 @@ from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
 from goldassay.data.roles import searching
 from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board
-from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
-from goldassay.questions.comparison.report import find_comparison
+from goldassay.questions.checks import (
+    ANSWERS,
+    AUDITED,
+    BOARD,
+    CHOICES,
+    FURTHER,
+    GRADES,
+    JUDGMENTS,
+    PREFERENCES,
+    RUNS,
+    TEXTS,
+    registered_checks,
+)
+from goldassay.questions.comparison.report import find_comparison, find_suite
 from goldassay.questions.comparison.sides import read_suite
-from goldassay.questions.comparison.suite_report import find_suite
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
-from goldassay.questions.issues import issues_of, issues_of_copies, ranked
 from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
 from goldassay.questions.judgments.study import load_judgments, measure_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
-from goldassay.questions.needs import ANSWERS, BOARD, CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS, TEXTS
+from goldassay.questions.networks import evidence_directory, files_since
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.rows import table_of_rows
+from goldassay.questions.rows import issues_of, issues_of_copies, ranked, table_of_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed

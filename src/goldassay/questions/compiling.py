@@ -60,9 +60,8 @@ def compile_late_loops() -> None:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
-    from goldassay.data.text_form import form_words
+    from goldassay.data.text_form import form_words, spelled_with
     from goldassay.data.tokenization import tokenize
-    from goldassay.data.word_shapes import spelled_with
     from goldassay.questions.artifacts.measures.mining import mine_patterns
     from goldassay.questions.artifacts.measures.presence import CoverageCount
     from goldassay.questions.example_clusters import NONE

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.numbers import percent
-from goldassay.data.word_shapes import spelled_with
+from goldassay.data.text_form import spelled_with
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.readers.naive_bayes import word_evidence_of_folds
 from goldassay.stats.effects import BALANCED, ReaderPredictions, measure_effects

@@ -28,17 +28,17 @@ from goldassay.questions.artifacts.search import (
     search_patterns,
 )
 from goldassay.questions.artifacts.training import SharedTexts
-from goldassay.questions.data_notes import NO_TEST_PART, data_notes, describe_clusters
+from goldassay.questions.checks import TEXTS
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import Inputs, deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.matching import Answered, sort_by_dataset
-from goldassay.questions.needs import TEXTS
+from goldassay.questions.provenance import NO_TEST_PART, data_notes, describe_clusters
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.rows import first_rows
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_inputs import read_texts
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
+from goldassay.questions.run_sources import read_texts
 from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.kinds.opening import Opened, open_input
 

@@ -23,8 +23,8 @@ from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import columns_named, own_roles
 from goldassay.data.source import name_of
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
-from goldassay.questions.data_notes import NO_TEST_PART
 from goldassay.questions.example_clusters import NONE, example_clusters
+from goldassay.questions.provenance import NO_TEST_PART
 from goldassay.readers.conditions import coarsening
 from goldassay.readers.probes import MAX_CELLS
 from goldassay.stats.clusters import Clusters, connected_rows

@@ -24,7 +24,7 @@ from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import Described, describe_search, read_role
 from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
 from goldassay.questions.example_clusters import NONE
-from goldassay.questions.item_rows import found_by_rule, items_to_read, mentioned_by_part
+from goldassay.questions.kind_evidence import found_by_rule, items_to_read, mentioned_by_part
 from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
 from goldassay.questions.leakage.partial_input import READERS, LeakageChoice, PartialInputRuns
 from goldassay.questions.leakage.probes import N_FOLDS

@@ -19,7 +19,7 @@ from goldassay.core.temp_files import temporary_folder
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
-from goldassay.questions.needs import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
+from goldassay.questions.checks import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
 from goldassay.runs.kinds.opening import open_any, recognize_source
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from goldassay.gate.diff_page import cards, charts, sections, sides_named, summa
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
-from goldassay.report.saving import write_page
+from goldassay.report.report import write_page
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

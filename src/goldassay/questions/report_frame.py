@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
-from goldassay.core.documents import digest_of, mapping
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import Figure, order_declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.numbers import bounds_in, with_unit
+from goldassay.core.report_seal import digest_of, mapping
 from goldassay.core.results import Result, to_plain
 from goldassay.core.sections import Around, VerdictCard
 from goldassay.core.verdicts import ICONS, NOT_ASKED, Verdict, severity

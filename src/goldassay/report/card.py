@@ -11,8 +11,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.documents import mapping, records
 from goldassay.core.escaping import one_line
+from goldassay.core.report_seal import mapping, records
 from goldassay.core.settings import FILE_NAME
 from goldassay.report.charts.svg import escape
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
-from goldassay.report.cells import are_numeric, rows_of
 from goldassay.report.charts import Picture, draw_pictures
 from goldassay.report.charts.svg import data_id
+from goldassay.report.content import are_numeric, rows_of
 from goldassay.report.palette import DARK, LIGHT, variables
 
 if TYPE_CHECKING:

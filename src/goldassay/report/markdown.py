@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.escaping import one_line
 from goldassay.core.numbers import count
 from goldassay.report.card import badge_line, front_matter, reproduction
-from goldassay.report.cells import Cell, rows_of
 from goldassay.report.charts.svg import escape
+from goldassay.report.content import Cell, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

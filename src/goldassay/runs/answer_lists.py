@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.core.read_errors import reason
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
-from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, parse_json, unpacked
 
 if TYPE_CHECKING:
@@ -219,3 +220,34 @@ def _number(value: Any) -> float | None:
     if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
         return None
     return float(value)
+
+
+def choose_score(offered: Sequence[str], asked: str | None, there: Sequence[str], path: Path) -> str:
+    """The score that was asked for, or the only one; never a guess among several.
+
+    Args:
+        offered: Names of those that can be scores: numbers within [0, 1].
+        asked: What the caller named.
+        there: All names in the file, of which any may be asked for.
+        path: The file.
+
+    Raises:
+        InputError: It is not there, there is none, or there are several and none was asked for.
+    """
+    if asked is not None:
+        if asked in there:
+            return asked
+        raise InputError(f"there is no score {asked!r}", file=path, mend=f"there are {listing(offered or there, 12)}")
+    if len(offered) == 1:
+        return offered[0]
+    if not offered:
+        raise InputError(
+            f"none of {listing(there, 8) or 'its fields'} is a score within [0, 1]",
+            file=path,
+            mend=f"choose one with {option('columns', 'score=METRIC')}",
+        )
+    raise InputError(
+        f"each example has {len(offered)} scores: {listing(offered, 12)}",
+        file=path,
+        mend=f"choose one with {option('columns', 'score=METRIC')}",
+    )

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
-from goldassay.runs.alignment import align_examples, position_of, same
+from goldassay.runs.alignment import align_examples, check_scores, position_of, same
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
 from goldassay.runs.labels import map_names, order_labels
@@ -19,7 +19,6 @@ from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
 from goldassay.runs.run_parts import UNNAMED, Columns, Gold, Slice
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES, Missing, codes_of
-from goldassay.runs.validation import check_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,9 +13,9 @@ import numpy as np
 from goldassay.core.entry_point import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
+from goldassay.runs.alignment import check_codes, check_scores, check_unique
 from goldassay.runs.configurations import flat
 from goldassay.runs.statuses import N_SCORED, STATUSES, Status
-from goldassay.runs.validation import check_codes, check_scores, check_unique
 from goldassay.stats.clusters import weigh
 
 if TYPE_CHECKING:

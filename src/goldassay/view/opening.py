@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.document import TIMING_NAME, Document
-from goldassay.core.documents import mapping
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError, OutputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
-from goldassay.data.decisions import Decided, Decision, decided_and_noted, decisions_beside, read_decisions
+from goldassay.core.report_seal import mapping
+from goldassay.data.decisions import (
+    Decided,
+    Decision,
+    Placed,
+    decided_and_noted,
+    decisions_beside,
+    none_fits,
+    read_decisions,
+)
 from goldassay.data.mending import keys_in
-from goldassay.data.placing import Placed, none_fits
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import NONE_WHOLE, RUN, RowTable

@@ -13,7 +13,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.core.read_errors import reading
-from goldassay.data.placing import Placed, place_decisions
+from goldassay.data.decisions import Placed, place_decisions
 from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, row_key
 from goldassay.gate.reading import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema
 

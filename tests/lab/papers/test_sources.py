@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from goldassay.data.dataset import Dataset
-from goldassay.data.published_files import find_published, is_published_as
+from goldassay.data.source import find_published, is_published_as
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.papers.recipe import SCALES, Scale
 from goldassay.lab.papers.running import find_recipe, list_recipes

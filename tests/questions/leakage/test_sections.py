@@ -9,8 +9,8 @@ import pytest
 
 from goldassay.core.figures import figures_of
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
-from goldassay.report.cells import rows_of
 from goldassay.report.charts import draw_pictures
+from goldassay.report.content import rows_of
 from tests.questions.leakage.example import HOSTILE, example_leakage_report, example_result
 from tests.typed import compose, filled
 

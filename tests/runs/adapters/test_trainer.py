@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.runs.curves import run_folder
 from goldassay.runs.reading import list_runs, read_runs
-from goldassay.runs.trainer_folders import run_folder
 from tests.stated import in_order
 
 WRITTEN = Path(__file__).parents[1] / "fixtures" / "trainer"

@@ -10,10 +10,9 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.extensions import extensions
 from goldassay.data.kinds.choices import ChoiceItems, Choices, read_choices
-from goldassay.data.kinds.extractive_answers import ExtractiveAnswers
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.kind import AddedKind, Kind, Match, Strength
-from goldassay.data.kinds.labelled_texts import LabelledTexts
+from goldassay.data.kinds.labelled_texts import ExtractiveAnswers, LabelledTexts
 from goldassay.data.kinds.preferences import Preferences, read_preferences
 from goldassay.data.kinds.recognition import recognize
 

@@ -14,8 +14,7 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts, normalized_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import name_fields
-from goldassay.data.kinds.judged_pairs import WORDS_OF_AN_ITEM
-from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, JudgmentShape, find_judgments
+from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread
 from goldassay.data.kinds.preference_shapes import parsed

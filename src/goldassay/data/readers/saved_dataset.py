@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.class_names import class_names_of
+from goldassay.data.labels import class_names_of
 from goldassay.data.readers import CERTAIN, NO, arrow
 from goldassay.data.table import InputFile, Table, stacked
 

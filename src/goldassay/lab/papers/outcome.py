@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import TIMING_NAME
-from goldassay.core.documents import digest_of
 from goldassay.core.files import written_together
-from goldassay.core.report_seal import as_json
+from goldassay.core.report_seal import as_json, digest_of
 from goldassay.core.results import to_plain
 from goldassay.lab.papers.recipe import Findings, Recipe, SetUsed, Study, TrainedNetwork, Workplace
 from goldassay.questions.report_frame import describe_environment
-from goldassay.report.saving import earlier_files, write_page
+from goldassay.report.report import earlier_files, write_page
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
 from goldassay.core.results import to_plain
-from goldassay.data.published_files import find_published
+from goldassay.data.source import find_published
 from goldassay.runs.store import JOBS
 
 if TYPE_CHECKING:

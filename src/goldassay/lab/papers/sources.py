@@ -19,8 +19,8 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.languages import ENGLISH, strange_language
-from goldassay.data.published_files import find_published
 from goldassay.data.reading import read_dataset
+from goldassay.data.source import find_published
 from goldassay.data.table import Provenance
 from goldassay.runs.specimen import write_specimen
 

@@ -28,7 +28,7 @@ import polars as pl
 from goldassay.core.numbers import count, percent
 from goldassay.data.cells import normalized_texts
 from goldassay.questions.answered.result import Degenerate
-from goldassay.questions.issues import issue
+from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.answered.degenerate import describe_degenerate, issues_of_degenerate
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, Degenerate, Reading
-from goldassay.questions.issues import issue
+from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

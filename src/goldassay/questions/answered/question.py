@@ -43,15 +43,14 @@ from goldassay.questions.answered.result import (
 )
 from goldassay.questions.answered.verdict import judge, word_of
 from goldassay.questions.board.reading import read_board
+from goldassay.questions.checks import BOARD, GRADES
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
-from goldassay.questions.needs import BOARD, GRADES
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, table_of_rows
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import RunSet, distinguishable, find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import run_paths
+from goldassay.questions.run_sources import describe_inputs, read_texts, run_paths
 from goldassay.runs.kinds.opening import open_input
 from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
 from goldassay.runs.runs import Runs

@@ -16,7 +16,7 @@ from goldassay.questions.artifacts.result import (
     StrongPattern,
 )
 from goldassay.questions.effect_tables import table_of_effects, table_of_limits
-from goldassay.questions.issues import EXAMPLES, is_flaw, issue, row_saying
+from goldassay.questions.rows import EXAMPLES, is_flaw, issue, row_saying
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,11 +28,11 @@ from goldassay.questions.artifacts.reports import (
 from goldassay.questions.artifacts.result import PatternsResult, ValueRow
 from goldassay.questions.artifacts.search import Described, SearchedTexts, answer
 from goldassay.questions.artifacts.shortlist import of_table
-from goldassay.questions.data_notes import data_notes, left_out_doubts
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.provenance import data_notes, left_out_doubts
 from goldassay.questions.row_details import words_of_texts
 from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read
-from goldassay.report.saving import write_tables
+from goldassay.report.report import write_tables
 
 if TYPE_CHECKING:
     import os

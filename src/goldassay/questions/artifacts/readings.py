@@ -29,9 +29,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.cells import normalized_texts
-from goldassay.data.text_form import form_words
+from goldassay.data.text_form import form_words, spelled_with
 from goldassay.data.tokenization import TokenizedCorpus, tokenize
-from goldassay.data.word_shapes import spelled_with
 from goldassay.questions.artifacts.measures.clusters import label_correlation, near_sentences, sign_corpus
 from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment, guess_by_patterns, join_assignments
 from goldassay.questions.artifacts.measures.matching import encode_labels

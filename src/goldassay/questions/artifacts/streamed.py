@@ -49,10 +49,10 @@ from goldassay.questions.artifacts.reports import (
 from goldassay.questions.artifacts.search import Described, SearchedTexts, answer, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
-from goldassay.questions.data_notes import doubts_of_dropped, left_out_doubts
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input
-from goldassay.report.saving import flattened, write_tables
+from goldassay.questions.provenance import doubts_of_dropped, left_out_doubts
+from goldassay.report.report import flattened, write_tables
 
 if TYPE_CHECKING:
     import os

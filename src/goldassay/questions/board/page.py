@@ -10,7 +10,7 @@ from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.board.result import BoardResult, Item, System
-from goldassay.questions.issues import issue
+from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

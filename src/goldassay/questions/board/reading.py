@@ -27,9 +27,8 @@ from goldassay.questions.discount.question import answered_by
 from goldassay.questions.discount.reading import Answered
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
-from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import run_paths
+from goldassay.questions.run_sources import describe_inputs, read_texts, run_paths
 from goldassay.runs.adapters.long_table import with_settings
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.finding import find_in_own_format

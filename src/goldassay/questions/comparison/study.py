@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.questions.comparison.report import report_comparison
+from goldassay.questions.comparison.report import report_comparison, report_suite
 from goldassay.questions.comparison.sides import read_suite
-from goldassay.questions.comparison.suite_report import report_suite
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice

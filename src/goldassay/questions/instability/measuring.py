@@ -15,6 +15,14 @@ from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import FEWEST_RUNS, measure_examples, measure_map, unsteady_rows
 from goldassay.questions.instability.measures.checkpoints import trajectories
 from goldassay.questions.instability.measures.correlation import correlate_datasets, correlate_final_scores
+from goldassay.questions.instability.paper import (
+    fields_of,
+    frame_of_rows,
+    names_of,
+    pairs_of_datasets,
+    score_table,
+    trajectory_table,
+)
 from goldassay.questions.instability.result import (
     DatasetCorrelations,
     Deviation,
@@ -45,14 +53,6 @@ from goldassay.questions.instability.spread import (
     measure_spread,
     plan_runs,
     with_reading,
-)
-from goldassay.questions.instability.tables import (
-    fields_of,
-    frame_of_rows,
-    names_of,
-    pairs_of_datasets,
-    score_table,
-    trajectory_table,
 )
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
 from goldassay.questions.matching import describe_unknown_labels

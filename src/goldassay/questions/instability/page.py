@@ -22,7 +22,7 @@ from goldassay.questions.instability.result import (
     SeedPlan,
     Trajectory,
 )
-from goldassay.questions.issues import issue_of_rows
+from goldassay.questions.rows import issue_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,17 +25,16 @@ from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
+from goldassay.questions.instability.paper import score_table, trajectory_table
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of
-from goldassay.questions.instability.tables import score_table, trajectory_table
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice, RunReading
 from goldassay.questions.run_curves import find_curves, measure_curve
-from goldassay.questions.run_inputs import describe_inputs
 from goldassay.questions.run_sets import RunSet, placed
-from goldassay.questions.run_sources import run_paths
+from goldassay.questions.run_sources import describe_inputs, run_paths
 from goldassay.runs.curves import UNNAMED_METRIC, Curves
 from goldassay.runs.reading import NoRunsError
 from goldassay.runs.traits import group_names, known_groups

@@ -35,7 +35,7 @@ from goldassay.questions.instability.result import (
     SeedsNeeded,
     Selection,
 )
-from goldassay.questions.run_inputs import describe_reading
+from goldassay.questions.run_sources import describe_reading
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
 from goldassay.runs.missing import describe_unscored
 from goldassay.stats.intervals import few_runs_caveat, score_sd_interval

@@ -10,8 +10,8 @@ from goldassay.core.numbers import bounds, percent, points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.answered.degenerate import issues_of_degenerate
-from goldassay.questions.issues import is_flaw, issue
 from goldassay.questions.judgments.result import JudgmentsResult
+from goldassay.questions.rows import is_flaw, issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,7 +28,6 @@ from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import percent
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
-from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.item_readers import ItemReaders, limits_of_items
 from goldassay.questions.leakage.partial_input import LONGEST, PROBES, PartialInputRuns
@@ -40,6 +39,7 @@ from goldassay.questions.leakage.probes import (
     read_parts,
 )
 from goldassay.questions.leakage.result import RULE
+from goldassay.questions.provenance import unread_notes
 from goldassay.readers.choice_rules import Picks, chance_of, measure_positions
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length

@@ -22,8 +22,8 @@ from goldassay.questions.leakage.partial_input import (
     named_path,
 )
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_inputs import describe_paths
 from goldassay.questions.run_sets import find_runs, read_found, read_one
+from goldassay.questions.run_sources import describe_paths
 from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.missing import on_same_items

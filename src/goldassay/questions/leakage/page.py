@@ -9,7 +9,6 @@ from goldassay.core.numbers import bounds, count, decimal, number, points, signe
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of, with_bounds
 from goldassay.questions.effect_tables import table_of_effects, table_of_limits
-from goldassay.questions.issues import EXAMPLES, is_flaw, issue, row_saying
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
     cluster_sections,
@@ -32,6 +31,7 @@ from goldassay.questions.leakage.result import (
     Split,
     SuggestedRewrites,
 )
+from goldassay.questions.rows import EXAMPLES, is_flaw, issue, row_saying
 from goldassay.readers.conditions import is_part
 from goldassay.stats.effects import INFORMATION
 

@@ -14,8 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Progress, silent
 from goldassay.data.data_split import DataSplit
-from goldassay.data.text_form import form_words
-from goldassay.data.word_shapes import spelled_with
+from goldassay.data.text_form import form_words, spelled_with
 from goldassay.questions.detection_limits import ReadText, largest_limits
 from goldassay.questions.example_clusters import example_clusters, text_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part

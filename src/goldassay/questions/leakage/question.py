@@ -18,9 +18,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
-from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence
@@ -36,6 +34,8 @@ from goldassay.questions.leakage.probes import (
     with_words,
 )
 from goldassay.questions.leakage.result import MeasuredLeakage
+from goldassay.questions.networks import evidence_directory, files_since
+from goldassay.questions.provenance import data_notes, describe_clusters
 from goldassay.questions.readers import network_conditions, train_evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, examples_read, rows_to_read

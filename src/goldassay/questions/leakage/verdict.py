@@ -9,7 +9,6 @@ from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
 from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
 from goldassay.questions.cross_validated import read_words, within_doubts
-from goldassay.questions.data_notes import left_out_doubts
 from goldassay.questions.effect_sentences import (
     describe_gain,
     describe_judged,
@@ -35,6 +34,7 @@ from goldassay.questions.leakage.partial_input import (
     word_readings,
 )
 from goldassay.questions.leakage.result import OF_PLACES, RULE, Information
+from goldassay.questions.provenance import left_out_doubts
 from goldassay.readers.conditions import TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS
 from goldassay.stats.effects import (

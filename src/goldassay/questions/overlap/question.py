@@ -17,7 +17,6 @@ from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.core.temp_files import temporary_folder
-from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.doubts import describe_lacking
 from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_items
@@ -30,6 +29,7 @@ from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_c
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of
 from goldassay.questions.overlap.search.scan import CorpusChoice, ScanResult, placed_corpus, scan_corpus
 from goldassay.questions.overlap.search.sought import Sought
+from goldassay.questions.provenance import describe_clusters
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice, by_ids
 

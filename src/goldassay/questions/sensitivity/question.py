@@ -17,7 +17,6 @@ from goldassay.data.column_names import normalized
 from goldassay.data.table import Table
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_inputs import describe_inputs, read_texts
 from goldassay.questions.run_sets import (
     ByConfiguration,
     RunSet,
@@ -27,6 +26,7 @@ from goldassay.questions.run_sets import (
     placed,
     unloaded_sets,
 )
+from goldassay.questions.run_sources import describe_inputs, read_texts
 from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy, measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow

@@ -48,8 +48,8 @@ from goldassay.core.files import sha256_of
 from goldassay.core.naming import did_you_mean
 from goldassay.core.settings import StrictSection, parse_toml, validated
 from goldassay.data.column_names import PARTS as PART_NAMES
-from goldassay.data.published_files import is_published_as, without_packing
 from goldassay.data.reading import read_dataset
+from goldassay.data.source import is_published_as, without_packing
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, first_to_read
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_inputs import describe_inputs
+from goldassay.questions.run_sources import describe_inputs
 from goldassay.questions.shift.gaps import check_choice, explain_wrong, measure
 from goldassay.questions.shift.groups import GapChoice, Read, read_answering, read_models, title_of
 from goldassay.questions.shift.result import GeneralizationResult

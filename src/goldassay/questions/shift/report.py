@@ -22,9 +22,8 @@ from goldassay.core.settings import Settings
 from goldassay.core.temp_files import temporary_folder
 from goldassay.data.reading import load_data
 from goldassay.data.roles import naming
-from goldassay.questions.evidence_directory import files_since
 from goldassay.questions.inputs import named_sources
-from goldassay.questions.networks import network_trainer
+from goldassay.questions.networks import files_since, network_trainer
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 from goldassay.questions.shift.groups import TRAINING

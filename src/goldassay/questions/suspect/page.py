@@ -9,7 +9,7 @@ import polars as pl
 from goldassay.core.numbers import count
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
-from goldassay.questions.issues import EXAMPLES, issue
+from goldassay.questions.rows import EXAMPLES, issue
 from goldassay.questions.suspect.result import DEFECT, INVERTED, UNISON, RankedLabels, SuspectResult
 
 if TYPE_CHECKING:

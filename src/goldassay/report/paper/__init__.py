@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import MissingDependencyError
-from goldassay.report.cells import cell_of
+from goldassay.report.content import cell_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

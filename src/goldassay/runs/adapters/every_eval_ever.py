@@ -18,11 +18,11 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.runs.answer_lists import choose_score
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
-from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, lines_of, start_of
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
+from goldassay.runs.answer_lists import choose_score
 from goldassay.runs.configurations import flat
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
-from goldassay.runs.score_choice import choose_score
 from goldassay.runs.tables import head_of, start_of, unpacked
 
 if TYPE_CHECKING:

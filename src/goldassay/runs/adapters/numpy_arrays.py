@@ -17,7 +17,7 @@ import polars as pl
 from goldassay.core.bounds import check_members, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
-from goldassay.runs.codes import name_codes, names_for
+from goldassay.runs.labels import name_codes, names_for
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.runs import condition_within
 from goldassay.runs.tables import ZIP, start_of

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.runs.codes import name_codes, names_for
+from goldassay.runs.labels import name_codes, names_for
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.tables import unpacked
 

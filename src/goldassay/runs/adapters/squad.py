@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.runs.no_answer import probabilities_beside
+from goldassay.runs.answers import probabilities_beside
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked
 

@@ -22,10 +22,10 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.numpy_arrays import read_array, read_members
-from goldassay.runs.codes import name_codes, names_for
+from goldassay.runs.curves import label_names_of, run_folder
+from goldassay.runs.labels import name_codes, names_for
 from goldassay.runs.run_parts import UNNAMED, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, read_table, start_of
-from goldassay.runs.trainer_folders import label_names_of, run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.settings import ArtifactSettings
-from goldassay.data.published_files import find_published
 from goldassay.data.reading import read_dataset
+from goldassay.data.source import find_published
 from goldassay.questions.artifacts.gaps import classes_by_text
 from goldassay.questions.artifacts.inputs import least_count
 from goldassay.questions.artifacts.measures.difficulty import assign_difficulty

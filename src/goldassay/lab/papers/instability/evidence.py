@@ -20,7 +20,7 @@ import polars as pl
 
 from goldassay.core.numbers import in_points
 from goldassay.data.dataset import Dataset
-from goldassay.data.published_files import find_published
+from goldassay.data.source import find_published
 from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.questions.instability.command import measure_instability
 
