@@ -80,7 +80,8 @@ def command_pages() -> dict[str, str]:
 
 
 def _command_page(path: str, command: Any) -> str:
-    lines = [f"# goldassay {path}", "", *(line and _plain(line) for line in command.help.splitlines())]
+    lines = [f"# goldassay {path}", "", *map(_line, command.help.splitlines())]
+    lines += ["", "An example:", "", f"    goldassay {path} {COMMANDS[path].example}"]
     groups: dict[str, list[str]] = {}
     for each in command.params:
         if each.param_type_name == "option":
@@ -92,6 +93,11 @@ def _command_page(path: str, command: Any) -> str:
     for head, rows in groups.items():
         lines += ["", f"## {head}", "", "| name | value | meaning |", "|---|---|---|", *rows]
     return "\n".join(lines) + "\n"
+
+
+def _line(text: str) -> str:
+    """A line of a help; an indented one is code."""
+    return f"  {text}" if text.startswith("  ") else _plain(text.removeprefix("\b"))
 
 
 def _plain(text: str) -> str:

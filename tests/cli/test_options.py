@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,9 +20,10 @@ from typer.main import get_command
 import goldassay
 from goldassay.cli.app import COMMANDS as DECLARED
 from goldassay.cli.app import TASKS, app
+from goldassay.cli.main import run
 from goldassay.core import options
 from goldassay.core.commands import REQUIRED, Parameter, command, parameters_of
-from goldassay.core.options import GROUPS, Option
+from goldassay.core.options import GROUPS, PLACE, Option
 from goldassay.core.settings import Settings, known_keys
 from goldassay.questions.run_choice import RunChoice
 from tests.cli.run_files import refused
@@ -124,16 +126,52 @@ def test_every_command_has_a_task() -> None:
     assert sorted(listed) == sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
 
+def _help(words: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert run(words.split()) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_help_is_one_screen(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert len(_help(f"{command} --help", capsys)) <= 40
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = _help(f"{command} --help", capsys)
+    assert len(lines) <= 40
+    # Each main option has one line, in which a required one comes before the others.
+    given = DECLARED[command].parameters()
+    main = [name for name, each in given.items() if each.option.main or each.default is REQUIRED]
+    places = {name for name, each in given.items() if each.option.group == PLACE}
+    start, end = lines.index("Main options:"), lines.index("Example:")
+    names = [re.search(r"--([a-z-]+)", line) for line in lines[start + 1 : end - 1]]
+    assert sorted(each[1] if each else "" for each in names) == sorted(
+        name.rstrip("_").replace("_", "-") for name in main if name not in places
+    )
+    assert f"goldassay {command} --help-all" in lines[-1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_long_help_names_every_option(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(_help(f"{command} --help-all", capsys))
+    named = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+    assert {
+        spelled for each in COMMANDS[command].params for spelled in each.opts if each.param_type_name == "option"
+    } <= named
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_example_of_a_help_can_be_typed(command: str) -> None:
+    words = shlex.split(DECLARED[command].example)
+    assert COMMANDS[command].make_context(command.split()[-1], words).params
+
+
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_a_help_is_short_or_in_groups(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from goldassay.cli import main
-
-    with pytest.raises(SystemExit) as left:
-        main([*command.split(), "--help"])
-    assert left.value.code == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = _help(f"{command} --help-all" if command else "--help", capsys)
     heads = [line.removesuffix(":") for line in lines if re.fullmatch(r"[A-Z][\w ]*:", line)]
-    known = {*GROUPS, *TASKS, "Arguments"}
+    known = {*GROUPS, *TASKS, PLACE, "Example"}
     assert set(heads) <= known
     assert len(lines) < 60 or len(heads) >= 4
     # The lines of one group can be read at a glance.
@@ -144,7 +182,16 @@ def test_a_help_is_short_or_in_groups(command: str, capsys: pytest.CaptureFixtur
 
 SPELLED = {each for given in OPTIONS.values() for _, option in given for each in (*option.opts, *option.secondary_opts)}
 # Options of the root, and of other programs.
-_OTHERS = {"--help", "--version", "--output-dir", "--dump-eval-details", "--samples", "--output", "--repeat"}
+_OTHERS = {
+    "--help",
+    "--help-all",
+    "--version",
+    "--output-dir",
+    "--dump-eval-details",
+    "--samples",
+    "--output",
+    "--repeat",
+}
 
 
 def _named_in(file: Path) -> Iterator[str]:

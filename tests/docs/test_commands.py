@@ -111,7 +111,7 @@ def check_words(words: list[str], place: str) -> None:
         command, words = command.commands[words[0]], words[1:]
     known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
-    assert used <= known | {"--help", "-h"}, f"{place}: no {sorted(used - known)}"
+    assert used <= known | {"--help", "--help-all", "-h"}, f"{place}: no {sorted(used - known)}"
 
 
 def test_the_reader_owns_few_blocks() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from copy import copy
 from typing import Annotated, Any
 
 import typer
@@ -15,16 +17,20 @@ from goldassay.core.options import GENERAL, GROUPS, PLACE
 _QUESTIONS, _LINES = "goldassay.questions", "goldassay.cli.lines"
 _REPORT = ("out", "json", "figures", "latex")
 COMMANDS = {
-    "specimen": Command("goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known."),
+    "specimen": Command(
+        "goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known.", "-o specimen"
+    ),
     "look": Command(
         f"{_QUESTIONS}.public:look",
         "Say what a file is, which questions it supports, and the next command.",
+        "train.jsonl",
         f"{_LINES}:show_look",
         ("json", "quiet"),
     ),
     "audit": Command(
         f"{_QUESTIONS}.public:audit",
         "Audit a benchmark: a report with a verdict for each question.",
+        "train.jsonl --test test.jsonl --runs runs -o report",
         f"{_LINES}:show_summary",
         ("json",),
         "goldassay-report",
@@ -32,29 +38,36 @@ COMMANDS = {
     "artifacts mine": Command(
         "goldassay.cli.artifacts:mine",
         "Count every pattern and how often it goes with each label.",
+        "train.jsonl --test test.jsonl -o patterns",
         out="goldassay-artifacts",
     ),
     "artifacts assign": Command(
         "goldassay.cli.artifacts:assign",
         "Part a test set into easy, hard, conflicting and uncovered examples.",
+        "train.jsonl --test test.jsonl -o subsets",
         out="goldassay-subsets",
     ),
     "artifacts gap": Command(
-        "goldassay.cli.artifacts:gap", "Accuracy of any runs on full, easy and hard, and the gap."
+        "goldassay.cli.artifacts:gap",
+        "Accuracy of any runs on full, easy and hard, and the gap.",
+        "subsets/subsets.parquet --runs runs",
     ),
     "artifacts classify": Command(
         "goldassay.cli.artifacts:classify",
         "How far classifiers get that see only the hypothesis.",
+        "train.jsonl --test test.jsonl",
         out="goldassay-classifiers",
     ),
     "artifacts downsample": Command(
         "goldassay.cli.artifacts:downsample",
         "Keep a balanced training set without patterns, or its random control.",
+        "train.jsonl --threshold 0.7",
         out="goldassay-downsampled",
     ),
     "leakage measure": Command(
         f"{_QUESTIONS}.leakage.command:measure_leakage",
         "Measure how much of the label a part of the input gives away, and where.",
+        "train.jsonl --test test.jsonl",
         f"{_LINES}:show_leakage",
         ("json", "figures", "latex"),
         "goldassay-leakage",
@@ -62,25 +75,35 @@ COMMANDS = {
     "leakage suggest": Command(
         f"{_QUESTIONS}.leakage.command:suggest_rewrites",
         "Rank the rows to rewrite first, and measure what leakage falls to without them.",
+        "train.jsonl",
         f"{_LINES}:show_summary",
         ("out", "json"),
         "goldassay-suggest",
     ),
-    "runs list": Command("goldassay.cli.runs:list_", "List what is there, without reading the predictions."),
-    "runs show": Command("goldassay.cli.runs:show", "Show the runs: seeds, checkpoints, labels, groups, scores."),
-    "runs import": Command("goldassay.cli.runs:import_", "Convert predictions of any known format to Parquet."),
+    "runs list": Command("goldassay.cli.runs:list_", "List what is there, without reading the predictions.", "logs"),
+    "runs show": Command(
+        "goldassay.cli.runs:show", "Show the runs: seeds, checkpoints, labels, groups, scores.", "logs"
+    ),
+    "runs import": Command(
+        "goldassay.cli.runs:import_", "Convert predictions of any known format to Parquet.", "logs -o runs"
+    ),
     "runs export": Command(
         "goldassay.cli.runs:export",
         "Write predictions of any known format for others: Every Eval Ever, or one long table.",
+        "logs --to long -o table",
     ),
-    "runs scores": Command("goldassay.cli.runs:scores", "Show every score with its intervals, and compare the models."),
+    "runs scores": Command(
+        "goldassay.cli.runs:scores", "Show every score with its intervals, and compare the models.", "logs"
+    ),
     "runs summarize": Command(
         "goldassay.cli.runs:summarize",
         "Mean, spread and effective size at each checkpoint, of any number of runs.",
+        "runs",
     ),
     "instability": Command(
         f"{_QUESTIONS}.instability.command:measure_instability",
         "Say how far a score moves from seed to seed, and why.",
+        "runs --test test.jsonl",
         f"{_LINES}:show_summary",
         _REPORT,
         "goldassay-instability",
@@ -88,47 +111,61 @@ COMMANDS = {
     "answered": Command(
         f"{_QUESTIONS}.answered.command:measure_answered",
         "Say whether every answer was scored, and by which rule.",
+        "logs",
         f"{_LINES}:show_answered",
         ("out", "json"),
     ),
     "sensitivity": Command(
         f"{_QUESTIONS}.sensitivity.command:measure_sensitivity",
         "Say how far a score moves with the prompt, the shots, the temperature.",
+        "logs --claim 2",
         f"{_LINES}:show_sensitivity",
         ("out", "json"),
     ),
     "board": Command(
         f"{_QUESTIONS}.board.command:rank_systems",
         "Rank systems on the same items, and say which ranks are significant.",
+        "scores.csv",
         f"{_LINES}:show_board",
         ("out", "json"),
     ),
     "overlap": Command(
         f"{_QUESTIONS}.overlap.command:measure_overlap",
         "Search training data for the items of a test set.",
+        "test.jsonl --corpus corpus -o overlap",
         f"{_LINES}:show_overlap",
         ("json",),
     ),
     "compare": Command(
         f"{_QUESTIONS}.comparison.command:compare_models",
         "Say whether model A is better than model B, seeds and examples allowed for.",
+        "runs_a runs_b",
         f"{_LINES}:show_comparison",
         _REPORT,
     ),
     "train": Command(
         "goldassay.lab.training.command:train",
         "Train a network with several seeds, and keep what the measures need.",
+        "train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs",
         "goldassay.cli.training:show_training",
         ("json",),
         "runs",
     ),
-    "sweep": Command("goldassay.cli.training:sweep", "Train models x training sets x conditions x seeds, from a plan."),
+    "sweep": Command(
+        "goldassay.cli.training:sweep",
+        "Train models x training sets x conditions x seeds, from a plan.",
+        "plan.toml -o runs",
+    ),
     "split": Command(
-        "goldassay.cli.data:split", "Split a dataset such that no sentence is in both parts.", out="goldassay-split"
+        "goldassay.cli.data:split",
+        "Split a dataset such that no sentence is in both parts.",
+        "data.jsonl -o split",
+        out="goldassay-split",
     ),
     "shift build": Command(
         f"{_QUESTIONS}.shift.command:build_shift",
         "Build the splits of a benchmark of several domains.",
+        "sst2_imdb --source published -o sets",
         "goldassay.cli.data:show_benchmark",
         ("out", "json"),
         "goldassay-benchmark",
@@ -137,6 +174,7 @@ COMMANDS = {
     "shift generalization": Command(
         f"{_QUESTIONS}.shift.command:measure_shift",
         "Say what a score loses on other distributions.",
+        "train.jsonl --test ID=test.jsonl --test far=far.jsonl",
         f"{_LINES}:show_summary",
         ("json", "figures", "latex"),
         "goldassay-shift",
@@ -144,27 +182,31 @@ COMMANDS = {
     "shift detection": Command(
         f"{_QUESTIONS}.shift.command:detect_shift",
         "Say whether a model's confidence separates other data from its own.",
+        "--inside own=own.csv --outside far=far.csv -o report",
         f"{_LINES}:show_summary",
         _REPORT,
         "goldassay-shift",
     ),
     "view": Command(
-        "goldassay.cli.data:view", "Look through all rows of a report in the browser, and decide about them."
+        "goldassay.cli.data:view", "Look through all rows of a report in the browser, and decide about them.", "report"
     ),
     "mend": Command(
         "goldassay.cli.data:mend",
         "Write a dataset anew with the decisions about its rows, and a log of every change.",
+        "train.jsonl",
         out="goldassay-mend",
     ),
     "check": Command(
         f"{_QUESTIONS}.public:check",
         "Hold a report against the policy in goldassay.toml; exit with 1 if a rule is broken.",
+        "report",
         f"{_LINES}:show_check",
         ("junit", "json", "quiet"),
     ),
     "diff": Command(
         f"{_QUESTIONS}.public:diff",
         "Lay two reports side by side: what changed when a dataset or a model was mended.",
+        "before after",
         f"{_LINES}:show_diff",
         ("out", "json", "quiet"),
         "goldassay-diff",
@@ -172,6 +214,7 @@ COMMANDS = {
     "studies": Command(
         "goldassay.cli.training:studies",
         "Run a paper's whole experiment and compare its tables and figures with ours.",
+        "instability --scale smoke -o smoke",
     ),
 }
 _GROUPS = {
@@ -213,6 +256,8 @@ From models trained here:
     --test imdb=sets/imdb_test.jsonl --model quick_probe""",
     ),
 }
+# Marks a help that shows every option, and how many characters a value may have in the short one.
+_SHOWS_ALL, _LONGEST_VALUE = "goldassay.help_all", 22
 # By command and parameter: what to write instead of a second value.
 _INSTEAD = {
     ("audit", "test"): "give one evaluation set, and others as --elsewhere NAME=FILE",
@@ -255,12 +300,50 @@ class Interruptible(TyperGroup):
 class SingleValued(TyperCommand):
     """A command that refuses a second value of an option that takes one, instead of dropping the first.
 
-    Its help lists the options by what they are about.
+    `--help` is one screen: the main options, a line each. `--help-all` has all, by what they are about.
     """
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The arguments and the options that are required, as they are declared."""
+        pieces, parameters = [], list[Any](self.params)
+        for each in parameters:
+            if each.param_type_name == "argument":
+                pieces.append(each.metavar)
+            elif each.required:
+                pieces.append(f"{max(each.opts, key=len)} {each.metavar}")
+        return [*pieces, "[OPTIONS]"]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what it does: its first paragraph, or all of them."""
+        with formatter.indentation():
+            formatter.write_paragraph()
+            text = self.help or ""
+            formatter.write_text(text if _SHOWS_ALL in ctx.meta else text.partition("\n\n")[0])
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options of each group."""
-        _write_grouped(self, ctx, formatter)
+        """Write the arguments, then the main options, or those of each group."""
+        if _SHOWS_ALL in ctx.meta:
+            _write_grouped(self, ctx, formatter)
+            return
+        declared, parameters = _declared(ctx).parameters(), list[Any](self.params)
+        places = [_record(each, ctx) for each in parameters if each.param_type_name == "argument"]
+        options = [each for each in parameters if each.param_type_name == "option"]
+        main = sorted(
+            (each for each in options if declared[each.name].option.main or each.required),
+            key=lambda each: (not each.required, GROUPS.index(each.rich_help_panel)),
+        )
+        for name, records in ((PLACE, places), ("Main options", [_in_short(each, ctx) for each in main])):
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write an example, and where all options are."""
+        with formatter.section("Example"):
+            formatter.write(f"  {ctx.command_path} {_declared(ctx).example}\n")
+        if _SHOWS_ALL not in ctx.meta:
+            formatter.write_paragraph()
+            formatter.write(f"Every option: {ctx.command_path} --help-all, or docs/options.md\n")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line.
@@ -269,6 +352,9 @@ class SingleValued(TyperCommand):
             InputError: An option that takes one value is given several times, or a switch is set on and off.
         """
         if not ctx.resilient_parsing:
+            if "--help-all" in args:
+                ctx.meta[_SHOWS_ALL] = True
+                args = ["--help"]
             order = self.make_parser(ctx).parse_args(args=list(args))[2]
             for option in (each for each in self.get_params(ctx) if each.param_type_name == "option"):
                 self._refuse_second(option, order.count(option), args)
@@ -285,10 +371,37 @@ class SingleValued(TyperCommand):
             raise InputError(f"{name} and {option.secondary_opts[0]} are both given", mend="give one of them")
 
 
+def _declared(ctx: Any) -> Command:
+    """The declaration of the command that is called."""
+    words = []
+    while ctx.parent is not None:
+        words.append(ctx.info_name)
+        ctx = ctx.parent
+    return COMMANDS[" ".join(reversed(words))]
+
+
+def _record(parameter: Any, ctx: Any) -> tuple[str, str] | None:
+    """A parameter and its help; an argument as it is declared."""
+    found: tuple[str, str] | None = parameter.get_help_record(ctx)
+    return found if parameter.param_type_name == "option" or found is None else (parameter.metavar, parameter.help)
+
+
+def _in_short(option: Any, ctx: Any) -> tuple[str, str]:
+    """An option and the first sentence of its help, on one line."""
+    short = copy(option)
+    short.help = re.split(r"(?<=[.]) ", option.help, maxsplit=1)[0] + (" Repeatable." if option.multiple else "")
+    # The usage has those that are required.
+    short.required = False
+    if "|" in (option.metavar or "") and len(option.metavar) > _LONGEST_VALUE:
+        short.metavar = f"{option.metavar[: _LONGEST_VALUE - 4].rpartition('|')[0]}|...>"
+    found: tuple[str, str] = short.get_help_record(ctx)
+    return found
+
+
 def _write_grouped(command: Any, ctx: Any, formatter: Any) -> None:
     sections: dict[str, list[tuple[str, str]]] = {PLACE: [], **{group: [] for group in GROUPS}}
     for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
+        record = _record(parameter, ctx)
         if record is not None:
             option = parameter.param_type_name == "option"
             # What has no group, such as --help, is general.
@@ -304,7 +417,7 @@ app = typer.Typer(
     cls=Interruptible,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 

@@ -30,6 +30,7 @@ class Command:
     Attributes:
         function: "module:name".
         short: What the list of commands says of it.
+        example: What may follow it in a shell.
         finish: "module:name" of what is done with a result: it takes the result and the `Output`. "" where the
             function itself writes and prints.
         also: Options that only the shell has: out, json, figures, latex, junit, quiet.
@@ -40,6 +41,7 @@ class Command:
 
     function: str
     short: str
+    example: str
     finish: str = ""
     also: tuple[str, ...] = ()
     out: str | None = None

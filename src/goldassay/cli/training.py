@@ -247,7 +247,6 @@ def studies(
     its conclusions whether it held. A study that is stopped goes on when it is given again.
 
       goldassay studies
-      goldassay studies instability --scale smoke -o smoke
       goldassay studies instability --data data --pretrained google-bert/bert-base-uncased -o instability
       goldassay studies leakage --scale paper --data data --only SICK --only CAugNLI --dry-run
     """

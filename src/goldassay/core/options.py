@@ -45,9 +45,10 @@ class Option:
     """One option; the type of its value is what it annotates.
 
     Attributes:
-        help: What it does, in a sentence.
+        help: What it does; the first sentence of a main option fits on a line of the short help.
         group: Group of the help.
         metavar: How the help writes its value; "" for a switch, and for choices, which write themselves.
+        main: It is in the short help, `--help`, not only in `--help-all`.
         repeat: A shell may give it several times.
         ge: Least value.
         gt: A value that it must exceed.
@@ -67,6 +68,7 @@ class Option:
     group: str
     metavar: str = ""
     _: KW_ONLY
+    main: bool = False
     repeat: bool = False
     ge: float | None = None
     gt: float | None = None
@@ -126,7 +128,16 @@ _SETTINGS = Option(
 )
 Seed = Annotated[
     int | None,
-    Option("Seed of everything that draws at random.", GENERAL, "N", ge=0, le=2**32 - 1, setting="seed", default=0),
+    Option(
+        "Seed of everything that draws at random.",
+        GENERAL,
+        "N",
+        main=True,
+        ge=0,
+        le=2**32 - 1,
+        setting="seed",
+        default=0,
+    ),
 ]
 Quiet = Annotated[bool, Option("Print nothing but errors.", GENERAL, spelled=("--quiet", "-q"))]
 SettingsOrFile = Annotated[AnySettings | AnyPath | None, _SETTINGS]
@@ -136,23 +147,28 @@ SettingsOrFile = Annotated[AnySettings | AnyPath | None, _SETTINGS]
 Reparse = Annotated[
     bool,
     Option(
-        "Also write a table of the answers that none was read from, or that rules of extraction read otherwise, with "
-        "their texts, to look through. It changes no score.",
+        "Also write a table of answers that no rule, or another rule, reads. It has their texts. It changes no score.",
         OUTPUT,
+        main=True,
     ),
 ]
-_OUT = Option("Folder for what is written; made if it is not there.", OUTPUT, "DIR", spelled=("--out", "-o"))
+_OUT = Option(
+    "Folder of the results. It is made if it is not there.", OUTPUT, "DIR", main=True, spelled=("--out", "-o")
+)
 Out = Annotated[AnyPath | None, _OUT]
 Folder = Annotated[AnyPath, _OUT]
 Json = Annotated[
     AnyPath | None,
     Option(
-        "Write the result to this file as well; - is standard output, and all else goes to standard error.",
+        "Also write the result to this file. - is standard output, and all else goes to standard error.",
         OUTPUT,
         "FILE",
+        main=True,
     ),
 ]
-Junit = Annotated[AnyPath | None, Option("Write JUnit XML to this file, a test case a rule.", OUTPUT, "FILE")]
+Junit = Annotated[
+    AnyPath | None, Option("Write JUnit XML to this file, one test case per rule.", OUTPUT, "FILE", main=True)
+]
 Figures = Annotated[
     Literal["pdf", "svg", "png"] | None,
     Option("Draw the figures for a paper as well, one column wide, into DIR/paper.", OUTPUT),
@@ -173,21 +189,20 @@ Inputs = Annotated[
     ),
 ]
 _TEST = Option(
-    "An evaluation set: its texts, right labels and groups. Runs that answer it are joined by example id.",
+    "Evaluation data: texts, right labels and groups. Runs that answer it are joined by example id.",
     DATA,
     "FILE",
+    main=True,
 )
 Test = Annotated[Any, _TEST]
 NamedTest = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE")]
 Tests = Annotated[Any, replace(_TEST, metavar="[NAME=]FILE", repeat=True)]
 _COLUMNS = Option(
-    "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c. Also text, "
-    "id, group, split, ignore, weight, date; of choices: choices, answer, question, passage; of preferences: chosen, "
-    "rejected, or responses and winner, tie, prompt; of judgments: winner or seat, tie, order, item, judge, a, b, "
-    "people, prompt; of runs: example_id, prediction, seed, score, logits, features, label, model, dataset, "
-    "checkpoint, configuration; of boards: system, item, score, answer, prediction, run. Several columns: NAME+NAME.",
+    "Roles of columns: label=c; see goldassay look FILE. goldassay look --help-all lists the roles. "
+    "Several columns: NAME+NAME.",
     DATA,
     "ROLE=NAME,...",
+    main=True,
     repeat=True,
     parse=",".join,
 )
@@ -196,7 +211,7 @@ ColumnsText = Annotated[str | None, _COLUMNS]
 ValueMap = Annotated[
     str | Mapping[str, Mapping[str, str]] | None,
     Option(
-        "What the values of a column or role mean, as in label=0:first,1:second,2:tie; values that are not named stay.",
+        "What the values of a column or role mean, as in label=0:first,1:second,2:tie. Values that are not named stay.",
         DATA,
         "COLUMN=VALUE:NAME,...",
         repeat=True,
@@ -206,8 +221,8 @@ ValueMap = Annotated[
 ColumnsOf = Annotated[
     Mapping[str, str | Mapping[str, str]] | None,
     Option(
-        "Which column plays which role in one input alone, where its names differ: test label=gold, also train, or the "
-        "name of a set that is given as NAME=FILE.",
+        "Roles of columns in one input alone: test label=gold. The input is train, test, or the name of a set that is "
+        "given as NAME=FILE.",
         DATA,
         "INPUT ROLE=NAME,...",
         repeat=True,
@@ -220,29 +235,33 @@ Format = Annotated[
 Elsewhere = Annotated[
     Any,
     Option(
-        "A set of another distribution, with the same labels or with entailment and non-entailment for three:"
-        " asks whether the score holds there, of runs that answer it, else of quick models.",
+        "Data of another distribution with the same labels. For three labels of inference it may have entailment and "
+        "non-entailment. Tests your runs on it; without runs, tests the quick models.",
         DATA,
         "[NAME=]FILE",
+        main=True,
         repeat=True,
     ),
 ]
 Corpus = Annotated[
     Any,
     Option(
-        "What may have been trained on: files, folders or patterns of JSON lines, Parquet, text or any dataset format.",
+        "Data that may have been trained on. Files, folders or patterns of JSON lines, Parquet, text or any dataset "
+        "format.",
         DATA,
         "PATH",
+        main=True,
         repeat=True,
     ),
 ]
 Field = Annotated[
     str,
     Option(
-        "The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer. Of a "
+        "Text field of the corpus, such as question+answer. It is a field of JSON or Parquet; + joins several. Of a "
         "list or an object all texts are read, or those of a path: messages.content.",
         DATA,
         "NAME",
+        main=True,
         min_length=1,
     ),
 ]
@@ -272,32 +291,44 @@ RunClusters = Annotated[
 SplitBy = Annotated[
     str | None,
     Option(
-        "Report each value of this column separately: a genre, a source, an annotator; a field or NAME+NAME as in "
-        "--columns.",
+        "Column of groups, such as a genre, a source, an annotator. Each group is reported separately, and goldassay "
+        "split keeps it in one part. Fields and NAME+NAME as in --columns.",
         DATA,
         "COLUMN",
+        main=True,
     ),
 ]
 TestShare = Annotated[
     float | None,
-    Option("Share of rows held out as the test part.", METHOD, "S", gt=0, lt=1, setting="data.test_share", default=0.2),
+    Option(
+        "Share of rows held out as the test part.",
+        METHOD,
+        "S",
+        main=True,
+        gt=0,
+        lt=1,
+        setting="data.test_share",
+        default=0.2,
+    ),
 ]
 By = Annotated[
     str | None,
     Option(
-        "Report each value of this column separately: a genre, a source, an annotator; a field or NAME+NAME as in "
-        "--columns.",
+        "Column of groups, such as a genre, a source, an annotator. Each group is reported separately. Fields and "
+        "NAME+NAME as in --columns.",
         DATA,
         "COLUMN",
+        main=True,
     ),
 ]
 Text = Annotated[
     str | None,
     Option(
-        "The text to search: premise, hypothesis, ...; all: every text of an example, one after the other.  "
+        "The text to search, such as premise. all: every text of an example, one after the other.  "
         "[default: the last, of a pair the hypothesis; of mine all, each by itself]",
         DATA,
         "ROLE",
+        main=True,
     ),
 ]
 Texts = Annotated[
@@ -319,7 +350,7 @@ TrainedOn = Annotated[
     ),
 ]
 Source = Annotated[
-    Any, Option("The files as published, or folders that hold them.", DATA, "FILE", repeat=True, further="[FILE]...")
+    Any, Option("The files as published, or their folders.", DATA, "FILE", main=True, repeat=True, further="[FILE]...")
 ]
 Board = Annotated[
     Any,
@@ -333,32 +364,33 @@ Decisions = Annotated[
         "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl next to the dataset]",
         DATA,
         "FILE",
+        main=True,
     ),
 ]
-DataFolder = Annotated[Path | None, Option("Folder with the datasets; see --files.", DATA, "DIR")]
-Files = Annotated[bool, Option("Run nothing: list the files it needs, and where they come from.", DATA)]
+DataFolder = Annotated[Path | None, Option("Folder with the datasets; see --files.", DATA, "DIR", main=True)]
+Files = Annotated[bool, Option("Run nothing: list the files it needs, and their sources.", DATA, main=True)]
 Only = Annotated[
     Sequence[str] | None,
-    Option("Run this set or model alone, by its name in the tables; may be given several times.", DATA, "NAME",
-           repeat=True),
+    Option("Run this set or model alone, by its name in the tables.", DATA, "NAME", main=True, repeat=True),
 ]  # fmt: skip
 Without = Annotated[
     Sequence[str] | None,
-    Option("Leave this set or model out; may be given several times.", DATA, "NAME", repeat=True),
+    Option("Leave this set or model out.", DATA, "NAME", repeat=True),
 ]
 
 # --- Runs made elsewhere -------------------------------------------------------------------------------------------
 
 _RUNS = Option(
-    "Predictions made elsewhere: files or folders in any known format (goldassay runs --help).",
+    "Predictions: files or folders of any known format. goldassay runs --help names the formats.",
     RUNS,
     "PATH",
+    main=True,
     repeat=True,
 )
 RunPaths = Annotated[Any, _RUNS]
 NamedRunPaths = Annotated[Any, replace(_RUNS, metavar="[NAME=]PATH")]
 Places = Annotated[Any, place("Files of predictions, or folders, which are searched through.", "PATH...", repeat=True)]
-Dataset = Annotated[str | None, Option("Runs on this dataset only.", RUNS, "NAME")]
+Dataset = Annotated[str | None, Option("Runs on this dataset only.", RUNS, "NAME", main=True)]
 Split = Annotated[str | None, Option("Runs on this part of the dataset only.", RUNS, "NAME")]
 TrainSet = Annotated[str | None, Option("Runs trained on this only.", RUNS, "NAME")]
 Checkpoint = Annotated[int | str | None, Option("One checkpoint of each run, or last.  [default: all]", RUNS, "NAME")]
@@ -443,29 +475,32 @@ Bits = Annotated[
 Inside = Annotated[
     Any,
     Option(
-        "Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the dataset.",
+        "Predictions on the model's own distribution. They have logits or probabilities; NAME chooses or names the "
+        "dataset.",
         RUNS,
         "[NAME=]RUNS",
+        main=True,
         repeat=True,
     ),
 ]
 Outside = Annotated[
     Any,
-    Option("The same models on other distributions; labels are ignored.", RUNS, "[NAME=]RUNS", repeat=True,
+    Option("The same models on other distributions. Labels are ignored.", RUNS, "[NAME=]RUNS", main=True, repeat=True,
            further="[RUNS]..."),
 ]  # fmt: skip
 TrainRuns = Annotated[
     Any,
     Option(
-        "The same models on their training data, all with features: embeddings beside the runs (goldassay "
+        "The same models on their training data, with features. These are embeddings beside the runs (goldassay "
         "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
         "neighbor.",
         RUNS,
         "[NAME=]RUNS",
+        main=True,
     ),
 ]
-ModelA = Annotated[str | None, Option("Which model in the first RUNS.", RUNS, "NAME")]
-ModelB = Annotated[str | None, Option("Which model in the second RUNS.", RUNS, "NAME")]
+ModelA = Annotated[str | None, Option("Which model in the first RUNS.", RUNS, "NAME", main=True)]
+ModelB = Annotated[str | None, Option("Which model in the second RUNS.", RUNS, "NAME", main=True)]
 Names = Annotated[
     str | None,
     Option(
@@ -481,20 +516,21 @@ Names = Annotated[
 
 MaxTokens = Annotated[
     int | None,
-    Option("Most words in a pattern.", PATTERNS, "M", ge=1, le=5, setting="artifacts.max_tokens", default=3),
+    Option("Most words in a pattern.", PATTERNS, "M", main=True, ge=1, le=5, setting="artifacts.max_tokens", default=3),
 ]
 MaxGap = Annotated[
     int | None,
-    Option("Most tokens skipped between two words of a pattern.", PATTERNS, "T", ge=0, le=5,
+    Option("Most tokens skipped between two words of a pattern.", PATTERNS, "T", main=True, ge=0, le=5,
            setting="artifacts.max_gap", default=3),
 ]  # fmt: skip
 MinCount = Annotated[
     int | None,
     Option(
-        "Fewest training examples a pattern must occur in; by default 50 from 200,000 rows on, "
+        "Fewest training examples a pattern must occur in. By default 50 from 200,000 rows on, "
         "below that one in a thousand, and never fewer than 8.",
         PATTERNS,
         "N",
+        main=True,
         ge=1,
         setting="artifacts.min_count",
     ),
@@ -514,7 +550,7 @@ Tokenizer = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    Option("A kept pattern gives a label away if its share exceeds this.", PATTERNS, "T", gt=0, lt=1,
+    Option("A pattern gives a label away if its share exceeds this.", PATTERNS, "T", main=True, gt=0, lt=1,
            setting="artifacts.threshold", default=0.7),
 ]  # fmt: skip
 Q = Annotated[
@@ -529,15 +565,16 @@ Q = Annotated[
 ]
 Patterns = Annotated[
     AnyPath | None,
-    Option("Patterns mined before (patterns.parquet), instead of mining TRAIN.", PATTERNS, "FILE"),
+    Option("Patterns mined before (patterns.parquet), instead of mining TRAIN.", PATTERNS, "FILE", main=True),
 ]
 
 # --- Models and training -------------------------------------------------------------------------------------------
 
 _MODEL = Option(
-    "Name of the model: a network to train, or of given runs the one to read (* and ? match several, as runs of one).",
+    "The network to train, or the model of the runs. * and ? match several models, as runs of one.",
     TRAINING,
     "NAME",
+    main=True,
     spelled=("--model", "-m"),
 )
 Model = Annotated[str | None, _MODEL]
@@ -545,14 +582,12 @@ Model = Annotated[str | None, _MODEL]
 AnyModels = Annotated[str | Sequence[str] | None, _MODEL]
 ChosenModels = Annotated[str | Sequence[str] | None, replace(_MODEL, repeat=True)]
 _CONDITION = (
-    "What the model sees, in training or in given runs: paired, hypothesis_only, premise_only, shuffled, "
-    "overlap, length or empty."
+    "What the model sees, such as hypothesis_only. Also paired, premise_only, shuffled, overlap, length or empty; in "
+    "training, or of given runs."
 )
-Condition = Annotated[str | None, Option(_CONDITION, TRAINING, "NAME")]
-Conditions = Annotated[Sequence[str] | None, Option(_CONDITION, TRAINING, "NAME", repeat=True)]
-_SEEDS = Option(
-    "How many seeds: models trained alike, each with a seed of its own.", TRAINING, "N", ge=1, le=MOST_SEEDS
-)
+Condition = Annotated[str | None, Option(_CONDITION, TRAINING, "NAME", main=True)]
+Conditions = Annotated[Sequence[str] | None, Option(_CONDITION, TRAINING, "NAME", main=True, repeat=True)]
+_SEEDS = Option("Number of models, each trained with its own seed.", TRAINING, "N", main=True, ge=1, le=MOST_SEEDS)
 Seeds = Annotated[int, _SEEDS]
 # Of one training nobody knows how far another one would have come.
 LeakageSeeds = Annotated[int | None, replace(_SEEDS, ge=2, le=100, setting="leakage.seeds")]
@@ -562,7 +597,13 @@ TrainingSeeds = Annotated[
 ]
 Dev = Annotated[
     Any,
-    Option("What to choose the best epoch by; without it all are trained.", DATA, "FILE", setting="training.dev"),
+    Option(
+        "Data to choose the best epoch by. Without it all epochs are trained.",
+        DATA,
+        "FILE",
+        main=True,
+        setting="training.dev",
+    ),
 ]
 Vary = Annotated[
     Sequence[str] | None,
@@ -571,7 +612,7 @@ Vary = Annotated[
 ]  # fmt: skip
 Configuration = Annotated[
     str | None,
-    Option("Sizes and recipe of the network: desk or published; by default desk.", TRAINING, "NAME",
+    Option("Sizes and recipe of the network: desk or published; by default desk.", TRAINING, "NAME", main=True,
            setting="training.configuration"),
 ]  # fmt: skip
 Changes = Annotated[
@@ -589,10 +630,11 @@ Changes = Annotated[
 Objective = Annotated[
     str | None,
     Option(
-        "What is minimized: cross_entropy, guided_cross_entropy, adversarial, product_of_experts, "
-        "learned_mixin, confidence_regularization; by default cross_entropy, for numbers squared_error.",
+        "What is minimized; by default cross_entropy. Also guided_cross_entropy, adversarial, product_of_experts, "
+        "learned_mixin, confidence_regularization; for numbers squared_error.",
         TRAINING,
         "NAME",
+        main=True,
         setting="training.objective",
     ),
 ]
@@ -676,7 +718,13 @@ Precision = Annotated[
 ]  # fmt: skip
 Device = Annotated[
     str | None,
-    Option("Where to train: auto, cpu, cuda or mps; by default auto.", TRAINING, "NAME", setting="training.device"),
+    Option(
+        "Where to train: auto, cpu, cuda or mps; by default auto.",
+        TRAINING,
+        "NAME",
+        main=True,
+        setting="training.device",
+    ),
 ]
 Deterministic = Annotated[
     bool | None,
@@ -684,8 +732,8 @@ Deterministic = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    Option("Trainings side by side; by default one a GPU, without GPUs one a core.", TRAINING, "N", ge=1, le=1024,
-           setting="training.workers"),
+    Option("Trainings side by side. By default one per GPU, without GPUs one per core.", TRAINING, "N", main=True, ge=1,
+           le=1024, setting="training.workers"),
 ]  # fmt: skip
 Name = Annotated[str | None, Option("What the runs call the model.  [default: its name]", TRAINING, "NAME")]
 Scheduler = Annotated[
@@ -695,8 +743,7 @@ Scheduler = Annotated[
 ]  # fmt: skip
 DryRun = Annotated[
     bool,
-    Option("Train nothing: say how many trainings, how much time on this machine and how much disk it would take.",
-           TRAINING),
+    Option("Train nothing: print how many trainings, hours and bytes it takes.", TRAINING, main=True),
 ]  # fmt: skip
 KeepFeatures = Annotated[
     bool,
@@ -709,10 +756,11 @@ KeepFeatures = Annotated[
 Pretrained = Annotated[
     str | None,
     Option(
-        "Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
-        "Without it these are left out.",
+        "Checkpoint to fine-tune: a folder, or a name on the hub. Without it the models of the study that are "
+        "pretrained are left out.",
         TRAINING,
         "MODEL",
+        main=True,
     ),
 ]
 
@@ -746,28 +794,35 @@ Reference = Annotated[
 ]
 Groups = Annotated[
     Sequence[str] | None,
-    Option("Split the variance by this column: a template, a heuristic.  [default: all groups]", METHOD,
-           "COLUMN", repeat=True),
+    Option("Split the variance by this column, such as a template.  [default: all groups]", METHOD,
+           "COLUMN", main=True, repeat=True),
 ]  # fmt: skip
 Claim = Annotated[
     float | None,
-    Option("A difference between models, in points: does it exceed what configurations do?", METHOD, "POINTS", gt=0,
+    Option("A difference of models in points, to hold against configurations.", METHOD, "POINTS", main=True, gt=0,
            finite=False),
 ]  # fmt: skip
-Matched = Annotated[bool, Option("Runs with the same seed belong together: same data, same order.", METHOD)]
+Matched = Annotated[bool, Option("Runs with the same seed belong together: same data, same order.", METHOD, main=True)]
 Method = Annotated[Literal["normal", "bootstrap"], Option("How the interval is made.", METHOD)]
 EquivalentWithin = Annotated[
     float | None,
-    Option("The largest difference that does not matter, in points: say whether the models score within it.", METHOD,
-           "POINTS", gt=0, finite=False),
-]  # fmt: skip
+    Option(
+        "The largest difference that does not matter, in points. Says whether the models score within it.",
+        METHOD,
+        "POINTS",
+        main=True,
+        gt=0,
+        finite=False,
+    ),
+]
 NgramWords = Annotated[int, Option("Words of an n-gram that is looked up.", METHOD, "N", ge=5, le=63)]
 NearCopies = Annotated[
     bool,
     Option(
-        "Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word "
-        "changed, and items of fewer than 8 words.",
+        "Also find copies with a letter or a word changed. Compares documents as short as an item with it as a whole; "
+        "finds items of fewer than 8 words, too.",
         METHOD,
+        main=True,
     ),
 ]
 NClusters = Annotated[
@@ -783,21 +838,26 @@ SentencePlane = Annotated[
     bool,
     Option("Lay the sentences out on the plane (half a minute for 10,000).", METHOD, spelled=("--plane/--no-plane",)),
 ]
-Shares = Annotated[float | Sequence[float], Option("Which shares of the rows to drop.", METHOD, "SHARE,...")]
+Shares = Annotated[float | Sequence[float], Option("Which shares of the rows to drop.", METHOD, "SHARE,...", main=True)]
 InDistribution = Annotated[
     str | Mapping[str, str] | None,
     Option(
-        "Which dataset is of the model's own distribution, where several training sets are there for each.  "
+        "Which dataset is of the model's own distribution. With several training sets, one for each.  "
         "[default: the first --test; with --runs the one that is named ID or like the training set]",
         METHOD,
         "[TRAIN=]NAME",
+        main=True,
         repeat=True,
         parse=own_sets,
     ),
 ]
 Metric = Annotated[
     Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"] | None,
-    Option("What is measured.  [default: by what the files hold; both correlations where labels are numbers]", METHOD),
+    Option(
+        "What is measured.  [default: by what the files hold; both correlations where labels are numbers]",
+        METHOD,
+        main=True,
+    ),
 ]
 Floor = Annotated[
     float | None,
@@ -816,7 +876,7 @@ Draws = Annotated[int, Option("Bootstrap draws of each interval.", METHOD, "N", 
 Scores = Annotated[
     Sequence[str] | None,
     Option("max_softmax, max_logit, energy, entropy, mahalanobis, knn.  [default: all that can be]", METHOD, "NAME",
-           repeat=True),
+           main=True, repeat=True),
 ]  # fmt: skip
 Recall = Annotated[float, Option("Share of the out-of-distribution examples to be flagged.", METHOD, "R", gt=0, le=1)]
 Rule = Annotated[
@@ -828,74 +888,85 @@ MinRows = Annotated[int, Option("With --by: values of the column with fewer rows
 Memory = Annotated[
     str | None,
     Option(
-        "Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
-        "large for memory. What is written is the same; it takes longer.",
+        "Read the files part by part within this memory: 2GB, 800MB. For files too large for memory; what is "
+        "written is the same, and it takes longer.",
         METHOD,
         "SIZE",
+        main=True,
     ),
 ]
 ByClassifier = Annotated[
     bool,
     Option(
-        "Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
-        "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
+        "Also class by 5 quick classifiers, the other published rule. Hard is what most of them get wrong from the "
+        "same text. They are trained on TRAIN; without it, cross-fitted on the test set.",
         METHOD,
+        main=True,
     ),
 ]
 Mode = Annotated[
     Literal["debias", "random"],
-    Option("debias: from what holds no pattern; random: as many, from the full data.", METHOD),
+    Option("debias: rows without a pattern; random: its control.", METHOD, main=True),
 ]
 ClassColumn = Annotated[str, Option("The column of classes; also class_by_classifier.", METHOD, "COLUMN")]
 Disjoint = Annotated[
     Sequence[str] | None,
-    Option("Texts that may not be in both parts: premise,hypothesis.  [default: all]", METHOD, "ROLE,..."),
+    Option("Texts that may not be in both parts: premise,hypothesis.  [default: all]", METHOD, "ROLE,...", main=True),
 ]
 Repeats = Annotated[
     int,
-    Option("How many splits to draw, with seeds one after the other from --seed.", METHOD, "R", ge=1, le=1000),
+    Option("How many splits to draw, with seeds from --seed on.", METHOD, "R", main=True, ge=1, le=1000),
 ]
 Scale = Annotated[
     str,
     Option(
-        "smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
-        "printed protocol.",
+        "smoke: a minute; desk: hours; paper: the printed protocol. smoke is on made-up data, desk on two cores, with "
+        "small networks and few seeds.",
         METHOD,
         "SIZE",
+        main=True,
     ),
 ]
 Kind = Annotated[
     Literal["pairs", "choices", "preferences", "judgments", "corpus"],
-    Option("What it is made of: pairs of sentences, with runs of a made-up model, items, or a corpus and a test set.",
-           METHOD),
+    Option("What to write. pairs come with runs of a made-up model, and a corpus with a test set.", METHOD, main=True),
 ]  # fmt: skip
 Size = Annotated[
     str | None,
     Option(
-        "Rows of the training file, dev and elsewhere having a tenth each; or items; or documents of a corpus, or "
-        "its bytes (1GB).  [default: 20000, or 8000 items]",
+        "Rows of the training file, items, or documents of a corpus. dev and elsewhere have a tenth each; of a corpus "
+        "also its bytes (1GB).  [default: 20000, or 8000 items]",
         METHOD,
         "ROWS",
+        main=True,
     ),
 ]
 TestSize = Annotated[
     int | None,
-    Option("Rows of the test file; items have none.  [default: a quarter of --size]", METHOD, "ROWS", le=10_000_000),
+    Option(
+        "Rows of the test file; items have none.  [default: a quarter of --size]",
+        METHOD,
+        "ROWS",
+        main=True,
+        le=10_000_000,
+    ),
 ]
-Clean = Annotated[bool, Option("Plant no flaw: a benchmark that is to be called sound.", METHOD)]
-To = Annotated[Literal["every_eval_ever", "long"], Option("The format.", METHOD)]
+Clean = Annotated[bool, Option("Plant no flaw: a benchmark that is to be called sound.", METHOD, main=True)]
+To = Annotated[Literal["every_eval_ever", "long"], Option("The format.", METHOD, main=True)]
 Developer = Annotated[
     str | None, Option("Who made the models, where their names do not begin with it: NAME/MODEL.", METHOD, "NAME")
 ]
 Organization = Annotated[str | None, Option("Who hands on the scores.", METHOD, "NAME")]
 Policy = Annotated[
     Any,
-    Option("A settings file with the table [policy]; without it ./goldassay.toml.", GENERAL, "FILE"),
+    Option("A settings file with the table [policy]; without it ./goldassay.toml.", GENERAL, "FILE", main=True),
 ]
-Port = Annotated[int, Option("The port of the page; 0 takes any that is free.", OUTPUT, "N", ge=0, le=65535)]
+Port = Annotated[int, Option("The port of the page; 0 takes any that is free.", OUTPUT, "N", main=True, ge=0, le=65535)]
 Export = Annotated[
     Path | None,
-    Option("Write the selected rows as one static HTML file, at most 1,000, and serve nothing.", OUTPUT, "FILE"),
+    Option(
+        "Write the selected rows as one HTML file, and serve nothing. At most 1,000 rows.", OUTPUT, "FILE", main=True
+    ),
 ]
 State = Annotated[
     str,

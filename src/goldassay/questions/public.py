@@ -51,8 +51,19 @@ def look(
 ) -> Look:
     """Say what a file holds, which column plays which role, what is not read, and what can be asked of it.
 
-    Every kind of data and runs is asked what speaks for it. Nothing is measured and nothing is written; of a large file
+    Compares the columns with each kind of data and runs. Nothing is measured and nothing is written; of a large file
     the first rows are read. The last line is the command to type next.
+
+    The roles that --columns ROLE=NAME gives to columns:
+
+      texts         premise, hypothesis, text, label
+      choices       choices, answer, question, passage
+      preferences   chosen, rejected; or responses, winner; tie, prompt
+      judgments     winner or seat, tie, order, item, judge, a, b, people, prompt
+      predictions   example_id, prediction, seed, score, logits, features, label,
+                    model, dataset, checkpoint, configuration
+      boards        system, item, score, answer, prediction, run
+      any rows      id, group, split, ignore, weight, date
 
     Note:
         Data are a path, several paths of one kind, a `Dataset`, or a table in memory.

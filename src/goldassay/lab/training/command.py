@@ -97,7 +97,6 @@ def train(
     --runs. Networks: bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, and
     transformers checkpoints, by their folder or their name on the hub.
 
-      goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
       goldassay instability runs
 
     A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done

@@ -98,7 +98,6 @@ def measure_leakage(
     is split off such that no sentence is in both, five times anew).
     Without --model quick probes are trained; of networks MiniLM-size encoders are recommended.
 
-      goldassay leakage measure train.jsonl --test test.jsonl
       goldassay leakage measure train.jsonl --test test.jsonl --model bilstm --seeds 5
       goldassay leakage measure a=a.jsonl b=b.jsonl --test a=a-test.jsonl --test b=b-test.jsonl
       goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy

@@ -65,7 +65,6 @@ def measure_overlap(
     translations are not found.
 
       goldassay overlap test.jsonl --corpus train.jsonl --field question+answer
-      goldassay overlap test.jsonl --corpus corpus/ -o overlap
 
     Note:
         The test set is a path, a `Dataset`, or a table in memory. Of runs (paths, `Runs` or tables) each model's score
