@@ -25,7 +25,7 @@ from scipy.special import softmax
 from goldassay.data.dataset import Dataset
 from goldassay.data.kinds.choices import read_choices
 from goldassay.data.reading import read_table
-from goldassay.questions.suspect.measures import contradict_gold, self_confidence
+from goldassay.questions.suspect.measures import contradict_gold
 from goldassay.questions.suspect.question import family_of
 from goldassay.readers.probes import train_probes
 
@@ -87,6 +87,11 @@ def planted() -> None:
     print(f"SNLI as published: in unison {found.unison.sum()}, expected of right labels {found.n_expected:.1f}")
 
 
+def _self_confidence(likely: NDArray[np.float64], gold: NDArray[np.integer]) -> NDArray[np.float64]:
+    """The probability of each gold label, as cleanlab ranks labels by it (Northcutt, Jiang and Chuang 2021), (N,)."""
+    return likely[np.arange(gold.size), gold]
+
+
 def raters() -> None:
     """20 Newsgroups: five people rated what confident learning had flagged; recall is among these alone."""
 
@@ -98,7 +103,7 @@ def raters() -> None:
     rated = json.loads(_member("label-errors-mturk-a", "mturk/20news_mturk.json"))
     at = np.array([each["id"] for each in rated])
     wrong = np.array([each["mturk"]["given"] < 3 for each in rated])
-    _say("20 Newsgroups, rated by five: confidence", -self_confidence(likely[np.newaxis], gold)[at], wrong)
+    _say("20 Newsgroups, rated by five: confidence", -_self_confidence(likely, gold)[at], wrong)
 
 
 def reviews() -> None:
@@ -119,7 +124,7 @@ def reviews() -> None:
     assert runs.logits is not None
     assert runs.gold is not None
     likely = softmax(np.asarray(runs.logits, np.float64), axis=-1)
-    confidence = self_confidence(likely, runs.gold)
+    confidence = _self_confidence(likely[0], runs.gold)
     place = {str(name): at for at, name in enumerate(runs.example_ids.tolist())}
     at = np.array([place[each["id"]] for each in rated])
     wrong = np.array([each["mturk"]["given"] < 3 for each in rated])

@@ -27,7 +27,7 @@ from goldassay.core.settings import load_settings
 from goldassay.gate.check import Outcome, check_reports
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import read_report
-from goldassay.questions.report_diff import diff_reports
+from goldassay.questions.gating import diff_reports
 from tests.agreement.outputs import COMMANDS, Output, inside, make_outputs
 
 if TYPE_CHECKING:

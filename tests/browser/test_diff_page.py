@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.questions.report_diff import diff_reports
+from goldassay.questions.gating import diff_reports
 from tests.gate.test_diff import audit, examples_of, pattern, write
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from goldassay.core.results import to_plain
 from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures, what_changed
 from goldassay.gate.diff_page import changes_shown, left_open
 from goldassay.questions.artifacts.result import ClassedExamples
+from goldassay.questions.gating import ReportDiff, diff_reports
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
-from goldassay.questions.report_diff import ReportDiff, diff_reports
 from goldassay.questions.report_frame import figures_of
 from tests.gate.test_check import classes, condition, gap, leakage_of, patterns_of, result, shift_of, stored, verdict
 from tests.stated import Fact, in_order, says, states

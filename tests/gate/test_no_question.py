@@ -14,7 +14,7 @@ from goldassay.core.figures import Measure, Pairing, Rule, declare, declare_verd
 from goldassay.core.report_seal import digest_of
 from goldassay.gate.check import check_reports
 from goldassay.gate.policy import read_policy
-from goldassay.questions.report_diff import diff_reports
+from goldassay.questions.gating import diff_reports
 from tests.gate.test_check import stored, verdict
 from tests.gate.test_diff import write
 from tests.stated import says

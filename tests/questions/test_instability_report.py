@@ -17,7 +17,7 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 from goldassay.core.errors import InputError, Interrupted
-from goldassay.core.option_texts import named_files
+from goldassay.core.naming import named_files
 from goldassay.core.settings import parse_settings
 from goldassay.instability import (
     decompose_by_group,

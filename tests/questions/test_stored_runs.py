@@ -8,8 +8,8 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.instability import decompose_variance, summarize_scores
+from goldassay.questions.run_curves import summarize_store
 from goldassay.questions.run_sets import RunChoice
-from goldassay.questions.stored_runs import summarize_store
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs

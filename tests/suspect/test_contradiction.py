@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.questions.suspect.measures import contradict_gold, corrected_scores, rank_suspects, self_confidence
+from goldassay.questions.suspect.measures import contradict_gold, corrected_scores, rank_suspects
 
 FAMILIES = ("a", "b", "b", "c", "d", "e")
 
@@ -113,13 +113,6 @@ def test_sizes_and_codes_are_checked() -> None:
         contradict_gold(np.zeros((2, 3), int), np.zeros(3, int), 2, ["a"])
     with pytest.raises(ValueError, match="no label"):
         contradict_gold(np.full((1, 3), 2), np.zeros(3, int), 2, ["a"])
-
-
-def test_self_confidence_is_the_golds_probability() -> None:
-    values = np.array([[[0.2, 0.8], [0.6, 0.4]], [[0.4, 0.6], [1.0, 0.0]]])
-    assert self_confidence(values, np.array([1, 0])) == pytest.approx([0.7, 0.8])
-    with pytest.raises(ValueError):
-        self_confidence(values[0], np.array([1, 0]))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(-5, 5), st.floats(0, 1)), min_size=1, max_size=30))

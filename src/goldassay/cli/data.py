@@ -191,7 +191,7 @@ def mend(
     from goldassay.core.files import check_not_read
     from goldassay.data.mending import mend_dataset
     from goldassay.questions.artifacts.reports import as_json
-    from goldassay.questions.mended_runs import FOLDER, mend_runs, write_mended_runs
+    from goldassay.questions.matching import FOLDER, mend_runs, write_mended_runs
 
     mended = mend_dataset(data, decisions, columns=columns, file_format=format)
     sets, said = mend_runs(mended, runs, Path(out) / FOLDER, columns=columns, align=align) if runs else ([], [])

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from goldassay.questions.board.result import BoardResult
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
+    from goldassay.questions.gating import ReportDiff
     from goldassay.questions.instability.measures.comparison import Comparison
     from goldassay.questions.instability.measures.suites import TotalComparison
     from goldassay.questions.look import Look
     from goldassay.questions.overlap.result import OverlapResult
-    from goldassay.questions.report_diff import ReportDiff
     from goldassay.questions.run_scores import ScoredRuns, ScoredSet
     from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
     from goldassay.report.report import Report

@@ -33,8 +33,7 @@ from goldassay.questions.run_choice import RunChoice, RunReading
 if TYPE_CHECKING:
     import polars as pl
 
-    from goldassay.questions.run_curves import DescribedRuns, SettingsOfRuns
-    from goldassay.questions.stored_runs import RunSetSummary
+    from goldassay.questions.run_curves import DescribedRuns, RunSetSummary, SettingsOfRuns
 
 # Further files that cannot be read and are named in one line.
 _MOST_BROKEN = 4
@@ -177,8 +176,8 @@ def export(
     """
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
-    from goldassay.runs.gold import read_texts
     from goldassay.runs.store import write_long
+    from goldassay.runs.traits import read_texts
 
     choice = RunChoice.of(**reading)
     if to == "long":
@@ -255,7 +254,7 @@ def summarize(
     one checkpoint of one dataset, so the folder may be larger than memory.
     """
     from goldassay.core.progress import Steps
-    from goldassay.questions.stored_runs import summarize_store
+    from goldassay.questions.run_curves import summarize_store
 
     with Steps(quiet).step("summarizing") as progress:
         found = summarize_store(path, RunChoice.of(**reading), progress)

@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from goldassay.core.entry_point import option as named
 from goldassay.core.errors import InputError
-from goldassay.core.naming import did_you_mean
-from goldassay.core.option_texts import names, pairs
+from goldassay.core.naming import did_you_mean, names, pairs
 from goldassay.core.options import PLACE, AnySettings, Option
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from goldassay.core.option_texts import (
+from goldassay.core.naming import (
     MOST_SEEDS,
     labels_of_predictions,
     of_inputs,

@@ -20,7 +20,7 @@ from goldassay.core import options
 from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.option_texts import MOST_SEEDS
+from goldassay.core.naming import MOST_SEEDS
 from goldassay.core.read_errors import reason
 from goldassay.core.temp_files import seekable
 

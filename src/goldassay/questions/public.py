@@ -36,8 +36,8 @@ from goldassay.questions.run_choice import RunChoice, by_ids
 
 if TYPE_CHECKING:
     from goldassay.gate.check import Check
+    from goldassay.questions.gating import ReportDiff
     from goldassay.questions.look import Look
-    from goldassay.questions.report_diff import ReportDiff
     from goldassay.report.report import Report
 
 

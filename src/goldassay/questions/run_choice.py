@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from goldassay.core.entry_point import option
 from goldassay.core.errors import InputError
-from goldassay.core.option_texts import named_files
+from goldassay.core.naming import named_files
 from goldassay.core.options import (
     Align,
     Checkpoint,

@@ -1,24 +1,38 @@
-"""What runs hold by themselves: sets with predictions, and scores by step where predictions are not at hand."""
+"""What runs hold, summarized without ever being in memory together: predictions, or else scores by step."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
+from goldassay.core.entry_point import option
+from goldassay.core.errors import InputError
 from goldassay.core.figures import left_out, result
+from goldassay.core.naming import listing
+from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
+from goldassay.questions.instability.measures.checkpoints import CheckpointSummaries, summarize_checkpoints
 from goldassay.questions.instability.measures.scores import summarize_scores
 from goldassay.questions.instability.result import RunScores
+from goldassay.questions.run_sets import RunChoice, find_runs
+from goldassay.runs.assembly import ordered
 from goldassay.runs.configurations import digest
 from goldassay.runs.curves import Curves, read_curves
+from goldassay.runs.reading import RunsPath, runs_of
+from goldassay.runs.run_parts import Collection, Slice
 from goldassay.stats.intervals import Interval, mean_interval, score_sd_interval
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Iterator
 
-    from goldassay.questions.run_choice import RunChoice
+    from numpy.typing import NDArray
+
     from goldassay.runs.runs import Runs
 
 
@@ -192,3 +206,170 @@ def measure_curve(curve: Curves, name: str = "") -> RunScores:
         sd_high=of_sd.high,
         reason="no predictions, so the spread cannot be split into its sources",
     )
+
+
+# What the one checkpoint of runs that name none is called.
+UNNAMED = "final"
+
+
+@dataclass(frozen=True)
+class RunSetSummary(Result):
+    """Scores of the runs of one model on one dataset, checkpoint by checkpoint.
+
+    Attributes:
+        model: Name of the model.
+        dataset: Name of the dataset.
+        condition: paired, premise_only or hypothesis_only.
+        split: Name of the part of the dataset, or "".
+        train_set: What the model was trained on, or "".
+        seeds: Of the runs, in the order of the rows of `scores.run_means`.
+        scores: The figures.
+    """
+
+    model: str
+    dataset: str
+    condition: str
+    split: str
+    train_set: str
+    seeds: tuple[int | str, ...]
+    scores: CheckpointSummaries
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a checkpoint: model, dataset, condition, split, train_set, n_runs, n_examples, and the figures."""
+        keys = {name: getattr(self, name) for name in Collection._fields}
+        keys |= {"n_runs": self.scores.n_runs, "n_examples": self.scores.n_examples}
+        return self.scores.to_frame().select(*(pl.lit(value).alias(name) for name, value in keys.items()), pl.all())
+
+
+@dataclass(frozen=True)
+class StoreSummary(Result):
+    """What a folder of runs holds, in figures.
+
+    Attributes:
+        sets: One a model, dataset and condition.
+        n_rows: How many predictions were read.
+    """
+
+    sets: tuple[RunSetSummary, ...]
+    n_rows: int
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a set of runs and checkpoint, as `RunSetSummary.to_frame`; checkpoints as strings."""
+        return pl.concat([each.to_frame().with_columns(pl.col("checkpoint").cast(pl.String)) for each in self.sets])
+
+
+def summarize_store(path: RunsPath, choice: RunChoice | None = None, progress: Progress = silent) -> StoreSummary:
+    """Mean, spread, decomposition and effective size of all runs at a path, at each checkpoint.
+
+    Files are read checkpoint by checkpoint: from the store's Parquet, memory holds the R x N predictions of one
+    dataset and checkpoint and never all, so a store may be larger than memory. Other formats are held file by file.
+
+    Args:
+        path: A file, a folder (searched to the bottom), or several of these.
+        choice: Which runs to take, and how to read them; by default all.
+        progress: Told how many checkpoints are done.
+
+    Raises:
+        InputError: Nothing is there or cannot be read, or the runs of a set do not cover the same checkpoints and
+            examples.
+    """
+    choice = choice or RunChoice()
+    sets = _sets(find_runs([path] if isinstance(path, (str, os.PathLike)) else list(path), choice), choice)
+    n_checkpoints = sum(map(len, sets.values()))
+    done = 0
+
+    def at_each(key: Collection) -> Iterator[Runs]:
+        nonlocal done
+        for runs in _read_each(key, sets[key], choice):
+            yield runs
+            done += 1
+            progress(done, n_checkpoints)
+
+    summaries = tuple(_summarize(key, at_each(key)) for key in sorted(sets))
+    shapes = [(each.scores.n_runs, each.scores.n_checkpoints, each.scores.n_examples) for each in summaries]
+    return StoreSummary(summaries, sum(map(math.prod, shapes)))
+
+
+def _sets(found: Sequence[Slice], choice: RunChoice) -> dict[Collection, list[list[Slice]]]:
+    """For each set of runs, its checkpoints in order, and for each the parts that are of it."""
+    parts: dict[Collection, dict[Any, list[Slice]]] = {}
+    for part in found:
+        key = part.collection if choice.model is None else part.collection._replace(model=choice.model)
+        # Where one checkpoint of each run was asked for, these are one, whatever their steps.
+        step = part.checkpoint if choice.checkpoint is None else None
+        parts.setdefault(key, {}).setdefault(step, []).append(part)
+    for of_set in parts.values():
+        _check_whole(of_set)
+    return {key: [of_set[step] for step in ordered(set(of_set))] for key, of_set in parts.items()}
+
+
+def _check_whole(parts: Mapping[Any, Sequence[Slice]]) -> None:
+    """Refuse runs that lack a checkpoint before any is read."""
+    there = {step: {(part.collection.model, part.seed) for part in of_step} for step, of_step in parts.items()}
+    for model, seed in set().union(*there.values()):
+        lacking = [step for step in ordered(set(there)) if (model, seed) not in there[step]]
+        if lacking:
+            raise InputError(
+                f"runs have different checkpoints: seed {seed} of {model} lacks {len(lacking)}, "
+                f"first {listing(lacking)}",
+                mend=f"choose one that all have, or each run's last with {option('checkpoint', 'last')}",
+            )
+
+
+def _read_each(key: Collection, checkpoints: Sequence[Sequence[Slice]], choice: RunChoice) -> Iterator[Runs]:
+    """The runs of a set, one checkpoint in memory at a time; all must be of the same runs and examples."""
+    first: Runs | None = None
+    for parts in checkpoints:
+        runs = runs_of(
+            list(parts),
+            key._asdict(),
+            choice.gold_of(key.dataset),
+            checkpoint=choice.checkpoint,
+            labels=choice.labels,
+            label_names=choice.label_names,
+            align=choice.align,
+            missing=choice.missing,
+            score=choice.columns.get("score"),
+        )
+        first = first or runs
+        differ = _differ(runs, first)
+        if differ:
+            steps = f"{checkpoints[0][0].checkpoint} and {parts[0].checkpoint}"
+            raise InputError(
+                f"{key.model} on {key.dataset}: checkpoints {steps} {differ}",
+                file=parts[0].file,
+                mend="give the same examples, in any order, with the same labels at each",
+            )
+        yield runs
+
+
+def _differ(runs: Runs, first: Runs) -> str:
+    """In what the runs at a checkpoint are not those at the first, or nothing."""
+    if runs.seeds.tolist() != first.seeds.tolist():
+        return "are not of the same runs"
+    sides = [(each.example_ids, _labels(each)) for each in (runs, first)]
+    if not np.array_equal(sides[0][0], sides[1][0]):
+        orders = [np.argsort(ids) for ids, _ in sides]
+        sides = [(ids[order], labels[order]) for (ids, labels), order in zip(sides, orders, strict=True)]
+    (ids, labels), (first_ids, first_labels) = sides
+    if not np.array_equal(ids, first_ids):
+        return "do not cover the same examples"
+    return "" if np.array_equal(labels, first_labels) else "disagree on the right labels of examples"
+
+
+def _labels(runs: Runs) -> NDArray[Any]:
+    """Names of the right labels; all alike where there are none."""
+    return np.zeros(runs.n_examples) if runs.gold is None else np.array(runs.label_names)[runs.gold]
+
+
+def _summarize(key: Collection, checkpoints: Iterator[Runs]) -> RunSetSummary:
+    seeds: tuple[Any, ...] = ()
+
+    def scores() -> Iterator[tuple[int | str, NDArray[np.float64]]]:
+        nonlocal seeds
+        for runs in checkpoints:
+            seeds = tuple(runs.seeds.tolist())
+            yield UNNAMED if runs.checkpoints is None else runs.checkpoints[-1].item(), runs.scores
+
+    found = summarize_checkpoints(scores())
+    return RunSetSummary(**key._asdict(), seeds=seeds, scores=found)

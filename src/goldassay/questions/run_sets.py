@@ -20,11 +20,10 @@ from goldassay.runs.answers import read_answers
 from goldassay.runs.assembly import ordered
 from goldassay.runs.choosing import at_checkpoint
 from goldassay.runs.configurations import refuse_base_name
-from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.run_parts import UNNAMED, Collection, Columns, Outputs, Request, Slice
-from goldassay.runs.traits import dataset_of, with_traits
+from goldassay.runs.traits import dataset_of, read_gold, with_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,12 +17,11 @@ from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices
 from goldassay.runs.configurations import digest
 from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
-from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, Traits
 from goldassay.runs.statuses import Missing
-from goldassay.runs.traits import dataset_of, with_traits
+from goldassay.runs.traits import dataset_of, read_gold, with_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -32,13 +32,12 @@ from goldassay.questions.run_sources import describe_inputs, read_texts, run_pat
 from goldassay.runs.adapters.long_table import with_settings
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.finding import find_in_own_format
-from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, STATUSES, Missing
-from goldassay.runs.traits import dataset_of, shared_traits
+from goldassay.runs.traits import dataset_of, read_gold, shared_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

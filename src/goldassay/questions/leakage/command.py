@@ -218,7 +218,7 @@ def _several(trains: Sequence[str], tests: Sequence[str], out: Any, options: dic
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
     from dataclasses import replace
 
-    from goldassay.core.option_texts import pairs
+    from goldassay.core.naming import pairs
     from goldassay.questions.leakage.datasets import compare_datasets
     from goldassay.questions.leakage.question import study_leakage
 

@@ -40,16 +40,6 @@ def competency_z(successes: ArrayLike, trials: ArrayLike, prior: ArrayLike) -> N
     return np.where((difference == 0) & (n > 0), 0.0, z)
 
 
-def critical_z(n_tests: int, alpha: float = 0.01) -> float:
-    """The z above which one of `n_tests` one-sided tests is significant by Bonferroni: Phi^-1(1 - alpha/V).
-
-    Source: Gardner et al. 2021.
-    """
-    from scipy.special import ndtri
-
-    return -float(ndtri(alpha / n_tests))
-
-
 def binomial_tail(successes: ArrayLike, trials: ArrayLike, prior: ArrayLike) -> NDArray[np.float64]:
     """Chance of at least k successes in n trials at probability p0 (exact, one-sided), elementwise.
 
