@@ -52,7 +52,9 @@ def like_counts(
     ids: Any, offsets: Any, words: Any, counts: Any, starts: Any, sizes: Any, norms: Any, rare_offsets: Any,
     rare_texts: Any, n_rare: Any, longer: float, least: float, keys: Any,
 ) -> NDArray[np.int64]:  # fmt: skip
-    """Pairs of a row and a text that share half of the text's rare words, or more, and whose counts are alike.
+    """Find pairs of a row and a text with similar word counts.
+
+    The row has at least half of the text's rare words, and the cosine of their counts is at least `least`.
 
     Args:
         ids: Numbers of the words of M rows, those of the texts first.
