@@ -24,7 +24,6 @@ from goldassay.questions.shift.measures.generalization import (
     DomainShift,
     DomainWord,
     GeneralizationGap,
-    SetGap,
     generalization_gap,
     measure_domain_shift,
     shared_texts,
@@ -41,7 +40,7 @@ from goldassay.questions.shift.measures.scores import (
     score_max_softmax,
     score_sides,
 )
-from goldassay.questions.shift.measures.set_metrics import label_constants
+from goldassay.questions.shift.measures.set_metrics import SetGap, label_constants
 
 __all__ = [
     "Calibration",

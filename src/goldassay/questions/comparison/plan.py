@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goldassay.core.results import Result
 from goldassay.questions.instability.measures.power import (
     Noise,
     detectable_errors,
@@ -27,7 +28,7 @@ _MOST_TIMES = 1e6
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """Runs, examples and differences, power 0.8 and two-sided level 0.05 throughout.
 
     Attributes:

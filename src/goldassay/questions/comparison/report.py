@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
@@ -25,6 +25,7 @@ from goldassay.questions.comparison.suites import SuiteComparison, SuitePair, co
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.example_clusters import AUTO, NONE
+from goldassay.questions.instability.measures.comparison import PairedDifference
 from goldassay.questions.instability.paper import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.instability.spread import measure_spread, with_reading
@@ -223,36 +224,8 @@ def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> PairRo
     """A pair as one flat row."""
     found, plan = pair.comparison, pair.plan
     return PairRow(
-        difference=found.difference,
-        var_examples=found.var_examples,
-        var_runs=found.var_runs,
-        overlap=found.overlap,
-        example_variance=found.example_variance,
-        var_total=found.var_total,
-        degrees_of_freedom=found.degrees_of_freedom,
-        share_runs=found.share_runs,
-        p_value=found.p_value,
-        p_examples=found.p_examples,
-        test=found.test,
-        probability_better=found.probability_better,
-        mean_a=found.mean_a,
-        mean_b=found.mean_b,
-        n_runs_a=found.n_runs_a,
-        n_runs_b=found.n_runs_b,
-        n_examples=found.n_examples,
-        n_higher_a=found.n_higher_a,
-        n_higher_b=found.n_higher_b,
-        n_clusters=found.n_clusters,
-        matched=found.matched,
-        method=found.method,
-        seeds_needed=plan.seeds_needed,
-        seeds_needed_low=plan.seeds_needed_low,
-        seeds_needed_high=plan.seeds_needed_high,
-        examples_needed=plan.examples_needed,
-        joint_runs=plan.joint_runs,
-        joint_examples=plan.joint_examples,
-        smallest_difference=plan.smallest_difference,
-        detectable_difference=plan.detectable_difference,
+        **{each.name: getattr(found, each.name) for each in fields(PairedDifference)},
+        **vars(plan),
         a=pair.a,
         b=pair.b,
         dataset=pair.dataset,

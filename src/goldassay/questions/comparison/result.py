@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 from goldassay.core.figures import Measure, aside, figure, left_out, result, role
 from goldassay.core.results import Result
+from goldassay.questions.comparison.plan import Plan
+from goldassay.questions.instability.measures.comparison import PairedDifference
 
 
 @result
-class PairRow(Result):
-    """Two models on one dataset, a minus b; see `goldassay.instability.Comparison` and `plan.Plan`.
+class PairRow(Plan, PairedDifference):
+    """Two models on one dataset, a minus b, and what would settle it.
 
     Attributes:
-        difference: Of the mean scores.
-        var_examples: Variance from which examples were drawn.
-        var_runs: From which runs were made; NaN where a model has one run, as the next two.
-        overlap: Noise of single examples within a run.
-        example_variance: That of examples without the noise of runs.
-        var_total: Of the difference.
-        degrees_of_freedom: Of var_total.
-        share_runs: The share of the noise that more runs would remove.
-        p_value: Two-sided.
-        p_examples: Over examples alone.
-        test: By which that is.
-        probability_better: Share of the pairs of runs in which that of a scores higher.
-        mean_a: Mean score of a.
-        mean_b: Mean score of b.
-        n_runs_a: Runs of a.
-        n_runs_b: Runs of b.
-        n_examples: N.
-        n_higher_a: Examples on which a scores higher.
-        n_higher_b: Examples on which b does.
-        n_clusters: Clusters of examples; None where each stands for itself.
-        matched: Whether runs were matched by seed.
-        method: Of the interval.
-        seeds_needed: Runs of each to find this difference; None where no number would do, as below.
-        seeds_needed_low: From the lower end of the deviation's interval.
-        seeds_needed_high: From its upper end.
-        examples_needed: Examples to find it.
-        joint_runs: Runs to take with `joint_examples`, where neither alone will do.
-        joint_examples: See there.
-        smallest_difference: What the runs at hand could have shown on these examples alone.
-        detectable_difference: What runs and examples could have shown.
         a: Name of the first model.
         b: Of the second.
         dataset: Name of the dataset.
@@ -68,38 +38,10 @@ class PairRow(Result):
     difference: float = figure(
         Measure("comparison.difference", "difference of models", "points"), "low", "high", n="n_examples"
     )
-    var_examples: float
-    var_runs: float
-    overlap: float
-    example_variance: float
-    var_total: float
-    degrees_of_freedom: float
-    share_runs: float
-    p_value: float
-    p_examples: float
-    test: str
     probability_better: float = figure(
         Measure("comparison.probability_better", "chance that a run is better", "share", compared=False),
         "probability_low", "probability_high", n="n_examples", why="it takes several runs of both",
     )  # fmt: skip
-    mean_a: float
-    mean_b: float
-    n_runs_a: int
-    n_runs_b: int
-    n_examples: int
-    n_higher_a: int
-    n_higher_b: int
-    n_clusters: int | None
-    matched: bool
-    method: str
-    seeds_needed: int | None
-    seeds_needed_low: int | None
-    seeds_needed_high: int | None
-    examples_needed: int | None
-    joint_runs: int | None
-    joint_examples: int | None
-    smallest_difference: float
-    detectable_difference: float
     a: str = role("a")
     b: str = role("b")
     dataset: str = role("dataset")
@@ -120,11 +62,6 @@ class PairRow(Result):
     equivalence_p: float | None = left_out(default=None)
     equivalence_low: float | None = left_out(default=None)
     equivalence_high: float | None = left_out(default=None)
-
-    @property
-    def of_models(self) -> bool:
-        """Whether the noise of runs is known, so that it is about models and not about these runs."""
-        return not math.isnan(self.var_runs)
 
 
 @result

@@ -49,7 +49,6 @@ from goldassay.questions.shift.result import (
     GapRow,
     GeneralizationResult,
     MarkingWord,
-    ReliabilityBin,
 )
 
 if TYPE_CHECKING:
@@ -452,7 +451,7 @@ def _calibration(group: Group, answers: Answers, seed: int, n_draws: int) -> Cal
         overconfidence=_mean(each.overconfidence for each in found),
         overconfidence_low=_mean(each.overconfidence_interval.low for each in found),
         overconfidence_high=_mean(each.overconfidence_interval.high for each in found),
-        bins=tuple(ReliabilityBin(**vars(each)) for each in pooled.bins),
+        bins=pooled.bins,
     )
 
 

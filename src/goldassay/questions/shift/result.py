@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, result, role
 from goldassay.core.results import Result
 from goldassay.questions.policy_rules import MIN_RUNS
+from goldassay.questions.shift.measures.calibration import CalibrationBin
+from goldassay.questions.shift.measures.set_metrics import SetGap
 
 declare_verdict("shift")
 
@@ -57,13 +59,23 @@ SCORE_NAMES = {
 
 
 @result
-class GapRow(Result):
-    """The metric of a model on one set, against its own distribution; see `measures.generalization.SetGap`.
+class OfModel(Result):
+    """What a row is of.
 
     Attributes:
         model: Its name.
         size: How many parameters it has; None where that is not known.
-        train: What it was trained on, or "".
+    """
+
+    model: str = role("model")
+    size: int | None
+
+
+@result
+class GapRow(SetGap, OfModel):
+    """The metric of a model on one set, against its own distribution.
+
+    Attributes:
         own: Whether the set is of the model's own distribution: its gap is 0.
         floor_declared: Whether the floor is known, or declared for a mean of graded scores.
         n_runs: R.
@@ -77,34 +89,7 @@ class GapRow(Result):
         near_share: Share of the texts that are near copies of own ones; None where that is not known.
     """
 
-    model: str = role("model")
-    size: int | None
-    train: str
     test: str = role("test")
-    metric: str
-    n: int
-    value: float
-    low: float
-    high: float
-    sd: float
-    gap: float
-    gap_low: float
-    gap_high: float
-    relative_gap: float
-    relative_low: float
-    relative_high: float
-    floor: float
-    excess: float
-    excess_low: float
-    excess_high: float
-    loss: float
-    loss_low: float
-    loss_high: float
-    excess_loss: float
-    excess_loss_low: float
-    excess_loss_high: float
-    effective_clusters: float
-    reason: str
     own: bool
     floor_declared: bool
     n_runs: int = figure(_RUNS)
@@ -158,17 +143,6 @@ class GapRow(Result):
 
 
 @result
-class ReliabilityBin(Result):
-    """Answers of like confidence of all runs; see `measures.calibration.CalibrationBin`."""
-
-    low: float
-    high: float
-    n: int
-    confidence: float
-    accuracy: float
-
-
-@result
 class CalibrationRow(Result):
     """The calibration of a model on one set: each figure and bound is the mean over runs; the bins hold all runs."""
 
@@ -191,7 +165,7 @@ class CalibrationRow(Result):
     )  # fmt: skip
     overconfidence_low: float
     overconfidence_high: float
-    bins: tuple[ReliabilityBin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
 @result

@@ -107,12 +107,11 @@ SCORE_TEST, SIGN_FLIP = "score test", "sign flip"
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
-    """Difference of two models' mean scores, and the noise in it.
+class PairedDifference(Result):
+    """Difference of two models' mean scores, and the noise in it, without intervals.
 
     Attributes:
         difference: Mean score of A minus mean score of B.
-        interval: Of the difference, over runs and examples (examples alone where a model has one run).
         var_examples: Variance of the difference from which examples were drawn.
         var_runs: Variance from which runs were made; NaN where a model has one run.
         overlap: Noise of single examples within a run, which is in both of the above; NaN likewise.
@@ -126,7 +125,6 @@ class Comparison(Result):
             that stand for themselves, else by flipping signs.
         test: Which of the two: "score test" or "sign flip".
         probability_better: Share of the pairs of a run of A and a run of B in which A scores higher, ties half.
-        probability_interval: Of the chance that another run of A beats another run of B on these examples.
         mean_a: Mean score of A.
         mean_b: Mean score of B.
         n_runs_a: Runs of A.
@@ -137,12 +135,9 @@ class Comparison(Result):
         n_clusters: Clusters of examples; None where each example stands for itself.
         matched: Whether runs were matched by seed.
         method: "normal" (normal theory, with Student's t) or "bootstrap", of the interval.
-        caveats: What to bear in mind, in sentences.
-        skipped: Reason -> count of what has no value.
     """
 
     difference: float
-    interval: Interval
     var_examples: float
     var_runs: float
     overlap: float
@@ -154,7 +149,6 @@ class Comparison(Result):
     p_examples: float
     test: str
     probability_better: float
-    probability_interval: Interval
     mean_a: float
     mean_b: float
     n_runs_a: int
@@ -165,13 +159,28 @@ class Comparison(Result):
     n_clusters: int | None
     matched: bool
     method: str
-    caveats: tuple[str, ...] = ()
-    skipped: dict[str, int] = field(default_factory=dict)
 
     @property
     def of_models(self) -> bool:
         """Whether the noise of runs is known, so that the interval is about models; else it is about these runs."""
         return not math.isnan(self.var_runs)
+
+
+@dataclass(frozen=True)
+class Comparison(PairedDifference):
+    """Difference of two models' mean scores with its intervals.
+
+    Attributes:
+        interval: Of the difference, over runs and examples (examples alone where a model has one run).
+        probability_interval: Of the chance that another run of A beats another run of B on these examples.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of what has no value.
+    """
+
+    interval: Interval
+    probability_interval: Interval
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
 
     @property
     def counts(self) -> PairedCounts | None:

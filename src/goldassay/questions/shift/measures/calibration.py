@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CalibrationBin:
+class CalibrationBin(Result):
     """Examples of like confidence: a row of the table.
 
     Attributes:

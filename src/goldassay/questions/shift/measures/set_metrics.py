@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from goldassay.core.errors import InputError
+from goldassay.core.results import Result
 from goldassay.questions.shift.measures.false_alarms import as_finite
 from goldassay.stats.bootstrap import draw_clusters, resample_examples
 from goldassay.stats.clusters import cluster_codes, dense_codes, effective_clusters
@@ -27,6 +28,68 @@ if TYPE_CHECKING:
 Metric = Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"]
 CORRELATIONS: tuple[Metric, ...] = ("pearson", "spearman")
 METRICS: tuple[Metric, ...] = ("accuracy", "exact_match", "f1", "mean", *CORRELATIONS)
+
+
+@dataclass(frozen=True)
+class SetGap(Result):
+    """The metric on one evaluation set against the in-distribution set: a row of the table.
+
+    Attributes:
+        train: Name of the training set.
+        test: Name of the evaluation set.
+        metric: What was measured.
+        n: Its examples.
+        value: The metric, mean over runs; NaN where `reason` says why.
+        low: Lower bound of its interval.
+        high: Upper bound.
+        sd: Standard deviation over runs, ddof 1; NaN for one run.
+        gap: Value on the in-distribution set minus this one: positive is worse here.
+        gap_low: Lower bound of its interval.
+        gap_high: Upper bound.
+        relative_gap: gap over the value on the in-distribution set; NaN where that is 0.
+        relative_low: Lower bound of its interval.
+        relative_high: Upper bound.
+        floor: What the best answer that is the same for every example scores on this set; NaN where it is not known.
+        excess: Value - floor.
+        excess_low: Lower bound of its interval.
+        excess_high: Upper bound.
+        loss: gap over the excess of the in-distribution set, the share of what the model has learned that is lost here;
+            NaN where that excess is not surely above 0, as the relative gap then is.
+        loss_low: Lower bound of its interval; of several sets, all lower bounds hold at once.
+        loss_high: Upper bound, of this loss alone.
+        excess_loss: The same with each score above its own floor: 1 - excess here/excess in-distribution.
+        excess_loss_low: Lower bound of its interval.
+        excess_loss_high: Upper bound.
+        effective_clusters: N²/sum n_g² of its examples: how many that vary independently would tell as much.
+        reason: Why something is NaN, or "".
+    """
+
+    train: str
+    test: str
+    metric: Metric
+    n: int
+    value: float
+    low: float
+    high: float
+    sd: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    relative_gap: float
+    relative_low: float
+    relative_high: float
+    floor: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    loss: float
+    loss_low: float
+    loss_high: float
+    excess_loss: float
+    excess_loss_low: float
+    excess_loss_high: float
+    effective_clusters: float
+    reason: str
 
 
 class EvaluationSet:
