@@ -231,7 +231,17 @@ def test_an_item_is_offered_the_labels_of_its_choices(browser: Browser, tmp_path
             show(browser, address + path)
             press(browser, "l")
             assert browser.run(seen) == n
+        show(browser, address + path)
+        press(browser, "w")
+        assert browser.run("return [...document.querySelectorAll('#write-texts label')].map(e => e.textContent);") == [
+            "passage", "question", "choice A", "choice B", "choice C",
+        ]  # fmt: skip
+        browser.run("document.getElementById('write-choice B').value = 'another';")
+        browser.driver.find_element("css selector", SAVE).click()
+        until(browser, STATUS, "Saved: rewrite")
         assert browser.console() == []
+    (stored,) = read_decisions(tmp_path / "d.jsonl").by_row.values()
+    assert dict(stored.texts) == {"choice B": "another"}
 
 
 def test_two_tabs_see_each_other(page: Callable[..., Browser], browser: Browser) -> None:

@@ -376,6 +376,71 @@ def test_the_question_and_passage_of_items_are_rewritten(tmp_path: Path, nested:
         mend_dataset(file)
 
 
+_TEXTS = (["one", "two", "one"], ["red", "green", "blue"], ["up", "down", "left"])
+
+
+def _shaped(shape: str) -> list[dict[str, Any]]:
+    """Items in one of the published forms of choices; the right one of item i is the i-th."""
+    rows = []
+    for at, texts in enumerate(_TEXTS):
+        letters = {"text": texts, "label": [*"ABC"]}
+        rows.append(
+            {
+                "lists": {"question": f"q{at}", "choices": texts, "answer": at},
+                "texts": {"question": f"q{at}", "choices": texts, "answer": texts[at]},
+                "columns": {"question": f"q{at}", "A": texts[0], "B": texts[1], "C": texts[2], "answer": "ABC"[at]},
+                "objects": {"question": f"q{at}", "choices": letters, "answerKey": "ABC"[at]},
+                "letters": {"question": f"q{at}", "options": dict(zip("ABC", texts, strict=True)), "answer": "ABC"[at]},
+                "keys": {"question": f"q{at}", "target_scores": {each: int(i == at) for i, each in enumerate(texts)}},
+            }[shape]
+        )
+    return rows if shape not in ("texts", "keys") else rows[1:]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize("shape", ["lists", "texts", "columns", "objects", "letters"])
+def test_choices_are_rewritten_where_they_are(tmp_path: Path, shape: str, ending: str) -> None:
+    rows, file = _shaped(shape), tmp_path / f"set.{ending}"
+    frame = pl.DataFrame(rows)
+    {"jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](file)
+    # Of two equal choices the one that is meant; of the right one its answer, too.
+    new = ("third", {"choice C": "third"}) if len(rows) == 3 else ("lime", {"choice B": "lime"})
+    decide_items(file, {0: {"decision": "rewrite", "texts": new[1]},
+                        1: {"decision": "rewrite", "texts": {"choice A": "over", "choice C": "right"}}})  # fmt: skip
+    before = read_choices(read_table(file), "set")
+    mended = mend_dataset(file)
+    assert (mended.counts, mended.left) == ({"rewrite": 2}, {})
+    after = read_choices(read_table(mended.save(tmp_path / "out")[0]), "set")
+    assert before is not None
+    assert after is not None
+    shown = [list(each) for each in _TEXTS[-len(rows) :]]
+    shown[0]["ABC".index(next(iter(new[1]))[-1])] = new[0]
+    shown[1] = ["over", shown[1][1], "right"]
+    assert item_frame(after)["choices"].to_list() == shown
+    assert after.first_right.tolist() == before.first_right.tolist()
+    assert after.n_right.tolist() == before.n_right.tolist()
+
+
+def test_a_choice_that_is_a_key_is_rewritten_by_hand(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    _write(file, _shaped("keys"))
+    decide_items(file, {0: {"decision": "rewrite", "texts": {"choice A": "new"}}})
+    mended = mend_dataset(file)
+    assert mended.counts == {}
+    assert mended.lines()[1:] == [says("- 1 item", "rewritten by hand", "column of its own", "line 1")]
+
+
+def test_a_response_is_rewritten(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    _write(file, [{"prompt": f"q{i}", "chosen": f"good {i}", "rejected": f"bad {i}"} for i in range(3)])
+    shown = item_frame(items_of(file))["choices"][1].to_list()
+    letter = "AB"[shown.index("bad 1")]
+    decide_items(file, {1: {"decision": "rewrite", "texts": {f"choice {letter}": "worse"}}})
+    mended = mend_dataset(file)
+    assert (mended.counts, mended.left) == ({"rewrite": 1}, {})
+    assert [row["rejected"] for row in after(file)] == ["bad 0", "worse", "bad 2"]
+
+
 def test_an_item_of_a_table_takes_no_empty_choice(tmp_path: Path) -> None:
     file = tmp_path / "set.csv"
     file.write_text("question,A,B,C,answer\nq0,a,b,c,C\nq1,d,e,,A\nq2,f,g,h,B\n", "utf-8")

@@ -253,10 +253,14 @@ def test_items_are_shown_with_their_right_choice(tmp_path: Path) -> None:
     bench = open_workbench(save_report(tmp_path / "report", items()), decisions=tmp_path / "d.jsonl")
     with served(bench) as address:
         page = ask(address)[1]
-        assert '<li class="right"><bdi>two</bdi>' in page
+        assert re.search(r'<li class="right" data-raw="[^"]*"><b>B</b> <bdi>two</bdi>', page)
+        assert '<td data-label="label"><bdi>B</bdi>' in page
         assert HOSTILE not in page
         assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"choices": "x"}))[0] == 400
+        assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"choice Z": "x"}))[0] == 400
+        assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"choice B": "two new"}))[0] == 200
         assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"question": "Which one?"}))[0] == 200
+        assert "<bdi>two new</bdi>" in ask(address, "row/0")[1]
         assert "<bdi>Which one?</bdi>" in ask(address, "row/0")[1]
 
 

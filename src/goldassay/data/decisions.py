@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 ENDING = ".decisions.jsonl"
+CHOICE = "choice "
 # "note" only adds a note; "undecided" takes back what the row's line before it said.
 DECIDED = ("keep", "rewrite", "relabel", "drop")
 WORDS = (*DECIDED, "note", "undecided")
@@ -45,7 +46,8 @@ class Decision:
         id: Its example id, which tells rows of equal content apart.
         decision: One of `WORDS`.
         label: The new label, of a relabel.
-        texts: New texts by column, of a rewrite; a rewrite without any marks the row as still to be rewritten.
+        texts: New texts of a rewrite, by column, or by `CHOICE` and the letter of a choice; a rewrite without any marks
+            the row as still to be rewritten.
         note: In the user's words.
         copies: Which rows had the same content when it was decided, see `row_keys.copies_of`; "" where no other had.
         before: How the row stood before, of a decision that `after` made; not written.

@@ -17,6 +17,7 @@ from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import count
 from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.decisions import (
+    CHOICE,
     DECIDED,
     MEND_LINE,
     Decision,
@@ -332,8 +333,8 @@ class TextRows:
 class _Items:
     """Items with choices, and preferences.
 
-    They are dropped; relabelled where the file says in one place which option is right; and their question or prompt
-    and passage are rewritten where each is a column of text.
+    They are dropped; relabelled where the file says in one place which option is right; and their question or prompt,
+    passage and options are rewritten where each is a text of its own.
     """
 
     def __init__(self, items: ChoiceItems, table: Table, roles: Mapping[str, str]) -> None:
@@ -366,9 +367,21 @@ class _Items:
 
     def _rewrite(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
         new: dict[str, Any] = {}
+        choices = self._choices[at]
+        letters = {f"{CHOICE}{chr(ord('A') + place)}": place for place in range(len(choices))}
+        options = {letters[name]: text for name, text in decision.texts.items() if name in letters}
+        if changed := {place: text for place, text in options.items() if text != choices[place]}:
+            found = self._cells.reworded(at, changed, choices)
+            if found is None:
+                return _PARTS
+            new |= found
         for name, text in decision.texts.items():
+            if name in letters:
+                continue
             if name not in self._texts:
-                raise line.error(f"rewrites {name!r} of an item", "a question and a passage can be rewritten")
+                raise line.error(
+                    f"rewrites {name!r} of an item", "a question, a passage and choices (choice A) can be rewritten"
+                )
             shown = self._texts[name][at]
             found = self._cells.rewritten(at, name, shown, text)
             if found is None:
@@ -490,7 +503,12 @@ def _lines(path: Path, table: Table, dropped: set[int], edits: Mapping[str, Mapp
                 f"the field {strange[0]!r} is inside another one and cannot be changed", file=path, row=number + 1,
                 mend="change the row by hand",
             )  # fmt: skip
-        new = json.dumps({**content, **changed[own]}, ensure_ascii=False).encode("utf-8")
+        # A list or an object was read as its JSON.
+        told = {
+            column: json.loads(value) if isinstance(content[column], list | dict) and isinstance(value, str) else value
+            for column, value in changed[own].items()
+        }
+        new = json.dumps({**content, **told}, ensure_ascii=False).encode("utf-8")
         kept.append(new + b"\r" if line.endswith(b"\r") else new)
     return b"\n".join(kept)
 

@@ -219,7 +219,7 @@ def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held]
         "id": row["example_id"],
         "key": table.key(row),
         "texts": [(name, _text(bench, name, row, spans if name == role else ())) for name in table.texts],
-        "label": " / ".join(map(str, answer)) if isinstance(answer, list) else _plain(row.get("label")),
+        "label": " / ".join(_letters(row, answer)) if isinstance(answer, list) else _plain(row.get("label")),
         "classes": [(facet_title(name), facet.values[facet.codes[place]]) for name, facet in table.facets.items()
                     if name not in ("label", "answer")],
         "decision": None if decision is None or decision.decision == "undecided" else decision,
@@ -256,10 +256,22 @@ def _text(bench: Workbench, name: str, row: dict[str, Any], spans: Sequence[tupl
     if not isinstance(text, list):
         shown = "" if text is None else str(text)
         return {"pieces": _shaded(bench, name, shown, spans, label), "choices": None, "raw": shown}
-    right = set(map(str, row.get("answer") or ()))
-    choices = [(_shaded(bench, name, str(each), (), "right" if each in right else "wrong"), each in right)
-               for each in text]  # fmt: skip
+    right = _letters(row, row.get("answer") or ())
+    letters = [chr(ord("A") + at) for at in range(len(text))]
+    choices = [
+        (letter, _shaded(bench, name, str(each), (), "right" if letter in right else "wrong"), letter in right,
+         str(each))
+        for letter, each in zip(letters, text, strict=True)
+    ]  # fmt: skip
     return {"pieces": [], "choices": choices, "raw": ""}
+
+
+def _letters(row: dict[str, Any], answers: Sequence[Any]) -> list[str]:
+    """The letters of the right choices; of equal ones that of the label."""
+    choices = row.get("choices") or ()
+    right = [chr(ord("A") + at) for at, each in enumerate(choices) if each in answers]
+    label = row.get("label")
+    return [str(label)] if len(answers) == 1 and label in right else right
 
 
 def _shaded(
@@ -285,7 +297,7 @@ def _by_reader(predicted: Sequence[Predicted]) -> dict[str, dict[str, Predicted]
 
 def _shading(text: dict[str, Any]) -> list[Word]:
     """The words that shade a text of `_text`."""
-    parts = [text["pieces"], *(each for each, _ in text["choices"] or ())]
+    parts = [text["pieces"], *(shaded for _, shaded, *_ in text["choices"] or ())]
     return [word for part in parts for _, _, word, _ in part if word is not None]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from goldassay.core.entry_point import option
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
 from goldassay.core.read_errors import reason
-from goldassay.data.decisions import Decision, append_decision, label_choices
+from goldassay.data.decisions import CHOICE, Decision, append_decision, label_choices
 from goldassay.data.row_keys import copies_of
 from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
 
@@ -284,7 +284,9 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
         raise InputError(
             f"the row has the label {decision.label!r} already", mend="keep it, or take a decision back with undo"
         )
-    strange = decision.texts.keys() - set(bench.table.texts)
-    if strange or any(isinstance(found[name], list) for name in decision.texts):
+    strange = decision.texts.keys() - {name for name in bench.table.texts if not isinstance(found[name], list)}
+    shown: list[str] = choices if isinstance(choices, list) else []
+    letters = {chr(ord("A") + at) for at, text in enumerate(shown) if text.strip()}
+    if strange - {f"{CHOICE}{letter}" for letter in letters}:
         raise InputError("a rewrite names a text that cannot be rewritten here", mend="write it in the note")
     return row, decision

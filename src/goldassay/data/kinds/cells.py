@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from goldassay.data.kinds.preferences import repeats_prompt
 from goldassay.data.kinds.sides import side_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from goldassay.data.table import Table
 
@@ -36,6 +38,18 @@ def cells_of(items: ChoiceItems, table: Table, roles: Mapping[str, str]) -> Choi
     return (PreferenceCells if items.kind is PREFERENCES else ChoiceCells)(items, table, roles)
 
 
+def _put(value: Any, wanted: Mapping[tuple[str, int], str], seen: Counter[str]) -> Any:
+    """A cell with other texts for some: (text, which of those with it, from 0) to the new one; `seen` counts them."""
+    if isinstance(value, str):
+        text = value.strip()
+        at, seen[text] = seen[text], seen[text] + 1
+        return wanted.get((text, at), value)
+    if isinstance(value, dict):
+        # A column of objects has the keys of all rows.
+        return {key: _put(each, wanted, seen) for key, each in value.items() if each is not None}
+    return [_put(each, wanted, seen) for each in value] if isinstance(value, list) else value
+
+
 class _Cells:
     def __init__(self, items: ChoiceItems, table: Table) -> None:
         at_line = {table.line_of(place): place for place in range(table.frame.height)}
@@ -46,6 +60,23 @@ class _Cells:
         """The letter of the option that is right."""
         self.n_right = items.n_right.tolist()
         self.sizes = items.sizes.tolist()
+
+    def _replaced(
+        self, place: int, columns: Iterable[str], shown: Sequence[str], texts: Mapping[int, str]
+    ) -> dict[str, Any]:
+        """The cells of some columns with new texts of options, by their places among those that are shown."""
+        wanted = {(shown[at], shown[:at].count(shown[at])): text for at, text in texts.items()}
+        row, seen = self.frame.row(place, named=True), Counter[str]()
+        new = {}
+        for column in columns:
+            cell = parsed = row[column]
+            if isinstance(cell, str) and cell.lstrip().startswith(("[", "{")):
+                with suppress(ValueError, RecursionError):
+                    parsed = json.loads(cell)
+            value = _put(parsed, wanted, seen)
+            if value != _put(parsed, {}, Counter()):
+                new[column] = value if parsed is cell else json.dumps(value, ensure_ascii=False)
+        return new
 
     def _around(self, column: str, place: int, shown: str, text: str) -> str | None:
         """A cell with another text for the one that is shown of it; None where the cell holds more than white space."""
@@ -114,6 +145,33 @@ class ChoiceCells(_Cells):
         found = {column: self._around(column, place, shown, text) for column in self._columns[name]}
         return None if not found or None in found.values() else found
 
+    def reworded(self, at: int, texts: Mapping[int, str], shown: Sequence[str]) -> dict[str, Any] | None:
+        """What to write where for new texts of choices; None where a choice is no text of its own.
+
+        Args:
+            at: The item.
+            texts: By the places of choices.
+            shown: All choices, as pages show them.
+        """
+        raw, all_shown, reader = self._read
+        place = self.places[at]
+        if list(all_shown[place]) != list(shown):
+            return None
+        row = self.frame.row(place, named=True)
+        new = self._replaced(place, self._shape.columns, shown, texts)
+        read = self._shape.read({**row, **new})
+        choices = without_letters(read.choices)
+        if choices != tuple(texts.get(i, text).strip() for i, text in enumerate(shown)):
+            return None
+        if self._answer is None:
+            return new if read.answer == raw[place].answer else None
+        right = reader(row[self._answer], raw[place], all_shown[place])
+        # An answer that is the text of its choice is the new text.
+        for answer in (row[self._answer], *(texts[i] for i in texts if right == (i,))):
+            if reader(answer, read, choices) == right:
+                return {**new, **({self._answer: answer} if answer != row[self._answer] else {})}
+        return None
+
 
 class PreferenceCells(_Cells):
     """Cells of preferences."""
@@ -160,3 +218,14 @@ class PreferenceCells(_Cells):
             return None
         found = self._around(shape.prompt[0], place, shown, text)
         return None if found is None else {shape.prompt[0]: found}
+
+    def reworded(self, at: int, texts: Mapping[int, str], shown: Sequence[str]) -> dict[str, Any] | None:
+        """As `ChoiceCells.reworded`; None, too, where a response occurs twice, or within a longer text."""
+        shape, place = self._shape, self.places[at]
+        columns = shape.responses or tuple(each for each in (shape.chosen, shape.rejected) if each)
+        cells: Counter[str] = Counter()
+        for column in columns:
+            _put(self.frame.row(place, named=True)[column], {}, cells)
+        if any(cells[shown[i]] != 1 for i in texts):
+            return None
+        return self._replaced(place, columns, shown, texts)

@@ -138,19 +138,25 @@ function write(row, decision) {
   const isRewritten = row.dataset.decision === "rewrite";
   const written = isRewritten ? [...row.querySelectorAll(".state [data-new]")] : [];
   if (decision === "rewrite") {
-    for (const cell of row.querySelectorAll("[data-text]")) {
-      if (cell.querySelector("ul")) continue;
+    const cells = [...row.querySelectorAll("[data-text]")].flatMap((cell) => {
+      const choices = [...cell.querySelectorAll("ul.choices > li")];
+      // An item has fewer choices than others where the last ones are empty.
+      return choices.length
+        ? choices.filter((each) => JSON.parse(each.dataset.raw).trim()).map((each) => [`choice ${each.querySelector("b").textContent}`, each])
+        : [[cell.dataset.text, cell]];
+    });
+    for (const [name, cell] of cells) {
       const label = document.createElement("label");
       const field = document.createElement("textarea");
-      field.id = `write-${cell.dataset.text}`;
+      field.id = `write-${name}`;
       label.htmlFor = field.id;
-      label.textContent = cell.dataset.text;
-      field.rows = 3;
-      const last = written.find((each) => each.dataset.new === cell.dataset.text);
+      label.textContent = name;
+      field.rows = cells.length > 3 ? 2 : 3;
+      const last = written.find((each) => each.dataset.new === name);
       // Characters that are shown by their escapes, and white space, are as the dataset has them.
       const raw = JSON.parse((last || cell).dataset.raw);
       field.value = raw;
-      fields.push([cell.dataset.text, field.value, field, raw]);
+      fields.push([name, field.value, field, raw]);
       place.append(label, field);
     }
   }
