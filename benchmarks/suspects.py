@@ -1,8 +1,11 @@
 """Precision and recall at k of suspect labels: planted ones, and errors that people found.
 
     GOLDASSAY_DATA=... python -m benchmarks.suspects
+    python -m benchmarks.suspects BOARD ERRORS
 
-Beside the log odds of `contradict_gold` the same answers are ranked by votes alone, which is the plain reference.
+Beside the log odds of `contradict_gold` and `vote_on_keys` the same answers are ranked by votes alone, which is the
+plain reference. BOARD is any that `goldassay board` reads, with answers and keys; ERRORS names the items that are known
+to be wrong, one a line.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import gzip
 import io
 import json
 import os
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -21,12 +25,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 from scipy.special import softmax
+from scipy.stats import rankdata
 
+import goldassay
 from goldassay.data.dataset import Dataset
 from goldassay.data.kinds.choices import read_choices
 from goldassay.data.reading import read_table
+from goldassay.questions.suspect.keys import family_of, vote_on_keys
 from goldassay.questions.suspect.measures import contradict_gold
-from goldassay.questions.suspect.question import family_of
+from goldassay.questions.suspect.question import Q
 from goldassay.readers.probes import train_probes
 
 if TYPE_CHECKING:
@@ -56,7 +63,7 @@ def _say(name: str, score: NDArray[np.float64], wrong: NDArray[np.bool_]) -> Non
     print(f"{name:42}{n:5} of {hits.size:6} wrong ({100 * n / hits.size:.1f} %)  precision / recall at {told}")
 
 
-def _votes(predictions: NDArray[np.int64], gold: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def _votes(predictions: NDArray[np.integer], gold: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     counts = np.stack([(predictions == label).sum(axis=0) for label in range(k)]).astype(float)
     own = counts[gold, np.arange(gold.size)].copy()
     counts[gold, np.arange(gold.size)] = -1
@@ -90,6 +97,42 @@ def planted() -> None:
 def _self_confidence(likely: NDArray[np.float64], gold: NDArray[np.integer]) -> NDArray[np.float64]:
     """The probability of each gold label, as cleanlab ranks labels by it (Northcutt, Jiang and Chuang 2021), (N,)."""
     return likely[np.arange(gold.size), gold]
+
+
+def _tell(name: str, score: NDArray[np.float64], wrong: NDArray[np.bool_]) -> None:
+    """AUROC, and precision at 10, 20, 50 and 100."""
+    hits, n = wrong[np.argsort(-score, kind="stable")], int(wrong.sum())
+    auroc = (rankdata(score)[wrong].sum() - n * (n + 1) / 2) / (n * (wrong.size - n))
+    at = ", ".join(f"{hits[:k].mean():.2f}" for k in (10, 20, 50, 100))
+    print(f"{name:42}{n:5} of {wrong.size:6} wrong  AUROC {auroc:.3f}  precision at 10, 20, 50, 100: {at}")
+
+
+def planted_keys() -> None:
+    """MMLU-Pro, 29 systems: 3.1 % of the keys replaced, anywhere or in items that 25 systems solve."""
+    frame = pl.read_parquet(DATA / "boards" / "mmlu-pro-predictions.parquet")
+    systems, code = frame.columns[5:], {letter: at for at, letter in enumerate("ABCDEFGHIJ")}
+    answers = np.array([[code.get(each or "", -1) for each in frame[name]] for name in systems])
+    published, n_choices = np.array([code[each] for each in frame["answer"]]), frame["n_options"].to_numpy()
+    for least in (0, 25):
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            pool = np.flatnonzero((answers == published).sum(axis=0) >= least)
+            wrong = np.zeros(published.size, bool)
+            wrong[rng.choice(pool, round(0.031 * published.size), replace=False)] = True
+            key = np.where(wrong, (published + rng.integers(1, n_choices)) % n_choices, published)
+            found = vote_on_keys(answers, key, 10, systems)
+            assert found is not None
+            _tell(f"MMLU-Pro, solved by {least} or more, seed {seed}", found.log_odds, wrong)
+            _tell("  votes alone", _votes(answers, key, 10), wrong)
+            disputed = found.q <= Q
+            print(f"  disputed {disputed.sum()}, of which planted {(disputed & wrong).sum()}")
+
+
+def known_errors(board: str, errors: str) -> None:
+    """Any board with answers, and the items whose key is known to be wrong."""
+    known = set(Path(errors).read_text("utf-8").split("\n")) - {""}
+    keys = goldassay.rank_systems(board).tables["board_keys"]
+    _tell(Path(board).name, keys["log_odds"].to_numpy(), keys["item"].is_in(known).to_numpy())
 
 
 def raters() -> None:
@@ -180,6 +223,10 @@ def judged_items() -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        known_errors(*sys.argv[1:])
+        sys.exit()
+    planted_keys()
     planted()
     judged_items()
     raters()

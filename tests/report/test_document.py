@@ -50,6 +50,7 @@ COMMANDS = {
     "board": "board {base}/asked.csv --pool-configurations --columns weight=points --cutoff day=2024-06",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
     "--runs {base}/predictions.csv",
+    "keys": "board {base}/letters.csv",
     "discount": "board {base}/asked.csv --pool-configurations --discount {base}/audit",
     "judgments": "audit {base}/judged.jsonl",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
@@ -111,6 +112,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         )
         for model in ("one", "two") for seed in range(6)
     ).write_csv(base / "asked.csv")  # fmt: skip
+
+    # Ten systems agree on another answer than the first key, and err each for itself.
+    key = [*"ABCD"] * 16
+    letters = {f"s{at}": [key[row + {at: 1, at + 1: 2}.get(row % 11, 0)] for row in range(59)] for at in range(10)}
+    board = {"item": range(60), "answer": ["A", *key[:59]], **{name: ["B", *own] for name, own in letters.items()}}
+    pl.DataFrame(board).write_csv(base / "letters.csv")
 
     # The last label of a text is not the one that its "answer is" names.
     said = labels.shuffle(1)

@@ -9,7 +9,7 @@ from goldassay.core.numbers import bounds, count, number, percent, points
 from goldassay.core.sections import Around, Page, Part, Section, explanation
 from goldassay.core.tables import Column, Table, table_of
 from goldassay.questions.answered.degenerate import describe_degenerate
-from goldassay.questions.board.result import BoardResult, Item, System
+from goldassay.questions.board.result import BoardResult, Item, System, UndisputedScore
 from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def sections(found: BoardResult, _: Around) -> tuple[Section, ...]:
         lead=PAGE.heading(found)[1],
         sentences=tuple(sentences(found)),
         notes=found.notes,
-        parts=(Part("board_ranks", _systems(found)), Part(table=_decisive(found)), Part(table=_against(found))),
+        parts=(
+            Part("board_ranks", _systems(found)),
+            *(Part(table=each(found)) for each in (_decisive, _disputed, _undisputed, _against)),
+        ),
         how=explanation("goldassay.questions.board", "how"),
     )
     return (section,)
@@ -85,8 +88,33 @@ def _decisive(found: BoardResult) -> Table:
     return _item_table("decisive", caption, found.decisive)
 
 
+def _disputed(found: BoardResult) -> Table:
+    columns = (
+        Column("item", "item", "data"),
+        Column("key", "key", "data"),
+        Column("answer", "systems say", "data"),
+        Column("n_for", "systems for it", "count"),
+        Column("n_against", "for the key", "count"),
+        Column("log_odds", "weighed votes", "decimal", 1),
+        Column("q", "q", "probability"),
+    )
+    rows = () if found.keys is None else found.keys.items
+    return table_of(
+        "disputed", "Items whose systems agree on another answer than the key", columns, rows, file="board_keys"
+    )
+
+
+def _undisputed(found: BoardResult) -> Table:
+    columns = (
+        Column("system", "system", "data"),
+        Column("score", "score", "points", 2, low="low", high="high"),
+    )
+    rows = () if found.keys is None else found.keys.scores[:_MOST_SYSTEMS]
+    return table_of("undisputed", "Scores without these items", columns, rows)
+
+
 def _against(found: BoardResult) -> Table:
-    caption = "Items that weaker systems solve and stronger ones miss: read their answers first"
+    caption = "Items that weaker systems solve and stronger ones miss"
     return _item_table("against", caption, found.against)
 
 
@@ -185,10 +213,37 @@ def _items(found: BoardResult) -> list[str]:
         said.append(
             f"Reliability of the totals (KR-20) is {totals.value:.3f} ({totals.low:.3f} to {totals.high:.3f}){more}."
         )
-    if found.n_against:
+    said += _saturated(found)
+    if found.keys is not None and found.keys.n_disputed:
+        n, of = found.keys.n_disputed, found.keys.n_keys
+        said.append(
+            f"On {count(n)} of {count(of)} items the systems agree on another answer than the key, more than chance "
+            "explains (5 % false discoveries): read these first."
+        )
+        said += [f"Without them {each.system} scores {_scored(each)}." for each in found.keys.scores[:1]]
+    elif found.n_against:
         said.append(
             f"{count(found.n_against)} items are solved by weaker systems and missed by stronger ones more often "
-            "than by chance: their answers may be wrong."
+            "than by chance."
+        )
+    return said
+
+
+def _scored(each: UndisputedScore) -> str:
+    return f"{points(each.score, 2)} ({points(each.low, 2)} to {points(each.high, 2)})"
+
+
+def _saturated(found: BoardResult) -> list[str]:
+    """How many items still part the first systems, and whether a better one could be told from the first."""
+    said = []
+    if found.saturation:
+        shares = [f"{percent(each.share)} of the first {each.first}" for each in found.saturation]
+        n = count(found.n_items)
+        said.append(f"Items that all or none of the first systems solve, of {n}: {', '.join(shares)}.")
+    if found.perfect <= 0:
+        missed = f"{count(found.n_missed)} item{'' if found.n_missed == 1 else 's'}"
+        said.append(
+            f"{found.first} misses {missed}: even a system that solves all items would not be significantly better."
         )
     return said
 
@@ -199,6 +254,12 @@ def issues(found: BoardResult, finding: Finding) -> Iterator[Issue]:
         mend = "Report the range of ranks beside each place, or add items."
         kind, worst = "not distinguishable from the first", f"{found.rivals[0]} beside {found.first}"
         yield issue(finding, kind, len(found.rivals), worst, mend, of="systems", table="board")
+    if found.keys is not None and (first := next(iter(found.keys.items), None)) is not None:
+        worst = f"{first.item}: key {first.key}, {count(first.n_for)} systems say {first.answer}"
+        mend = "Read these items; correct the key or drop the item."
+        yield issue(
+            finding, "key disputed by the systems", found.keys.n_disputed, worst, mend, of="items", table="board_keys"
+        )
 
 
 PAGE = Page(

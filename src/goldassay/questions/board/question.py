@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.document import About
 from goldassay.core.finding import Finding
@@ -29,23 +30,35 @@ from goldassay.questions.board.measures import (
     rivals_of,
 )
 from goldassay.questions.board.reading import read_board, rows_answered
-from goldassay.questions.board.result import BoardLead, BoardResult, Item, SolvedBy, System
+from goldassay.questions.board.result import (
+    BoardLead,
+    BoardResult,
+    DisputedKey,
+    DisputedKeys,
+    Item,
+    Saturation,
+    SolvedBy,
+    System,
+    UndisputedScore,
+)
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_systems, discount_tables
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.suspect.keys import vote_on_keys
+from goldassay.questions.suspect.question import Q
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.core.settings import Settings
+    from goldassay.questions.answered.degenerate import Given
     from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.cutoff.result import CutoffResult
@@ -57,6 +70,10 @@ _MOST_NAMES = 5
 _MOST_ITEMS = 30
 # Below this correlation with the rest an item is named, where it is surely not 0.
 _SURE = 0.05
+# The first systems between which items are held, each where there are as many.
+_FIRST = (3, 5, 10)
+# What is chosen among is few: of free answers every one is another choice.
+_MOST_CHOICES = 26
 
 __all__ = ["Board", "measure_board", "study_board"]
 
@@ -75,6 +92,10 @@ class Board(Result):
         rivals: Systems that may be first in its place, the best first; none where it is surely first.
         items: Of each item its statistics.
         solved_by: Items that all systems solve, none, and one alone.
+        saturation: How many items still part the first systems.
+        n_missed: Items that the first does not solve.
+        perfect: By how much a system that solves all items would lead the first, at least.
+        keys: What the answers say against the keys of all items, the most disputed first; None where that is not known.
         reliability: Of the totals.
         decisive: Names of the items without which the first two change places.
         notes: Of the input.
@@ -90,6 +111,10 @@ class Board(Result):
     rivals: tuple[str, ...]
     items: ItemStatistics
     solved_by: SolvedBy
+    saturation: tuple[Saturation, ...]
+    n_missed: int
+    perfect: float
+    keys: DisputedKeys | None
     reliability: Reliability
     decisive: tuple[str, ...]
     notes: tuple[str, ...]
@@ -171,7 +196,8 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
             )
         )
     statistics = describe_items(values)
-    n_solved = statistics.n_solved
+    n_solved, best = statistics.n_solved, scores.scores[first]
+    missed = best.mean(axis=0) < 1
     return Board(
         systems=tuple(rows),
         ranking=ranking,
@@ -186,6 +212,12 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
             none=int((values.max(axis=0) <= 0).sum()),
             one=int((n_solved == 1).sum()),
         ),
+        saturation=tuple(_saturation(values[order[:k]]) for k in _FIRST if k <= len(order)),
+        n_missed=int(missed.sum()),
+        perfect=lead_of(np.ones(missed.size), best, scores.clusters, weights=items.weights).low
+        if missed.any()
+        else 0.0,
+        keys=_keys(scores, order, seed),
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
         notes=(
@@ -235,6 +267,8 @@ def find_board(found: Board, scores: BoardScores) -> Finding:
     """What a report on a board and an audit of it say: the result, and full tables of systems and items."""
     items = _items(found, scores)
     tables = {"board": found.to_frame(), "board_items": frame_of_records(items)}
+    if found.keys is not None:
+        tables["board_keys"] = frame_of_records(found.keys.items)
     return Finding("board", None, tables=tables, result=_result(found, items, scores.asked, scores.traits.weighted_by))
 
 
@@ -283,6 +317,10 @@ def _result(found: Board, items: list[Item], asked: tuple[str, ...], weighted_by
             decisive=found.decisive,
         ),
         solved_by=found.solved_by,
+        saturation=found.saturation,
+        n_missed=found.n_missed,
+        perfect=found.perfect,
+        keys=None if found.keys is None else _first_disputed(found.keys),
         reliability=found.reliability,
         decisive=tuple(each for each in items if each.decides)[:_MOST_ITEMS],
         against=tuple(each for _, each in sorted(against, key=itemgetter(0))[:_MOST_ITEMS]),
@@ -313,6 +351,57 @@ def _score(runs: NDArray[np.float64], items: Items, seed: int) -> tuple[float, f
     weighed = weigh(runs, items.weights)
     interval = score_interval(weighed, cluster_codes(items.clusters, runs.shape[1]), seed=seed)
     return float(weighed.mean()), interval.low, interval.high
+
+
+def _saturation(values: NDArray[np.float64]) -> Saturation:
+    """How many items some of the systems solve and others do not, given their scores, (K, N)."""
+    n_all, n_none = int((values >= 1).all(axis=0).sum()), int((values <= 0).all(axis=0).sum())
+    return Saturation(len(values), n_all, n_none, (n_all + n_none) / values.shape[1])
+
+
+def _keys(scores: BoardScores, order: Sequence[int], seed: int) -> DisputedKeys | None:
+    """The items on which the systems' answers agree on another one than the key, the most disputed first."""
+    known = {name: key for of in scores.answered for name, key in zip(of.names, of.labels or (), strict=False)}
+    key = pl.Series([known.get(name) for name in scores.items.tolist()], dtype=pl.String)
+    chosen = [_choices(given, scores.items) for given in scores.given if given.choices is not None]
+    if len(chosen) < len(scores.systems) or not 2 <= key.n_unique() - bool(key.null_count()) <= _MOST_CHOICES:
+        return None
+    rows = key.is_not_null().to_numpy()
+    names = pl.concat([key, *chosen]).drop_nulls().unique().sort()
+    codes = [each.replace_strict(names, range(len(names)), default=-1).to_numpy()[rows] for each in (key, *chosen)]
+    votes = vote_on_keys(np.array(codes[1:]), codes[0], len(names), scores.systems)
+    if votes is None:
+        return None
+    disputed = votes.q <= Q
+    kept = np.ones(scores.items.size, dtype=np.bool_)
+    kept[np.flatnonzero(rows)[disputed]] = False
+    ids = scores.items[rows]
+    all_keys = tuple(
+        DisputedKey(
+            str(ids[at]), names[int(codes[0][at])], names[int(votes.alternative[at])], int(votes.n_for[at]),
+            int(votes.n_against[at]), float(votes.log_odds[at]), float(votes.q[at]),
+        )
+        for at in np.argsort(-votes.log_odds, kind="stable").tolist()
+    )  # fmt: skip
+    left = [each[:, kept] for each in scores.scores]
+    clusters, weights = (None if each is None else each[kept] for each in (scores.clusters, scores.traits.weights))
+    items, again = Items(left, clusters, weights), order if disputed.any() and kept.sum() > 1 else ()
+    return DisputedKeys(
+        int(rows.sum()), len(set(votes.families)), int(disputed.sum()), int(kept.sum()), votes.alike, all_keys,
+        tuple(UndisputedScore(scores.systems[at], *_score(left[at], items, seed)) for at in again),
+    )  # fmt: skip
+
+
+def _first_disputed(keys: DisputedKeys) -> DisputedKeys:
+    return replace(keys, items=keys.items[: min(keys.n_disputed, _MOST_ITEMS)])
+
+
+def _choices(given: Given, items: NDArray[np.str_]) -> pl.Series:
+    """What a system chose on the items, (N,), null where it did not."""
+    assert given.choices is not None
+    own = pl.DataFrame({"item": given.items, "choice": given.choices.cast(pl.String)}).unique("item", keep="first")
+    asked = pl.DataFrame({"item": items.tolist()}, schema={"item": pl.String})
+    return asked.join(own, on="item", how="left", maintain_order="left")["choice"]
 
 
 def _other_rule(scores: BoardScores, first: int) -> list[str]:

@@ -105,6 +105,94 @@ class Item(Result):
 
 
 @result
+class Saturation(Result):
+    """Items that do not part the first systems, since all of them solve these or none does.
+
+    Attributes:
+        first: How many systems, from the best.
+        n_all: Items that all of these solve.
+        n_none: Items that none of them scores on.
+        share: Of the items that are either.
+    """
+
+    first: int = role("first")
+    n_all: int
+    n_none: int
+    share: float = figure(
+        Measure("board.saturated", "items that do not part the first systems", "share", "lower"), n="n_items"
+    )
+
+
+@result
+class DisputedKey(Result):
+    """An item on which the systems agree on another answer than the key.
+
+    Attributes:
+        item: Its name.
+        key: Its right answer.
+        answer: The answer that the systems agree on.
+        n_for: Systems that give that answer.
+        n_against: Systems that give the key.
+        log_odds: Weighed votes for that answer less those for the key.
+        q: Of the test that so many would agree if none knew the answer.
+    """
+
+    item: str
+    key: str
+    answer: str
+    n_for: int
+    n_against: int
+    log_odds: float
+    q: float
+
+
+@result
+class UndisputedScore(Result):
+    """The score of a system on the items whose key is not disputed.
+
+    Attributes:
+        system: Its name.
+        score: Mean over these items and runs.
+        low: Lower end of its interval.
+        high: Upper end.
+    """
+
+    system: str = role("model")
+    score: float = figure(
+        Measure("board.undisputed", "mean score without items whose key is disputed", "points", "higher"),
+        "low", "high", n="n_kept",
+    )  # fmt: skip
+    low: float
+    high: float
+
+
+@result
+class DisputedKeys(Result):
+    """What the systems' answers say against the keys; see `vote_on_keys`.
+
+    Attributes:
+        n_keys: Items that are looked at.
+        n_families: Families of systems.
+        n_disputed: Items on which more agree on another answer than chance explains.
+        n_kept: The other items.
+        alike: How often two families that are both wrong give the same answer.
+        items: The most disputed, as many as a page shows.
+        scores: Of the systems without these items, the best first; () where no key is disputed.
+    """
+
+    n_keys: int
+    n_families: int
+    n_disputed: int = figure(
+        Measure("board.disputed", "items whose systems agree on another answer than the key", "examples", "lower"),
+        n="n_keys",
+    )  # fmt: skip
+    n_kept: int
+    alike: float
+    items: tuple[DisputedKey, ...]
+    scores: tuple[UndisputedScore, ...]
+
+
+@result
 class BoardResult(Result):
     """The whole board.
 
@@ -121,6 +209,10 @@ class BoardResult(Result):
         first_stays: In which share of random halves of the items the first is first.
         lead: What the first has over the second; None where all systems are the same.
         solved_by: How many systems solve how many items.
+        saturation: How many items still part the first systems.
+        n_missed: Items that the first system does not solve.
+        perfect: By how much a system that solves all items would lead the first, at least.
+        keys: What the answers say against the keys; None where answers are not known, or of fewer than five systems.
         reliability: Of the totals.
         decisive: The items that decide the first place, as many as a page shows.
         against: Items that weaker systems solve and stronger ones miss, likewise.
@@ -145,6 +237,9 @@ class BoardResult(Result):
     )
     lead: BoardLead | None
     solved_by: SolvedBy
+    saturation: tuple[Saturation, ...]
+    n_missed: int
+    perfect: float
     reliability: Reliability = figure(
         Measure("board.reliability", "reliability of the totals (KR-20)", "number", "higher"),
         "low", "high", at="value", n="n_items", reason="reason",
@@ -156,3 +251,4 @@ class BoardResult(Result):
     degenerate: tuple[Degenerate, ...]
     notes: tuple[str, ...]
     weighted_by: str | None = left_out(default=None)
+    keys: DisputedKeys | None = left_out(default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from goldassay.core.numbers import count
 from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
 from goldassay.questions.board.measures import describe_items
 from goldassay.questions.rows import beside_data
+from goldassay.questions.suspect.keys import family_of
 from goldassay.questions.suspect.measures import (
     LEAST_FAMILIES,
     LEAST_STRONG,
@@ -125,12 +125,6 @@ class _Suspect:
 
 
 CHECK = _Suspect()
-
-
-def family_of(model: str) -> str:
-    """The family of a model: the first word of its name, without its publisher, so that bert-base is bert's."""
-    found = re.search(r"[a-z]+", model.rpartition("/")[2].lower())
-    return found[0] if found else model
 
 
 def find_suspects(evidence: Evidence) -> Suspects:

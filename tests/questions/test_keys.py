@@ -1,0 +1,248 @@
+"""Disputed keys and saturation: against loops, simulation and planted errors, and what must not be disputed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+
+import goldassay
+from goldassay.questions.suspect.keys import KeyVotes, families_of, vote_on_keys
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+Answers = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
+
+
+def answered(n_items: int, n_systems: int, n_choices: int, seed: int, attractive: float = 0.0) -> Answers:
+    """Systems that err independently given an item's difficulty, and keys that are right, as codes.
+
+    Args:
+        n_items: N.
+        n_systems: S.
+        n_choices: C.
+        seed: Of the draw.
+        attractive: How often, at most, who errs falls for the same wrong choice.
+    """
+    rng = np.random.default_rng(seed)
+    key = rng.integers(0, n_choices, n_items)
+    solves = rng.normal(0.5, 0.7, (n_systems, 1)) - rng.normal(0, 1.5, n_items)
+    wrong = (key + rng.integers(1, n_choices, (n_systems, n_items))) % n_choices
+    bait, pull = (key + rng.integers(1, n_choices, n_items)) % n_choices, attractive * rng.beta(1, 3, n_items)
+    wrong = np.where(rng.random(wrong.shape) < pull, bait, wrong)
+    return np.where(rng.random(wrong.shape) < 1 / (1 + np.exp(-solves)), key, wrong), key
+
+
+def voted(answers: NDArray[np.int64], key: NDArray[np.int64], n_choices: int, names: Any = None) -> KeyVotes:
+    found = vote_on_keys(answers, key, n_choices, names or [f"s{at}" for at in range(len(answers))])
+    assert found is not None
+    return found
+
+
+def disputed(found: KeyVotes) -> NDArray[np.bool_]:
+    return found.q <= 0.05
+
+
+def auroc(score: NDArray[np.float64], wrong: NDArray[np.bool_]) -> float:
+    n = int(wrong.sum())
+    return float((rankdata(score)[wrong].sum() - n * (n + 1) / 2) / (n * (wrong.size - n)))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(5, 9), st.integers(1, 12))
+def test_votes_are_those_of_a_loop(seed: int, n_choices: int, n_systems: int, n_items: int) -> None:
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(-1, n_choices, (n_systems, n_items))
+    key = rng.integers(0, n_choices, n_items)
+    found = voted(answers, key, n_choices, [f"kind{at % 4} {at}" for at in range(n_systems)])
+    for item in range(n_items):
+        votes = [0.0] * n_choices
+        for own, family in zip(answers, found.families, strict=True):
+            if own[item] >= 0:
+                share = (sum(own == key) + 1) / (sum(own >= 0) + 2)
+                weight = max(0.0, log(share * (n_choices - 1) / (1 - share)))
+                votes[own[item]] += weight / found.families.count(family)
+        others = [vote for code, vote in enumerate(votes) if code != key[item]]
+        assert found.log_odds[item] == pytest.approx(max(others) - votes[key[item]])
+        assert votes[found.alternative[item]] == pytest.approx(max(others))
+        assert found.alternative[item] != key[item]
+        assert found.n_for[item] == (answers[:, item] == found.alternative[item]).sum()
+        assert found.n_against[item] == (answers[:, item] == key[item]).sum()
+
+
+def test_families_are_kin_by_name_or_by_agreement_beyond_accuracy() -> None:
+    answers, key = answered(400, 6, 4, 1)
+    rng = np.random.default_rng(2)
+    # The fifth answers as the first on four of five items, and the sixth not at all.
+    answers[4] = np.where(rng.random(400) < 0.8, answers[0], answers[4])
+    answers[5] = -1
+    assert families_of(answers, key, 4, ["m1", "bert-base", "m2", "bert-large", "m3", "m4"]) == (
+        "m1",
+        "bert",
+        "m2",
+        "bert",
+        "m1",
+        "m4",
+    )
+    for one, other in combinations(range(5), 2):
+        hits = [(answers[at] == key).mean() for at in (one, other)]
+        expected = hits[0] * hits[1] + (1 - hits[0]) * (1 - hits[1]) / 3
+        agreed = ((answers[one] == answers[other]).mean() - expected) / (1 - expected)
+        assert (agreed >= 0.5) == ((one, other) == (0, 4))
+
+
+def test_chance_is_that_of_systems_of_which_none_knows_the_answer() -> None:
+    rng = np.random.default_rng(3)
+    answers, key = answered(600, 8, 5, 4)
+    found = voted(answers, key, 5)
+    accuracy = ((answers == key).sum(axis=1) + 1) / 602
+    weights = np.maximum(0, np.log(accuracy * 4 / (1 - accuracy)))
+    assert found.alike == pytest.approx(0.25, abs=0.03)
+    guessed = rng.integers(0, 4, (8, 200_000))
+    top = np.max([weights @ (guessed == code) for code in range(4)], axis=0)
+    for value, p in zip(found.log_odds, found.p, strict=True):
+        simulated = (top >= value).mean()
+        assert simulated <= 1.1 * p + 1e-4
+        # At most the number of choices times as much: what two choices reach at once is counted twice.
+        assert p <= 1.5 * simulated + 1e-3 or simulated > 0.25
+
+
+@pytest.mark.parametrize("n_choices", [3, 4, 10])
+def test_right_keys_of_hard_items_are_not_disputed(n_choices: int) -> None:
+    n = [int(disputed(voted(*answered(1000, 10, n_choices, seed), n_choices)).sum()) for seed in range(20)]
+    assert sum(n) <= 2
+
+
+def test_few_right_keys_with_an_attractive_wrong_choice_are() -> None:
+    n = [int(disputed(voted(*answered(1000, 10, 10, seed, attractive=1.0), 10)).sum()) for seed in range(10)]
+    assert np.mean(n) <= 5
+
+
+@pytest.mark.parametrize("n_choices", [4, 10])
+def test_wrong_keys_that_all_would_solve_are(n_choices: int) -> None:
+    answers, key = answered(1000, 12, n_choices, 5)
+    easy = np.flatnonzero((answers == key).sum(axis=0) >= 11)[:30]
+    key[easy] = (key[easy] + 1) % n_choices
+    found = voted(answers, key, n_choices)
+    assert set(np.flatnonzero(disputed(found))) <= set(easy)
+    assert disputed(found)[easy].mean() >= 0.9
+
+
+def test_of_two_choices_nothing_tells_a_hard_item_from_a_wrong_key() -> None:
+    answers, key = answered(500, 20, 2, 6)
+    key[:20] = 1 - key[:20]
+    assert (voted(answers, key, 2).q == 1).all()
+
+
+def test_a_family_votes_once() -> None:
+    answers, key = answered(400, 6, 4, 7)
+    copied = np.concatenate([answers, np.repeat(answers[:1], 20, axis=0)])
+    names = [f"s{at}" for at in range(26)]
+    one, many = voted(answers, key, 4), voted(copied, key, 4, names)
+    assert set(many.families[6:]) == {"s0"}
+    assert many.log_odds == pytest.approx(one.log_odds)
+    assert many.q == pytest.approx(one.q, abs=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_order_of_items_systems_and_choices_changes_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    answers, key = answered(60, 6, 4, seed)
+    items, systems, choices = (rng.permutation(n) for n in (60, 6, 4))
+    one = voted(answers, key, 4)
+    other = voted(choices[answers][systems][:, items], choices[key][items], 4)
+    assert other.log_odds == pytest.approx(one.log_odds[items])
+    assert other.q == pytest.approx(one.q[items])
+
+
+def test_fewer_systems_and_no_items_say_nothing() -> None:
+    answers, key = answered(50, 4, 4, 8)
+    assert vote_on_keys(answers, key, 4, list("abcd")) is None
+    assert vote_on_keys(np.zeros((5, 0), dtype=int), np.zeros(0, dtype=int), 4, list("abcde")) is None
+    with pytest.raises(ValueError, match="no choice"):
+        vote_on_keys(answers, key, 3, list("abcd"))
+
+
+def board(answers: NDArray[np.int64], key: NDArray[np.int64]) -> pl.DataFrame:
+    letters = np.array(list("ABCDEFGHIJ"))
+    systems = {f"s{at}": letters[own] for at, own in enumerate(answers)}
+    return pl.DataFrame({"item": [f"i{at}" for at in range(key.size)], "answer": letters[key], **systems})
+
+
+def test_a_board_says_which_keys_are_disputed_and_what_scores_are_without() -> None:
+    answers, key = answered(300, 8, 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:4]
+    key[easy] = (key[easy] + 1) % 4
+    report = goldassay.rank_systems(board(answers, key))
+    keys: dict[str, Any] = report.to_dict()["board"]["keys"]
+    assert keys["n_disputed"] == 4
+    assert keys["n_kept"] == 296
+    assert {each["item"] for each in keys["items"]} == {f"i{at}" for at in easy}
+    assert all((each["n_for"], each["n_against"]) == (8, 0) for each in keys["items"])
+    left = np.delete(answers == key, easy, axis=1).mean(axis=1)
+    assert {each["system"]: each["score"] for each in keys["scores"]} == pytest.approx(
+        {f"s{at}": score for at, score in enumerate(left)}
+    )
+    table = report.tables["board_keys"]
+    assert table.height == 300
+    assert table["log_odds"].is_sorted(descending=True)
+
+
+def test_scores_alone_or_right_keys_dispute_nothing() -> None:
+    answers, key = answered(300, 8, 4, 9)
+    found = goldassay.rank_systems(board(answers, key)).to_dict()["board"]["keys"]
+    assert (found["n_disputed"], found["items"], found["scores"]) == (0, [], [])
+    scores = pl.DataFrame({"item": range(300), **{f"s{at}": own for at, own in enumerate((answers == key) * 1)}})
+    assert "keys" not in goldassay.rank_systems(scores).to_dict()["board"]
+
+
+def test_saturation_is_counted() -> None:
+    scores = pl.DataFrame({
+        "item": list("abcdefgh"),
+        "one": [1, 1, 1, 1, 1, 1, 1, 0],
+        "two": [1, 1, 1, 1, 1, 1, 0, 0],
+        "three": [1, 1, 1, 1, 1, 0, 1, 0],
+        "four": [0, 0, 0, 0, 0, 0, 0, 1],
+    })  # fmt: skip
+    found = goldassay.rank_systems(scores).to_dict()["board"]
+    assert found["saturation"] == [{"first": 3, "n_all": 5, "n_none": 1, "share": 0.75}]
+    assert found["n_missed"] == 1
+    assert found["perfect"] <= 0
+
+
+def test_a_perfect_system_is_told_from_one_that_misses_many() -> None:
+    answers, key = answered(300, 3, 4, 10)
+    found = goldassay.rank_systems(board(answers, key)).to_dict()["board"]
+    best = max((answers == key).mean(axis=1))
+    assert found["n_missed"] == round(300 * (1 - best))
+    assert 0 < found["perfect"] < 1 - best
+
+
+def test_planted_and_published_keys_of_mmlu_pro(data_dir: Path) -> None:
+    file = data_dir / "boards" / "mmlu-pro-predictions.parquet"
+    found = goldassay.rank_systems(file).to_dict()["board"]
+    assert [round(100 * each["share"], 1) for each in found["saturation"]] == [64.2, 45.6, 26.3]
+    frame = pl.read_parquet(file)
+    systems = frame.columns[5:]
+    code = {letter: at for at, letter in enumerate("ABCDEFGHIJ")}
+    answers = np.array([[code.get(each or "", -1) for each in frame[name]] for name in systems])
+    key, n_choices = np.array([code[each] for each in frame["answer"]]), frame["n_options"].to_numpy()
+    rng = np.random.default_rng(0)
+    for least, figure in ((0, 0.87), (25, 0.80)):
+        wrong = np.zeros(key.size, dtype=bool)
+        wrong[rng.choice(np.flatnonzero((answers == key).sum(axis=0) >= least), 373, replace=False)] = True
+        planted = np.where(wrong, (key + rng.integers(1, n_choices)) % n_choices, key)
+        score = voted(answers, planted, 10, systems).log_odds
+        if least:
+            assert wrong[np.argsort(-score, kind="stable")[:100]].mean() >= figure
+        else:
+            assert auroc(score, wrong) >= figure
