@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import goldassay
-from goldassay.core.entry_point import PYTHON, SHELL, entered, entry_point, option, place, right_labels
+from goldassay.core.errors import PYTHON, SHELL, entered, entry_point, option, place, right_labels
 
 ROOT = Path(goldassay.__file__).parent
 # Another program's command is named as one types it.

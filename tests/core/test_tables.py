@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from goldassay.core.sections import Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Column, Part, Section, Table, explanation, table_of, with_bounds
 
 TABLE = Table(
     "scores",

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import goldassay
-from goldassay.core.entry_point import SHELL, entered
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entered
 from goldassay.questions.checks import TEXTS
 from tests.data.forms import FORMS, Form
 

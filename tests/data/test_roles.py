@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 import goldassay
-from goldassay.core.entry_point import SHELL, entered
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entered
 from goldassay.data.dataset import Dataset
 from goldassay.data.roles import assign_roles, naming, parse_columns, sure_roles, without_classes
 from tests.stated import in_order

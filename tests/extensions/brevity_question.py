@@ -2,8 +2,7 @@
 
 from goldassay.core.figures import Measure, Rule, declare
 from goldassay.core.finding import Finding
-from goldassay.core.sections import Part, Section
-from goldassay.core.tables import Column, Table
+from goldassay.core.sections import Column, Part, Section, Table
 from goldassay.core.verdicts import Headline, Verdict
 from goldassay.questions.evidence import Evidence
 

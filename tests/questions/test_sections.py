@@ -7,8 +7,7 @@ from tests.report.example import example_document
 from tests.typed import compose
 
 if TYPE_CHECKING:
-    from goldassay.core.sections import Section
-    from goldassay.core.tables import Table
+    from goldassay.core.sections import Section, Table
 
 
 def sections() -> dict[str, Section]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.tables import Column, Kind, Table
+from goldassay.core.sections import Column, Kind, Table
 from goldassay.report.content import are_numeric, cell_of, rows_of
 
 NB = "\N{NO-BREAK SPACE}"

@@ -14,8 +14,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from goldassay.core.entry_point import SHELL, entered
-from goldassay.core.errors import GoldassayError, InterruptionError
+from goldassay.core.errors import SHELL, GoldassayError, InterruptionError, entered
 from goldassay.core.escaping import one_line
 from goldassay.core.files import locks_kept
 from goldassay.core.read_errors import described, standard_error_kept

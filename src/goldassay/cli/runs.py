@@ -11,8 +11,7 @@ import typer
 from goldassay.cli.lines import aligned, score_lines
 from goldassay.cli.output import as_text, settings_lines, write_json
 from goldassay.core.commands import command
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, InterruptionError
+from goldassay.core.errors import InputError, InterruptionError, option
 from goldassay.core.numbers import points
 from goldassay.core.options import (
     Columns,

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from goldassay.core.entry_point import option as named
 from goldassay.core.errors import InputError
+from goldassay.core.errors import option as named
 from goldassay.core.naming import did_you_mean, names, pairs
 from goldassay.core.options import PLACE, AnySettings, Option
 

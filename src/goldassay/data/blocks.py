@@ -13,8 +13,7 @@ import zstandard
 
 from goldassay.core.bounds import Unpacking
 from goldassay.core.compiled import compiled
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.parquet_pages import check_pages
 from goldassay.core.temp_files import seekable
 from goldassay.data.delimited import parse_delimited

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.data.column_names import PARTS
 from goldassay.data.fields import fields_of, name_fields, with_keys
 from goldassay.data.frames import table_of

@@ -11,8 +11,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.escaping import has_half_pair
 from goldassay.core.files import output_error
 from goldassay.core.naming import did_you_mean

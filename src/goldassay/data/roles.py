@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import SHELL, entry_point, option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.data.column_names import (
     ANNOTATORS,
     ASKED,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores, one_blas_thread
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.verdicts import unresolved

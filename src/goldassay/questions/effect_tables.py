@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.figures import Better, Figure, Measure, declare
 from goldassay.core.numbers import count, percent
-from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.core.sections import Column, Table, with_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import written_together
 from goldassay.core.settings import FILE_NAME, Settings
 from goldassay.gate.check import Check, check_reports

@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count

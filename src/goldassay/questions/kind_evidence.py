@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import About, Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.finding import RowToRead
 from goldassay.core.verdicts import Verdict, not_asked
 from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count
 from goldassay.core.temp_files import temporary_folder
 from goldassay.data.labels import NON_ENTAILMENT

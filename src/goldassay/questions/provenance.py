@@ -14,9 +14,8 @@ from goldassay.core.document import About, Environment, Framed, Input
 from goldassay.core.escaping import one_line
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count, percent
-from goldassay.core.sections import Around, Part, Reproduction, Section, Subject
+from goldassay.core.sections import Around, Column, Part, Reproduction, Section, Subject, Table
 from goldassay.core.settings import Settings
-from goldassay.core.tables import Column, Table
 from goldassay.data.delimited import QUOTATION
 from goldassay.data.roles import GUESSED, TEXT_ROLES
 from goldassay.questions.instability.result import InstabilityResult, RunScores

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
+    from goldassay.core.sections import Table
     from goldassay.core.settings import Settings
-    from goldassay.core.tables import Table
 
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.document import Issue
 from goldassay.core.escaping import one_line
 from goldassay.core.finding import Finding, RowToRead
-from goldassay.core.tables import Column, Table
+from goldassay.core.sections import Column, Table
 from goldassay.core.verdicts import severity
 from goldassay.questions.checks import question_pages
 from goldassay.questions.row_details import EVALUATION

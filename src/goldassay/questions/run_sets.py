@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean, matches, split_named_path
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice

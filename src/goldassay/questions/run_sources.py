@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import sha256_of
 from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.inputs import describe_input, describe_runs

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.cores import cores
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.progress import Progress, silent
 from goldassay.readers.conditions import conditions_of, labels_named_in, roles_of
 

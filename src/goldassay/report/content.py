@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.charts import Chart
     from goldassay.core.document import Issue
-    from goldassay.core.tables import Column, Row, Table
+    from goldassay.core.sections import Column, Row, Table
 
 
 R = TypeVar("R", bound=Result)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
     from goldassay.core.document import Issue
-    from goldassay.core.sections import Section, Subject, VerdictCard
-    from goldassay.core.tables import Table
+    from goldassay.core.sections import Section, Subject, Table, VerdictCard
     from goldassay.report.content import ReportContent
 
 # As many as are read beside a picture.

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from goldassay.core.document import Issue
-    from goldassay.core.sections import GroupCard, Section, VerdictCard
-    from goldassay.core.tables import Table
+    from goldassay.core.sections import GroupCard, Section, Table, VerdictCard
     from goldassay.report.content import ReportContent
 
 

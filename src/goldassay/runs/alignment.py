@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.data.row_keys import any_beyond
 from goldassay.runs.grades import advice

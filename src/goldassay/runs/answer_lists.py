@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.core.read_errors import reason
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded

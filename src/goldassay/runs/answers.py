@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.runs.run_parts import BestThreshold, BestThresholds, Columns
 from goldassay.runs.tables import start_of, unpacked

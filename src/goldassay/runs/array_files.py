@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.bounds import check_parquet
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import InputError, no_such_file, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.runs.alignment import align_examples, check_scores, position_of, same
 from goldassay.runs.choosing import by_place, refuse_retried

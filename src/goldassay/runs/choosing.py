@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import is_wildcard, listing, matches
 from goldassay.runs.configurations import refuse_base_name
 

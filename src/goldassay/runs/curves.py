@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import is_wildcard, listing, matches
 from goldassay.runs.key_columns import SYNONYMS
 from goldassay.runs.tables import head_of, read_table, unpacked

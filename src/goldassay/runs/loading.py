@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.runs.alignment import check_codes, check_scores, check_unique
 from goldassay.runs.configurations import flat

@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.bounds import check_parquet
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.tables import is_parquet
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.core.numbers import points
 from goldassay.core.read_errors import reading

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, option
 from goldassay.core.read_errors import reason
 from goldassay.data.decisions import CHOICE, Decision, append_decision, label_choices
 from goldassay.data.row_keys import copies_of

@@ -128,7 +128,7 @@ def test_slow_products_are_warned_of(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    from goldassay.core.entry_point import SHELL, entered
+    from goldassay.core.errors import SHELL, entered
     from goldassay.lab.training.outcome import warn_of_precision
 
     has(monkeypatch, *instructions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.core.sections import Column, Table, with_bounds
 from goldassay.report.paper import write_table
 
 

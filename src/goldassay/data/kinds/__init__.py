@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.extensions import extensions
 from goldassay.data.kinds.choices import ChoiceItems, Choices, read_choices
 from goldassay.data.kinds.judgments import JudgedPairs

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.data.cells import cell_texts, normalized_text, normalized_texts
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import option
+from goldassay.core.errors import option
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import names_of, normalized
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.entry_point import SHELL, entry_point, option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.numbers import count
 from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.kinds.kind import Kind, Match, Strength

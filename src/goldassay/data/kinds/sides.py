@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.entry_point import SHELL, entry_point, option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.data.cells import cell_texts
 
 if TYPE_CHECKING:

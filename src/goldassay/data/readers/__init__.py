@@ -13,8 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.extensions import extensions
 from goldassay.data.source import read_bytes, read_head
 

@@ -20,8 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Network, Stream
 from goldassay.lab.models.ragged import Ragged

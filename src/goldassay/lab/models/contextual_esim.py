@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import written_whole
 from goldassay.lab.models.checkpoint import open_config, open_tokenizer, open_weights, token_limit
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task

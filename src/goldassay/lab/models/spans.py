@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import torch
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.lab.models.network import Batch, Network, Stream
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from goldassay.core.charts import (
 )
 from goldassay.core.escaping import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
-from goldassay.core.sections import Part, Section, VerdictCard
-from goldassay.core.tables import Column, Table
+from goldassay.core.sections import Column, Part, Section, Table, VerdictCard
 from goldassay.report.charts import Picture, draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section

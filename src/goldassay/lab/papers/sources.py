@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count
 from goldassay.data.languages import ENGLISH, strange_language
 from goldassay.data.reading import read_dataset

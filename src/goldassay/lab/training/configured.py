@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.configuration import Configuration, check_kind
 from goldassay.lab.models.registry import load_network

@@ -17,8 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data.dataset import Dataset

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from goldassay.core.entry_point import option
+from goldassay.core.errors import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, TrainingError
+from goldassay.core.errors import InputError, TrainingError, option
 from goldassay.lab.training.configured import (
     build_objective,
     configuration_of,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.lab.models.configuration import Kind, Task
 from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.training.targets import Answered, EvaluationSet, LabelTarget, NumberTarget, Target

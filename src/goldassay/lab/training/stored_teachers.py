@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.lab.training.teacher_logits import TRAIN, TeacherLogits, softmax, teacher_logits_of
 from goldassay.questions.artifacts.inputs import read_patterns, texts_for
 from goldassay.readers.conditions import tokenizer_of

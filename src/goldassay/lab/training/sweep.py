@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from pydantic import Field
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.registry import NETWORKS, full_name
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan

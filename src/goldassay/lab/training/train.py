@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.settings import Settings
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.training.configured import configuration_of

@@ -32,8 +32,15 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from goldassay.core.entry_point import VARIABLE, entry_point
-from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
+from goldassay.core.errors import (
+    VARIABLE,
+    GoldassayError,
+    InputError,
+    MissingDependencyError,
+    OutputError,
+    TrainingError,
+    entry_point,
+)
 from goldassay.lab.training.distributed import launched, leads
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.lab.training.placement import Gpus, Seat, find_places, visible

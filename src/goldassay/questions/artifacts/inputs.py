@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.progress import Progress, silent
 from goldassay.data.facts import check_same_labels, length_unit_of, require_classes
 from goldassay.data.reading import Source, open_source

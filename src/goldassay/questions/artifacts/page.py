@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds_in, count, number, percent, with_unit
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of
 from goldassay.questions.artifacts.charts import charts
 from goldassay.questions.artifacts.result import (
     ArtifactsResult,

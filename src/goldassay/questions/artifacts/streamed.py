@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import About, Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import sha256_of, written_together
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.settings import ArtifactSettings, Settings

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, by_name, first_of
 from goldassay.core.numbers import bounds, count, number, percent, points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.board.result import BoardResult, Item, System, UndisputedScore
 from goldassay.questions.rows import issue

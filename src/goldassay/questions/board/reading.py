@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import SHELL, entry_point, option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file, option
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
 from goldassay.data.frames import rows_of_lists, table_of

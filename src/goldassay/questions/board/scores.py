@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count, points
 from goldassay.questions.board.measures import Items
 from goldassay.runs.loading import LackingError, ways

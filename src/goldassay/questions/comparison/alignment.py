@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.runs.missing import on_same_items
 from goldassay.runs.traits import group_names, known_groups

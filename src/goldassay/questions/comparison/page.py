@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Rule, between, by_name, first_of
 from goldassay.core.numbers import bounds, count, number, points, signed_points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow, TotalRow
 from goldassay.questions.instability.paper import paper_tables as tables_of_spread
 from goldassay.questions.instability.result import InstabilityResult

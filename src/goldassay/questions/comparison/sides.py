@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, place
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, place
 from goldassay.core.naming import matches
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 from goldassay.runs.adapters import lm_eval

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.progress import Steps
 from goldassay.questions.comparison.report import report_comparison, report_suite
 from goldassay.questions.comparison.sides import read_suite

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison, within
 from goldassay.questions.comparison.rules import OtherRules, other_rules

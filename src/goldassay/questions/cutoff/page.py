@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Series, by_name, first_of
 from goldassay.core.numbers import bounds, count, points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.cutoff.result import CutoffResult, CutoffRow
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import number
 from goldassay.core.results import frame_of_records
 from goldassay.questions.cutoff.dates import DIFFICULTIES, date_of, sides_of

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count
 from goldassay.core.results import frame_of_records
 from goldassay.questions.discount.measures import discount_scores, mean_bits

@@ -17,8 +17,7 @@ from goldassay.core.charts import (
 )
 from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count, decimal, percent
-from goldassay.core.sections import Around, Page, Part, Section
-from goldassay.core.tables import Column, Table, table_of
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, table_of
 
 _NONE = DatasetFacts(0, None, {}, (), "words", {}, {}, {}, {})
 

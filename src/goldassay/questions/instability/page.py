@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import UNDEFINED, bounds, count, decimal, number, points, ratio_digits, squared_points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Kind, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Kind, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.instability.charts import charts
 from goldassay.questions.instability.paper import paper_charts, paper_tables
 from goldassay.questions.instability.result import (

@@ -27,7 +27,7 @@ from goldassay.core.charts import (
 )
 from goldassay.core.files import file_slug
 from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
-from goldassay.core.tables import Column, Table
+from goldassay.core.sections import Column, Table
 from goldassay.questions.instability.charts import PARTS, checkpoint_traces, paper_correlations, paper_maps, signed_root
 from goldassay.questions.instability.result import (
     Deviation,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.files import sha256_of
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from goldassay.core.entry_point import right_labels
-from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning, right_labels
 from goldassay.core.numbers import count, points
 from goldassay.questions.instability.measures.checkpoints import select_checkpoints
 from goldassay.questions.instability.measures.intervals import resample_groups, resample_scores

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, by_name, first_of
 from goldassay.core.numbers import bounds, percent, points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.answered.degenerate import issues_of_degenerate
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.rows import is_flaw, issue

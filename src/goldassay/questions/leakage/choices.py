@@ -24,8 +24,7 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import percent
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
 from goldassay.questions.leakage.item_loading import Posed, item_clusters

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import split_named_path
 from goldassay.core.options import (
     Bits,

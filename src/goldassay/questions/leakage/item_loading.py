@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import ChoiceItems, Choices

@@ -12,8 +12,7 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, Steps, silent

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points, small
-from goldassay.core.sections import Bar, GroupCard, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Bar, Column, GroupCard, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.questions.effect_tables import table_of_effects
 from goldassay.questions.leakage.result import (

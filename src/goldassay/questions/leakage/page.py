@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.effect_tables import table_of_effects, table_of_limits
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (

@@ -13,8 +13,7 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
-from goldassay.core.entry_point import option, place
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, place
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed

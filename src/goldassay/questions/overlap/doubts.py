@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.entry_point import option
+from goldassay.core.errors import option
 from goldassay.core.numbers import count, percent
 from goldassay.questions.overlap.measures import KINDS, MOVED, TRAINING, Excess
 from goldassay.questions.overlap.search.confirmation import WHOLE, Confirmation

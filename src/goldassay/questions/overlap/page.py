@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.charts import Axis, Bar, BarGroup, Bars, Chart, by_name
 from goldassay.core.numbers import count, points, signed_points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.overlap.measures import TRAINING
 from goldassay.questions.overlap.result import ModelScore, OverlapResult
 from goldassay.questions.rows import issue

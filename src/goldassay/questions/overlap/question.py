@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import About, Input
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.entry_point import SHELL, entry_point
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entry_point
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.read_errors import reading

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.data.reading import read_dataset
 from goldassay.questions.shift.measures.false_alarms import as_finite
 from goldassay.questions.shift.measures.scores import as_logits

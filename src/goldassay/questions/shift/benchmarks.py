@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 from pydantic import Field, model_validator
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import did_you_mean
 from goldassay.core.settings import StrictSection, parse_toml, validated

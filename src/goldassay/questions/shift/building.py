@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, place
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, place
 from goldassay.core.files import written_together
 from goldassay.core.temp_files import temporary_folder
 from goldassay.data.cells import normalized_text

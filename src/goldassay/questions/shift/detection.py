@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, Steps
 from goldassay.core.settings import Settings, with_seed

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import percent
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import did_you_mean
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.questions.shift.answers import Answers, answers_of, read_gold_texts, read_scored_answers

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, right_labels
 from goldassay.data.cells import normalized_texts
 from goldassay.data.near_copies import join_near_copies
 from goldassay.questions.shift.answers import Answers, texts_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of, with_bounds
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.rows import issue_of_rows
 from goldassay.questions.shift.charts import charts, paper_charts
 from goldassay.questions.shift.result import (

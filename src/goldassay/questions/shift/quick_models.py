@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.readers.conditions import conditions_of
 from goldassay.readers.probes import closeness, gold_codes, numbers_of
 from goldassay.runs.store import identity_of, write_answers

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.arguments import check_whole
-from goldassay.core.entry_point import option, place, right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option, place, right_labels
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.numbers import count
-from goldassay.core.sections import Around, Page, Part, Section, explanation
-from goldassay.core.tables import Column, Table, table_of
+from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of
 from goldassay.questions.rows import EXAMPLES, issue
 from goldassay.questions.suspect.result import DEFECT, INVERTED, UNISON, RankedLabels, SuspectResult
 

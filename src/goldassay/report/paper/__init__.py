@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.charts import Chart
-    from goldassay.core.tables import Column, Row, Table
+    from goldassay.core.sections import Column, Row, Table
 
 __all__ = ["check_figures", "paper_files"]
 

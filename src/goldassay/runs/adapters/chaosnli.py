@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import right_labels
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, right_labels
 from goldassay.runs.labels import INFERENCE
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, logits_array, read_table, start_of, unpacked

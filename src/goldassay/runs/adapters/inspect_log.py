@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of

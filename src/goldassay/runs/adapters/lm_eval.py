@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.runs.configurations import arguments_of, flat, version_of
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.tables import head_of, lines_of, parse_json, start_of, unpacked

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts, value_codes
 from goldassay.data.column_names import GROUPS, names_of, normalized

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.entry_point import SHELL, entry_point, option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS

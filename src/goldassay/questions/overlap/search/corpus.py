@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.files import matching
 from goldassay.core.temp_files import is_temporary
 from goldassay.data.readers import squad

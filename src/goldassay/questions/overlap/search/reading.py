@@ -11,8 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.parquet_pages import check_pages
 from goldassay.data.blocks import decompressed
 from goldassay.data.column_names import FREE_ANSWERS, normalized

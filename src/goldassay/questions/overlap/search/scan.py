@@ -20,8 +20,7 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import connected, cores, require_cluster
-from goldassay.core.entry_point import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
