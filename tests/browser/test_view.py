@@ -244,6 +244,31 @@ def test_an_item_is_offered_the_labels_of_its_choices(browser: Browser, tmp_path
     assert dict(stored.texts) == {"choice B": "another"}
 
 
+def test_all_rows_of_a_filter_are_decided_after_a_confirmation(page: Callable[..., Browser]) -> None:
+    opened = page("?f.difficulty=easy&f.label=neutral")
+    n = opened.run("return document.querySelector('[data-all=drop]').dataset.n;")
+    noted = "return document.querySelector('#decided-count').textContent.replace(/\\D/g, '');"
+    before = opened.run(noted)
+    for choice, decided in (("", before), ("yes", str(int(before) + int(n)))):
+        opened.driver.find_element("css selector", "[data-all=drop]").click()
+        assert opened.run("return document.getElementById('all').open;")
+        opened.driver.find_element("css selector", f"#all button[value='{choice}']").click()
+        until(opened, noted, decided)
+    opened.driver.find_element("id", "undo-all").click()
+    until(opened, noted, before)
+    until(opened, "return document.getElementById('undo-all');", None)
+    assert opened.console() == []
+
+
+def test_the_profile_is_the_first_tab(page: Callable[..., Browser]) -> None:
+    opened = page("profile")
+    assert opened.run("return document.querySelector('.tabs a').getAttribute('aria-current');") == "page"
+    assert opened.run("return document.documentElement.scrollWidth <= innerWidth;")
+    opened.driver.find_element("css selector", "th[scope=row] a").click()
+    until(opened, "return document.querySelectorAll('.facet a.on').length;", 1)
+    assert opened.console() == []
+
+
 def test_two_tabs_see_each_other(page: Callable[..., Browser], browser: Browser) -> None:
     browser = page()
     first, address = browser.driver.current_window_handle, browser.driver.current_url

@@ -109,6 +109,55 @@ def test_only_this_machine_reaches_it(address: str) -> None:
             socket.create_connection((other, port), timeout=2)
 
 
+def test_many_rows_are_decided_and_undone_together(tmp_path: Path) -> None:
+    bench = open_workbench(save_both(tmp_path)[1], decisions=tmp_path / "d.jsonl")
+    easy = {"query": "f.difficulty=easy", "decision": "drop"}
+    chosen = bench.selector.select(bench.state("f.difficulty=easy")).rows.tolist()
+    with served(bench) as address:
+        assert ask(address, "decide", body=decision(bench, chosen[0], "keep", note="fine"))[0] == 200
+        before = (tmp_path / "d.jsonl").read_bytes()
+        for wrong in ({"n": len(chosen) + 1}, {}, {"n": len(chosen), "decision": "relabel"},
+                      {"n": 1, "query": None, "rows": [-1]}):  # fmt: skip
+            assert ask(address, "decide-all", body={**easy, **wrong})[0] == 400
+        assert (tmp_path / "d.jsonl").read_bytes() == before
+        status, content, _ = ask(address, "decide-all", body={**easy, "n": len(chosen)})
+        told = json.loads(content)
+        assert (status, sorted(told["rows"]), told["n_left"]) == (200, sorted(chosen), 0)
+        stands = read_decisions(tmp_path / "d.jsonl").by_row.values()
+        assert {each.decision for each in stands} == {"drop"}
+        assert len(stands) == len(chosen)
+        # Again it changes nothing; undone, the row that was kept is kept, with its note.
+        assert json.loads(ask(address, "decide-all", body={**easy, "n": len(chosen)})[1])["rows"] == []
+        undo = {"rows": told["rows"], "n": len(chosen), "decision": "undecided"}
+        assert ask(address, "decide-all", body=undo)[0] == 200
+    left = [each for each in read_decisions(tmp_path / "d.jsonl").by_row.values() if each.decision != "undecided"]
+    assert [(each.decision, each.note) for each in left] == [("keep", "fine")]
+
+
+def test_many_decisions_need_a_file_that_can_be_written(tmp_path: Path) -> None:
+    bench = open_workbench(save_report(tmp_path / "report", rows()))
+    with served(bench) as address:
+        assert ask(address, "decide-all", body={"query": "", "n": 1, "decision": "drop"})[0] == 400
+
+
+def test_the_profile_counts_labels_lengths_and_issues(tmp_path: Path) -> None:
+    table = items()
+    report = save_report(tmp_path / "report", table)
+    names = table["example_id"].cast(pl.String)
+    told = pl.DataFrame({"example_id": names, "choices: rule: longest": ["right"] + ["wrong"] * (table.height - 1)})
+    told.write_parquet(report / "tables" / "readers.parquet")
+    bench = open_workbench(report)
+    with served(bench) as address:
+        profile = ask(address, "profile")[1]
+        for name in table["label"].unique():
+            assert f"?f.label={quote(name)}" in profile
+        longest = table["question"].str.count_matches(r"\S+").max()
+        assert f'<td class="number">{longest}</td>' in profile
+        page = ask(address, "?f." + quote("choices: rule: longest") + "=right")[1]
+        assert "<strong>1</strong>" in page
+        assert "rules and readers of choices" in page
+
+
 def test_a_decision_is_stored_and_shown(address: str, bench: Workbench) -> None:
     status, told, _ = ask(
         address, "decide", body=decision(bench, 4, "relabel", label=(label := other_label(bench, 4)), note="see <b>")

@@ -202,8 +202,8 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
     return Decided(found, n_lines, torn)
 
 
-def append_decision(path: Path, decision: Decision) -> None:
-    """Append a decision, and return when it is on the disk.
+def append_decision(path: Path, *decisions: Decision) -> None:
+    """Append decisions, and return when they are on the disk.
 
     An unfinished last line is moved to a file of its own first, so that the new line does not continue it.
 
@@ -217,7 +217,7 @@ def append_decision(path: Path, decision: Decision) -> None:
             # Two servers may append at once; each line must stay whole.
             fcntl.flock(file, fcntl.LOCK_EX)
             _end_last_line(file, path)
-            file.write(decision.to_line())
+            file.write(b"".join(decision.to_line() for decision in decisions))
             file.flush()
             os.fsync(file.fileno())
         if is_new:

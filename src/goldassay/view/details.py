@@ -142,6 +142,13 @@ class Details:
             for each in found
         ]  # fmt: skip
 
+    def copies_by_kind(self) -> list[tuple[str, str, int]]:
+        """How many rows have a copy: (part of the copy, kind, rows)."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for row in self._all("near_copies"):
+            found.setdefault((str(row["part"]), str(row["kind"])), set()).add(str(row["example_id"]))
+        return sorted((*name, len(ids)) for name, ids in found.items())
+
     def steps(self, row: Mapping[str, Any]) -> list[Step]:
         """The checkpoints of a row's runs."""
         values, names = row.get("runs_over_checkpoints"), self._checkpoints

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.escaping import visible
 from goldassay.core.numbers import count
@@ -19,14 +20,15 @@ from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.view.details import Held, Patterns, Predicted, Word, pieces
 from goldassay.view.rows import DECISION, KINDS, RIGHT, RUN, RUN_LISTS, RowTable, kind_of
 from goldassay.view.selecting import SQUARES, Selection
+from goldassay.view.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import jinja2
 
+    from goldassay.core.document import Issue
     from goldassay.view.opening import Workbench
-    from goldassay.view.state import State
 
 # What a static file may hold: it is opened whole.
 MOST_EXPORTED = 1000
@@ -184,11 +186,14 @@ def _listed(
                 "values": [(value, n, on) for value, n in selection.counts[name].items()
                            if (on := value in state.facets.get(name, ())) or n],
             }
-            for name in (DECISION, *(each for each in values if each != DECISION and not each.startswith(RUN)))
+            for name in (DECISION, *bench.table.facets)
         ] + [
             {"name": SUSPECT, "title": facet_title(SUSPECT), "note": why_not, "values": []}
             for _ in range(bool(why_not) and SUSPECT not in values)
         ],
+        "rules": [(name, selection.counts[name]) for name in bench.table.rules],
+        "kinds": KINDS,
+        "issues": _issues(bench),
         "runs": [(each.removeprefix(RUN), each, selection.counts[each]) for each in values if each.startswith(RUN)],
         # Kinds that no run has of any row would be columns of zeros.
         "run_kinds": [kind for kind in KINDS if bench.table.runs is not None and kind in bench.table.runs.bits],
@@ -198,6 +203,55 @@ def _listed(
         "cells": _cells(bench, selection),
         "n_cells": SQUARES,
     }  # fmt: skip
+
+
+def render_profile(bench: Workbench, *, base: str) -> str:
+    """The page of what the set is made of: labels, groups, lengths, choices, copies."""
+    table = bench.table
+    facets = [
+        (name, facet_title(name), [(value, n) for value, n in bench.selector.select(State()).counts[name].items() if n])
+        for name in sorted(table.facets, key=lambda each: each != "label")
+        if name == "label" or name.startswith("group_")
+    ]
+    frame = table.load()
+    lengths = []
+    for name in table.texts:
+        texts = frame[name].explode() if name == "choices" else frame[name]
+        words = texts.cast(pl.String).str.count_matches(r"\S+").drop_nulls()
+        lengths.append((name, [words.quantile(q, "nearest") for q in (0, 0.05, 0.5, 0.95, 1)], words.mean()))
+    sizes = (
+        frame["choices"].list.eval(pl.element().str.strip_chars() != "").list.sum().value_counts(sort=True).rows()
+        if "choices" in table.texts
+        else []
+    )
+    return (
+        _templates()
+        .get_template("profile.html.j2")
+        .render(
+            **_frame(bench, base),
+            facets=facets,
+            lengths=lengths,
+            sizes=sorted(sizes),
+            copies=bench.details.copies_by_kind(),
+            issues=_issues(bench),
+        )
+    )
+
+
+def _issues(bench: Workbench) -> list[tuple[Issue, str, int | None]]:
+    """What the report found to be wrong, each with the address of its rows, "" where no filter has them, and how many.
+
+    A rule whose choices tie is right in part, which the report's count has and a filter of whole rows has not.
+    """
+    facets, found = {**bench.table.facets, **bench.table.rules}, []
+    for each in bench.document.issues or ():
+        name, _, value = each.filter.rpartition("=")
+        query, n = "", each.n_rows
+        if name in facets and value in facets[name].values:
+            query = State().toggled(name, value).query()
+            n = int((facets[name].codes == facets[name].values.index(value)).sum())
+        found.append((each, query, n))
+    return found
 
 
 def facet_title(name: str) -> str:

@@ -57,7 +57,7 @@ _KINDS = {
 # The lists of what runs score on a row, and of what they answer, in the order of the table of runs.
 NONE_WHOLE = "No run answers every row, and only such runs class rows."
 RUN_LISTS = (("runs_scores", "runs_answers"), ("partial_scores", "partial_answers"))
-_NAMES = "answering_runs.parquet"
+_NAMES, _READERS = "answering_runs.parquet", "readers.parquet"
 _UNNAMED = "The report does not name its runs, so that no rows are filtered by one: make it again with goldassay audit."
 
 
@@ -147,6 +147,24 @@ class RowTable:
                 codes = np.where(values == 1, 0, np.where(values == 0, 2, 1)).astype(np.uint8)
                 found[name.removeprefix(_READER)] = Facet(_TOLD, codes)
         return found
+
+    @cached_property
+    def rules(self) -> dict[str, Facet]:
+        """Whether each reader of choices is right on a row, by its part and name; none where no table says so."""
+        file, kinds = self.path.with_name(_READERS), {"example_id": NAME, "*: *": TEXT}
+        if "choices" not in self.schema or not file.is_file() or "example_id" not in table_schema(file, kinds):
+            return {}
+        table = read_table(file, kinds)
+        with reading(self.path):
+            ids = pl.read_parquet(self.path, columns=["example_id"])["example_id"].cast(pl.String)
+        if not table["example_id"].cast(pl.String).equals(ids):
+            return {}
+        read = {name: table[name].fill_null(NO_ANSWER) for name in table.columns if ": " in name}
+        return {
+            name: Facet(KINDS, values.cast(pl.Enum(KINDS)).to_physical().cast(pl.UInt8).to_numpy())
+            for name, values in read.items()
+            if values.is_in(KINDS).all()
+        }
 
     @cached_property
     def run_names(self) -> tuple[tuple[str, ...], ...]:
@@ -264,6 +282,15 @@ class RowTable:
         at = pl.int_range(self.n_rows, eager=True) if at is None else at
         key = self.key(row)
         return [self._ids[at] for at in self._keyed(at).get(key, ())]
+
+    def contents(self, rows: NDArray[np.integer]) -> dict[int, tuple[str, list[str]]]:
+        """Of some rows the key, and the ids of all rows with the same content, in the order of the file."""
+        found: dict[int, tuple[str, list[str]]] = {}
+        few = self.load().select(self._plain)[rows].unique() if self._plain else pl.DataFrame()
+        for key, places in self._keyed(self._like(few)).items():
+            ids = [self._ids[at] for at in places]
+            found |= dict.fromkeys(places, (key, ids))
+        return found
 
     @cached_property
     def _ids(self) -> pl.Series:

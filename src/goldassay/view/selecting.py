@@ -73,7 +73,8 @@ class Selector:
     def values(self) -> dict[str, tuple[str, ...]]:
         """The values of each facet, those of decisions and of single runs included."""
         runs = dict.fromkeys((f"{RUN}{name}" for names in self.table.run_names for name in names), KINDS)
-        return {**{name: facet.values for name, facet in self.table.facets.items()}, DECISION: _DECISIONS, **runs}
+        facets = {**self.table.facets, **self.table.rules}
+        return {**{name: facet.values for name, facet in facets.items()}, DECISION: _DECISIONS, **runs}
 
     @cached_property
     def squares(self) -> NDArray[np.uint16] | None:
@@ -101,7 +102,7 @@ class Selector:
         Raises:
             InputError: The search is no regular expression.
         """
-        facets = {**self.table.facets, DECISION: self._decisions()}
+        facets = {**self.table.facets, **self.table.rules, DECISION: self._decisions()}
         others = self._others(state)
         runs = self.table.runs
         masks = {}

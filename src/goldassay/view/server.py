@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, option
+from goldassay.core.numbers import count
 from goldassay.core.read_errors import reason
 from goldassay.data.decisions import CHOICE, Decision, append_decision, label_choices
 from goldassay.data.row_keys import copies_of
-from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
+from goldassay.view.page import render_list, render_problem, render_profile, render_row, style_sheet, template_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 LONGEST_BODY = 1 << 20
+# Rows that are decided about together, and how; a label or a text is of one row.
+MOST_AT_ONCE = 20_000
+_FOR_MANY = ("keep", "rewrite", "drop", "undecided")
 _MOST_DIGITS = 12
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
@@ -174,6 +179,20 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
         told = {"decision": stands.decision, "label": stands.label, "texts": stands.texts, "note": stands.note}
         return JSONResponse({"saved": decision.decision, **told})
 
+    async def decide_all(request: Request) -> Response:
+        body = await _body(request)
+        bench.refresh()
+        rows, word = _rows_of(body, bench), str(body["decision"])
+        decisions = _decisions(rows, word, bench)
+        assert bench.decisions is not None
+        append_decision(bench.decisions, *decisions.values())
+        bench.refresh()
+        return JSONResponse({"saved": word, "rows": list(decisions), "n_left": rows.size - len(decisions)})
+
+    async def show_profile(_request: Request) -> Response:
+        bench.refresh()
+        return HTMLResponse(render_profile(bench, base=base))
+
     async def show_file(request: Request) -> Response:
         if request.path_params["name"] == "view.css":
             return Plain(style_sheet(), media_type="text/css")
@@ -186,6 +205,8 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
             Route("/{token}/", guarded(show_list)),
             Route("/{token}/row/{row:path}", guarded(show_row)),
             Route("/{token}/decide", guarded(decide), methods=["POST"]),
+            Route("/{token}/decide-all", guarded(decide_all), methods=["POST"]),
+            Route("/{token}/profile", guarded(show_profile)),
             Route("/{token}/{name:path}", guarded(show_file)),
             # Whatever has no token.
             Route("/{name:path}", guarded(show_file)),
@@ -231,13 +252,53 @@ async def _body(request: Request) -> dict[str, Any]:
     return body
 
 
-def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
-    """What a page asks to append, checked.
+def _rows_of(body: dict[str, Any], bench: Workbench) -> NDArray[np.int64]:
+    """The rows that a page decides about together: those of its filter, as many as it shows, or some by number.
 
     Raises:
-        InputError: Nothing can be decided, the row is another one by now, or the label is unknown.
+        InputError: Nothing can be decided, it is no decision for many rows, they are too many, or by now others.
     """
-    mend = "load the page again"
+    _check_decidable(bench)
+    if body.get("decision") not in _FOR_MANY:
+        raise InputError(
+            f"many rows cannot be given the decision {body.get('decision')!r}", mend=f"choose {', '.join(_FOR_MANY)}"
+        )
+    given, query = body.get("rows"), body.get("query")
+    if isinstance(given, list):
+        if not all(type(each) is int and 0 <= each < bench.table.n_rows for each in given):
+            raise InputError("the decision is about no row of this report", mend="load the page again")
+        rows = np.unique(np.array(given, np.int64))
+    elif isinstance(query, str):
+        rows = bench.selector.select(bench.state(query)).rows
+    else:
+        raise InputError("the decision names no rows", mend="decide on the page")
+    if body.get("n") != rows.size:
+        raise InputError(
+            f"the filter has {count(rows.size)} rows by now", mend="load the page again, and confirm again"
+        )
+    if rows.size > MOST_AT_ONCE:
+        raise InputError(f"{count(rows.size)} rows are more than {count(MOST_AT_ONCE)}", mend="narrow the filter")
+    return rows
+
+
+def _decisions(rows: NDArray[np.int64], word: str, bench: Workbench) -> dict[int, Decision]:
+    """The same decision about rows, by row; without those that have it, and those that no id tells from equal ones."""
+    found = {}
+    for row, (key, same) in bench.table.contents(rows).items():
+        standing = bench.table.decided.get(row)
+        words = "undecided" if standing is None else standing.decision
+        if row not in rows or words == word:
+            continue
+        if standing is not None:
+            found[row] = Decision(key, standing.id, word, copies=standing.copies)
+            continue
+        name = str(bench.table.rows(np.array([row]))[0]["example_id"])
+        if same.count(name) == 1:
+            found[row] = Decision(key, name, word, copies=copies_of(same))
+    return dict(sorted(found.items()))
+
+
+def _check_decidable(bench: Workbench) -> None:
     if bench.decisions is None:
         raise InputError(
             "there is no file for decisions",
@@ -247,6 +308,16 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
         raise InputError(
             "the file of decisions cannot be written", mend=f"start goldassay view with another {option('decisions')}"
         )
+
+
+def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
+    """What a page asks to append, checked.
+
+    Raises:
+        InputError: Nothing can be decided, the row is another one by now, or the label is unknown.
+    """
+    mend = "load the page again"
+    _check_decidable(bench)
     row = body.get("row")
     if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < bench.table.n_rows:
         raise InputError("the decision is about no row of this report", mend=mend)

@@ -461,10 +461,12 @@ def issues(found: LeakageResult, finding: Finding) -> Iterator[Issue]:
         return
     flaws = [each for each in found.effects.effects if each.measure != INFORMATION and each.low >= each.caution]
     gaining = {each.reader.removeprefix(RULE): each.low for each in flaws if each.reader.startswith(RULE)}
+    parts = {each.reader.removeprefix(RULE): each.part for each in flaws}
     rules = [each for each in found.rules if each.rule in gaining and each.n_items]
     for rule in sorted(rules, key=lambda each: -gaining[each.rule])[:_MOST_RULES]:
         kind, n = f"choice by the rule “{rule.rule}” is right", round(rule.hits * rule.n_items)
-        yield issue(finding, kind, n, row_saying(finding, rule.rule), of="items")
+        shown = f"{parts[rule.rule]}: {RULE}{rule.rule}=right"
+        yield issue(finding, kind, n, row_saying(finding, rule.rule), of="items", table=EXAMPLES, filter=shown)
     what = "label" if found.kind is None else "right choice"
     for part in dict.fromkeys(each.part for each in flaws if not each.reader.startswith(RULE)):
         right = finding.examples.get(f"right_{part}_only")

@@ -86,30 +86,75 @@ function named(row) {
   return (isOne ? document.querySelector("h1") : row.querySelector("a.open")).textContent.trim();
 }
 
-async function decide(row, decision, more = {}) {
-  if (body.dataset.canDecide !== "yes") {
-    say("Nothing can be decided: name the dataset with --test, or with --decisions a file that can be written.", true);
-    return;
-  }
-  const asked = { row: Number(row.dataset.row), key: row.dataset.key, decision, ...more };
+async function send(path, asked) {
   let answer;
   try {
-    answer = await fetch(`${base}decide`, {
+    answer = await fetch(`${base}${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(asked),
     });
   } catch {
     say("Not saved: goldassay view does not answer. Start it again, and open the address that it prints.", true);
-    return;
+    return null;
   }
   const content = await answer.text();
   let told;
   try { told = JSON.parse(content); } catch { told = { problem: content.trim() }; }
-  if (!answer.ok) { say(`Not saved: ${told.problem}`, true); return; }
+  if (!answer.ok) { say(`Not saved: ${told.problem}`, true); return null; }
+  return told;
+}
+
+async function decide(row, decision, more = {}) {
+  if (body.dataset.canDecide !== "yes") {
+    say("Nothing can be decided: name the dataset with --test, or with --decisions a file that can be written.", true);
+    return;
+  }
+  const told = await send("decide", { row: Number(row.dataset.row), key: row.dataset.key, decision, ...more });
+  if (!told) return;
   // The page shows a decision only once it is on the disk.
   show(row, told.decision, told);
   say(`Saved: ${decision} (${named(row)})${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
+}
+
+// What was decided about many rows is undone by one click, also after the page was loaded again.
+const LAST = "goldassay last decisions";
+
+async function decideAll(asked) {
+  const told = await send("decide-all", asked);
+  if (!told) return;
+  const undone = asked.decision === "undecided";
+  if (undone) sessionStorage.removeItem(LAST);
+  else sessionStorage.setItem(LAST, JSON.stringify({ base, word: told.saved, rows: told.rows, left: told.n_left }));
+  location.reload();
+}
+
+function confirmAll(button) {
+  const dialog = document.getElementById("all");
+  const n = Number(button.dataset.n);
+  const rowsOf = `${n.toLocaleString("en-US")} ${n === 1 ? "row" : "rows"}`;
+  document.getElementById("all-title").textContent = `${button.textContent}: all ${rowsOf} of this filter?`;
+  document.getElementById("all-yes").textContent = `${button.textContent} ${rowsOf}`;
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    if (dialog.returnValue === "yes") decideAll({ query: body.dataset.query, n, decision: button.dataset.all });
+  };
+  dialog.showModal();
+}
+
+function offerUndo() {
+  const last = JSON.parse(sessionStorage.getItem(LAST) || "null");
+  if (!last || last.base !== base || isOne || !last.rows.length) return;
+  const place = document.createElement("p");
+  const button = document.createElement("button");
+  const n = last.rows.length.toLocaleString("en-US");
+  place.className = "warn";
+  place.append(`Saved: ${last.word}, ${n} rows${last.left ? `; ${last.left} had it, or equal another row` : ""}. `, button);
+  button.type = "button";
+  button.id = "undo-all";
+  button.textContent = `Undo ${n} decisions`;
+  button.addEventListener("click", () => decideAll({ rows: last.rows, n: last.rows.length, decision: "undecided" }));
+  document.querySelector("main").prepend(place);
 }
 
 function relabel(row) {
@@ -209,6 +254,9 @@ for (const button of document.querySelectorAll("button[data-do]")) {
     else decide(row, word);
   });
 }
+
+for (const button of document.querySelectorAll("button[data-all]")) button.addEventListener("click", () => confirmAll(button));
+offerUndo();
 
 if (isOne && rows.length) rows[0].focus();
 // Who comes back from a row's page goes on at that row.
