@@ -65,6 +65,17 @@ def test_a_name_says_its_condition_with_a_word_of_its_own(tmp_path: Path, name: 
     assert [part.collection.condition for part in find_slices(tmp_path, "auto", Request())] == [condition]
 
 
+def test_a_version_in_a_name_is_part_of_it(tmp_path: Path) -> None:
+    names = ["Llama-3.1-8b", "Llama-3.2-8b", "Mistral-7B-v0.1"]
+    for name in names:
+        pl.DataFrame({"id": ["a", "b"], "score": [0, 1]}).write_ndjson(tmp_path / f"{name}.jsonl")
+    assert list_runs(tmp_path)["model"].to_list() == names
+    # Numbers that count runs are none of a version.
+    for name in names:
+        (tmp_path / f"{name}.jsonl").rename(tmp_path / f"run.{names.index(name)}.jsonl")
+    assert list_runs(tmp_path)["n_runs"].to_list() == [3]
+
+
 def test_groups_replace_what_the_runs_had(tmp_path: Path) -> None:
     found = slices(tmp_path, "m_std_0.2", "m_std_0.2_7", "m_std_0.2_b", "m_hypothesis_0.2", "m_length", "m_std3_0.2")
     expression = r"(?P<model>m)_(?P<condition>[a-z]+)(?P<epochs>\d*)(?:_(?P<train_set>0\.\d))?(?:_(?P<seed>\w))?"

@@ -30,6 +30,10 @@ _SKIPPED = b"\x2a\x4d\x18"
 # That of zstd --long=31: by default the library refuses what zstd --long=28 has written.
 _ZSTD_WINDOW = 1 << 31
 _BOM = b"\xef\xbb\xbf"
+_ENDINGS = (
+    *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
+    *(".npz", ".npy", ".eval"),
+)
 _HEAD = 1 << 16
 _PIECE = 1 << 20
 # Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
@@ -231,16 +235,14 @@ def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
 
 
 def name_of(path: Path) -> str:
-    """What a dataset is called after its file or folder."""
+    """What a dataset or a run is called after its file or folder: `Mistral-v0.1` for `Mistral-v0.1.jsonl.gz`."""
     if is_pipe(path):
         return "pipe"
-    stem = bare_name(path) if path.is_file() else path.resolve().name
-    known = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
-    shown = path.name[: len(stem)] if path.is_file() else stem
-    for ending in known:
-        if stem.endswith(ending):
-            return shown[: -len(ending)]
-    return shown
+    is_folder = path.is_dir()
+    stem = path.resolve().name if is_folder else bare_name(path)
+    shown = stem if is_folder else path.name[: len(stem)]
+    ending = next((each for each in _ENDINGS if stem.endswith(each)), "")
+    return shown[: len(shown) - len(ending)]
 
 
 _PACKED = re.compile(r"\.(gz|zst)$", re.IGNORECASE)

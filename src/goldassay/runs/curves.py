@@ -18,6 +18,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import is_wildcard, listing, matches
+from goldassay.data.source import name_of
 from goldassay.runs.key_columns import SYNONYMS
 from goldassay.runs.tables import head_of, read_table, unpacked
 
@@ -142,7 +143,7 @@ def _tabled(file: Path) -> list[Curves]:
     table = read_score_table(file)
     return [
         Curves(
-            model=file.name.split(".")[0],
+            model=name_of(file),
             dataset=name,
             metric=UNNAMED_METRIC,
             seeds=table.seeds,

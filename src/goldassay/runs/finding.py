@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from goldassay.core.read_errors import reading, reason
 from goldassay.core.temp_files import seekable
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming
-from goldassay.data.source import bare_name, read_text
+from goldassay.data.source import bare_name, name_of, read_text
 from goldassay.runs.adapters import TABLES, Adapter, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
@@ -25,8 +26,8 @@ from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request
 from goldassay.runs.tables import looked_at, read_table, refuse_pickle
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
-# A file of this name is a run of something: seed_3, run3, preds-12, 7.
-_RUN = re.compile(r"(^|[_\-. ]|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
+# A file of this name is a run of something: seed_3, run3, preds-12, 7; v0.1 is a version.
+_RUN = re.compile(r"(^|[_\- ]|(?<![0-9])\.|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
 # A larger file is not read once more.
 _MOST_BYTES = 1 << 26
 _OF_TEXT = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -115,7 +116,7 @@ def _name_columns(place: Path) -> str:
     if table is None:
         return "give a table with a row for each example: its id, what was predicted, and what is right"
     named = naming(table, "example_id", "prediction")
-    return named if option("columns") in named else f"{named}; {look_at(str(place))}"
+    return named if named.startswith("perhaps") else f"{named}; {look_at(str(place))}"
 
 
 def find_in_own_format(path: Path) -> list[Slice]:
@@ -150,20 +151,25 @@ def _named_by_files(found: list[Slice]) -> list[Slice]:
 
     bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone.
     """
-    by_collection: dict[Collection, set[int | str]] = {}
-    for part in found:
-        if part.collection.model == UNNAMED_MODEL and _is_named_by_file(part):
-            by_collection.setdefault(part.collection, set()).add(part.seed)
+    in_file = Counter(part.file for part in found if part.is_trial)
+    names = [_named_by_file(part, in_file[part.file]) for part in found]
+    by_collection: dict[Collection, set[str]] = {}
+    for part, name in zip(found, names, strict=True):
+        if part.collection.model == UNNAMED_MODEL and name:
+            by_collection.setdefault(part.collection, set()).add(name)
     return [
-        replace(part, collection=part.collection._replace(model=str(part.seed)))
-        if len(by_collection.get(part.collection, ())) > 1 and _is_named_by_file(part)
+        replace(part, collection=part.collection._replace(model=name))
+        if len(by_collection.get(part.collection, ())) > 1 and name
         else part
-        for part in found
+        for part, name in zip(found, names, strict=True)
     ]
 
 
-def _is_named_by_file(part: Slice) -> bool:
-    return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed) and not _RUN.search(part.seed)
+def _named_by_file(part: Slice, n_trials: int) -> str:
+    """What a file calls its run, or its trials; "" where that ends in a number, or the run has a name of its own."""
+    by_file = isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed)
+    name = str(part.seed) if by_file else name_of(Path(part.file)) if n_trials > 1 else ""
+    return "" if _RUN.search(name) else name
 
 
 def _load(part: Slice, grades: tuple[float, float] | None) -> Columns:

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, right_labels
+from goldassay.data.source import name_of
 from goldassay.runs.labels import INFERENCE
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, logits_array, read_table, start_of, unpacked
@@ -53,7 +54,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             slices.append(
                 Slice(
                     collection=Collection(str(model), dataset, "", "paired", ""),
-                    seed=path.name.split(".")[0],
+                    seed=name_of(path),
                     checkpoint=None,
                     n_examples=len(rows),
                     file=str(path),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from goldassay.data.source import name_of
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, read_table
 
@@ -33,7 +34,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
     return [
         Slice(
             collection=Collection(UNNAMED_MODEL, "hans", "", "paired", ""),
-            seed=path.name.split(".")[0],
+            seed=name_of(path),
             checkpoint=None,
             n_examples=table.height,
             file=str(path),

@@ -46,6 +46,7 @@ from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.frames import unnested
 from goldassay.data.reading import read_table as read_rows
 from goldassay.data.roles import naming
+from goldassay.data.source import name_of
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import SYNONYMS, is_large, key_columns
@@ -337,7 +338,7 @@ def _slice(
         # White space that a spreadsheet left around a name makes no other model.
         return defaults[role] if value is None else str(value).strip()
 
-    stem = path.name.split(".")[0]
+    stem = name_of(path)
     model = str(first[roles["model"]] or "") if "model" in roles else ""
     defaults = {**_DEFAULTS, "condition": condition_within(model, stem)}
     seed = first[roles["seed"]] if "seed" in roles else None

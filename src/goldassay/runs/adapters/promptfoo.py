@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from goldassay.data.source import name_of
 from goldassay.runs.answer_lists import Answer, AnswerList, Items, read_object, reading_as, slices_of
 from goldassay.runs.configurations import flat
 from goldassay.runs.run_parts import UNNAMED, Request, Slice
@@ -37,7 +38,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 
 
 def _lists(log: dict[str, Any], path: Path) -> list[AnswerList]:
-    summary, config, stem = log["results"], log.get("config") or {}, path.name.split(".")[0]
+    summary, config, stem = log["results"], log.get("config") or {}, name_of(path)
     results = sorted(summary["results"], key=lambda each: each["testIdx"])
     # A column of the table of results: a provider with a prompt.
     columns = {each["promptIdx"]: (each.get("prompt") or {}).get("label") for each in results}
