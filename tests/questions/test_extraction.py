@@ -91,7 +91,10 @@ def test_open_answers_stand_behind_anchors(text: str, first: str, last: str, anc
         (r"\boxed{x^{2} + \sqrt{2}} \text{cm}", r"x^{2}+\sqrt{2}", True),
         (r"a step \boxed{1}, then \boxed{\{1, \{2\}\}}", r"\{1,\{2\}\}", True),
         (r"\boxed{12\text{ cm}}", r"12\ \text{cm}", False),
-        (r"\boxed{0.5}", r"\frac{1}{2}", False),
+        (r"\boxed{0.5}", r"\frac{1}{2}", True),
+        (r"\boxed{-1/2}", r"-\dfrac{2}{4}", True),
+        (r"\boxed{1/0}", r"\frac{1}{0}", False),
+        (r"\boxed{1.2.3}", r"\frac{1}{2}", False),
         (r"\boxed{unclosed", r"\frac{1}{2}", False),
     ],
 )

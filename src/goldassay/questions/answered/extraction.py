@@ -17,8 +17,9 @@ word.
 
 Of open answers ("Marie Curie") and of formulas ("\frac{1}{2}") candidates are what stands behind an anchor: the content
 of a box, else the rest of the line or sentence. Open answers are compared without case, articles and punctuation,
-formulas by their notation: spaces, `\left`, `\dfrac` for `\frac`, dollar signs and `\text{}` make no difference, but
-0.5 and 1/2 are two answers, since no rule takes an expression apart: a symbolic check finds as many right or more.
+formulas by their notation: spaces, `\left`, `\dfrac` for `\frac`, dollar signs and `\text{}` make no difference, and
+numbers by their value: 0.5 is `\frac{1}{2}`. No rule takes an expression apart, so that a symbolic check finds as many
+right or more.
 
 Source: EleutherAI, lm_eval/tasks/gsm8k; Wang et al. 2024 (MMLU-Pro), compute_accuracy.py; OpenAI, simple-evals;
 Kydlíček 2025, Math-Verify; Rajpurkar et al. 2016 (SQuAD) for the comparison of open answers; Hendrycks et al. 2021
@@ -30,6 +31,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +71,7 @@ _LATEX = re.compile(r"[\\^]|\$")
 _SIZES = re.compile(r"\\(?:left|right|displaystyle|,|;|!|:|quad|qquad)(?![A-Za-z])|\$|\\[()\[\]]|\s+")
 _FRACTIONS, _TEXT = re.compile(r"\\[dt]frac(?![A-Za-z])"), re.compile(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}")
 _SHORTHAND = re.compile(r"\\frac(\w)(\w)")
+_QUOTIENT, _VALUE = re.compile(r"\\frac\{(\d+)\}\{(\d+)\}"), re.compile(r"-?[0-9.]{1,30}(/[0-9]{1,30})?")
 # Words of an open answer.
 _MOST_WORDS = 8
 # More labels than these are no set to choose from.
@@ -196,7 +199,12 @@ def _plain(text: str) -> str:
 def _notation(text: str) -> str:
     """A formula without what only sets it."""
     plain = _SIZES.sub("", _TEXT.sub(r"\1", _FRACTIONS.sub(r"\\frac", text)))
-    return _SHORTHAND.sub(r"\\frac{\1}{\2}", plain).strip("*_`\"'").rstrip(".,")
+    shown = _SHORTHAND.sub(r"\\frac{\1}{\2}", plain).strip("*_`\"'").rstrip(".,")
+    ratio = _QUOTIENT.sub(r"\1/\2", shown)
+    try:
+        return str(Fraction(ratio)) if _VALUE.fullmatch(ratio) else shown
+    except (ValueError, ZeroDivisionError):
+        return shown
 
 
 def _candidates(text: str, form: Form) -> Sequence[str]:
