@@ -90,7 +90,7 @@ def test_single_published_models(goldassay: Command, data_dir: Path, tmp_path: P
     assert higher[0] - higher[1] == round(9824 * found["difference"])
     assert states(done.out, "deberta", "higher", higher[0], "bert", higher[1], "of 9,824 examples")
     assert "the interval is over examples alone" in done.out
-    assert states(done.out, "settle it", "5 runs", "each model")
+    assert states(done.out, "settle it", "1.25", f"{found['examples_needed']:,} examples", ..., "5 runs", "each model")
     assert "P(A > B)" not in done.out
 
 

@@ -239,7 +239,7 @@ def _power(pair: ModelComparison) -> str:
 def settle(pair: ModelComparison) -> str:
     """How many runs or examples would settle which model is better."""
     result, plan = pair.comparison, pair.plan
-    if not result.of_models and (differ(pair) or plan.examples_needed is None):
+    if not result.of_models and result.difference != 0 and plan.examples_needed is None:
         return GREEDY if pair.greedy else MORE_RUNS
     if result.difference == 0:
         shown = points(plan.detectable_difference, 2)
@@ -275,9 +275,9 @@ def settle(pair: ModelComparison) -> str:
 def settle_top(found: ModelComparisons) -> str:
     """How many runs or examples would settle which of several models is best; "" where that is settled."""
     best = set(found.groups[0])
-    if len(best) == 1:
-        return "" if found.of_models else GREEDY if all(pair.greedy for pair in found.pairs) else MORE_RUNS
-    pair = next(each for each in found.pairs if {each.a, each.b} <= best)
+    if len(best) == 1 and found.of_models:
+        return ""
+    pair = next((each for each in found.pairs if {each.a, each.b} <= best), found.pairs[0])
     return f"Of {pair.a} and {pair.b}: {settle(pair)}"
 
 
