@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import goldassay
+from goldassay.core.errors import InputError
 from goldassay.questions.answered.degenerate import Given, find_degenerate
 from goldassay.questions.answered.measures import trial_errors, unanswered_pairs
 from tests.stated import stated_by, states
@@ -136,6 +138,8 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "annotations.json"
     path.write_text(pl.DataFrame(rows).write_json())
+    with pytest.raises(InputError, match=re.escape("goldassay.look")):
+        goldassay.rank_systems(path)
     columns = {"system": "generator_2", "item": "instruction", "score": "preference"}
     board = goldassay.rank_systems(path, columns=columns, grades="1:2")
     assert [(each.system, each.kind, each.n) for each in board.result.degenerate] == [("null", "one text", 200)]
@@ -145,6 +149,9 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     table = pl.DataFrame(rows).select(
         id="instruction", model="generator_2", output="output_2", score=pl.col("preference") - 1
     )
+    table.rename({"id": "item"}).write_csv(tmp_path / "board.csv")
+    with pytest.raises(InputError, match=re.escape("columns={'example_id': 'item'}")):
+        goldassay.compare_models(tmp_path / "board.csv")
     table.write_parquet(tmp_path / "t.parquet")
     for found in (goldassay.measure_answered(tmp_path / "t.parquet"), goldassay.audit(tmp_path / "t.parquet")):
         assert found.verdicts["answered"]["verdict"] == "unsound"

@@ -17,6 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.answered.measures import intraclass, pass_at
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.store import write_runs
+from tests.stated import states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +97,20 @@ def test_samples_that_are_sorted_make_no_spread_of_runs(tmp_path: Path) -> None:
     scores = read_runs(path).scores
     within = scores.var(axis=0, ddof=1).mean() / 200
     assert scores.mean(axis=1).var(ddof=1) < 6 * within
+
+
+def test_files_of_attempts_are_models(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, passed(30, 4, sort=False))))
+    assert list_runs(tmp_path).select("model", "n_runs").rows() == [("a", 4), ("b", 4)]
+    # Each model's own texts are looked at, although their trials have one name.
+    for places in ([tmp_path], [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]):
+        report = goldassay.compare_models(*places)
+        pair = report.tables["comparisons"].row(0, named=True)
+        assert (pair["a"], pair["b"], pair["n_runs_a"]) == ("a", "b", 4)
+        assert states(report.verdicts["comparison"]["evidence"], "a: 100.0", 30, ..., "b: 100.0", 30)
+    with pytest.raises(InputError, match="measure_answered"):
+        goldassay.rank_systems(tmp_path / "a.jsonl")
 
 
 def test_an_example_that_is_there_twice_among_others_is_no_trial(tmp_path: Path) -> None:

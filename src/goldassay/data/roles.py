@@ -395,8 +395,9 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
 
 def _likely(frame: pl.DataFrame, role: str) -> str | None:
     """The column that may play a role, by its kind of values; else the first."""
-    if role in ("system", "item", "score"):
-        called = [name for name in frame.columns if normalized(name) in names_of(role, "board")]
+    if role in ("system", "item", "score", "example_id"):
+        known = names_of("item" if role == "example_id" else role, "board")
+        called = [name for name in frame.columns if normalized(name) in known]
         if called:
             return called[0]
     if role in (*TEXT_ROLES, "prompt"):

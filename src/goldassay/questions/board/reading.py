@@ -17,6 +17,7 @@ from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file, 
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
 from goldassay.data.frames import rows_of_lists, table_of
+from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
@@ -109,7 +110,8 @@ def _name_columns(place: Path) -> str:
     Raises:
         InputError: The place holds no table.
     """
-    return naming(read_table(place).frame, "system", "item", "score")
+    named = naming(read_table(place).frame, "system", "item", "score")
+    return named if named.startswith("perhaps") else f"{named}; {look_at(str(place))}"
 
 
 def _refuse_several(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None) -> None:

@@ -302,7 +302,7 @@ def align_sides(
     matched: bool = False,
     missing: Missing = "auto",
     by_position: bool = False,
-    sources: Sequence[Slice] = (),
+    sources: Sequence[Sequence[Slice]] = (),
 ) -> AlignedSides:
     """Put the last checkpoints of models side by side, example by example; arguments as for `compare_sides`.
 
@@ -317,7 +317,8 @@ def align_sides(
     sets = whole
     if missing == "leave-out":
         sets, notes = side_by_side(final, called, missing)
-    given = [given_by(runs, _first_outputs(runs, sources)) for runs in final]
+    read_from = sources or [()] * len(final)
+    given = [given_by(runs, _first_outputs(runs, own)) for runs, own in zip(final, read_from, strict=True)]
     given = [dataclasses.replace(each, system=name) for each, name in zip(given, called, strict=True)]
     degenerate = find_degenerate(given, models[0].dataset)
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
@@ -419,7 +420,7 @@ def compare_sides(
     alpha: float = 0.05,
     margin: float | None = None,
     seed: int = 0,
-    sources: Sequence[Slice] = (),
+    sources: Sequence[Sequence[Slice]] = (),
 ) -> ModelComparisons:
     """Compare two models or more, each with each, with Holm's correction for the number of pairs.
 
@@ -436,7 +437,7 @@ def compare_sides(
         alpha: Chance of telling apart any two models that do not differ.
         margin: The largest difference that does not matter, in the unit of the scores; None if nothing is asked.
         seed: See there.
-        sources: What they were read from, for what they wrote.
+        sources: What each was read from, for what it wrote.
 
     Raises:
         InputError: As for `compare_runs`, or there are fewer than two models.

@@ -133,7 +133,7 @@ def find_comparison(
             by_position=choice.align == "position",
             margin=margin,
             seed=settings.seed,
-            sources=sides.found,
+            sources=sides.of_each or [sides.found] * len(sides.models),
         )
     results = tuple(
         with_reading(measure_spread(runs), runs, sides.found, model=name, name=name)
@@ -327,7 +327,7 @@ def find_suite(
                 matched=matched,
                 missing=choice.rule,
                 by_position=choice.align == "position",
-                sources=sides.found,
+                sources=sides.of_each or [sides.found] * len(sides.models),
             )
             if known is not None:
                 texts[aligned.sets[0].dataset] = known

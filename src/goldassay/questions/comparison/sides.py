@@ -12,6 +12,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option, place
 from goldassay.core.naming import matches
+from goldassay.data.source import name_of
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 from goldassay.runs.adapters import lm_eval
 from goldassay.runs.choosing import no_such_model
@@ -33,11 +34,19 @@ class Sides:
         models: Runs of each.
         found: What they were read from.
         names: What to call models of the same name, if anything does.
+        of_each: What each model was read from, where each has a path of its own.
     """
 
     models: Sequence[Runs]
     found: Sequence[Slice] = ()
     names: Sequence[str] | None = None
+    of_each: Sequence[Sequence[Slice]] = ()
+
+    @classmethod
+    def of(cls, sources: Sequence[_Source], evidence: Evidence, names: Sequence[str] | None) -> Sides:
+        """One model of each source."""
+        found = [part for source in sources for part in source.found]
+        return cls([each.load(evidence) for each in sources], found, names, [each.found for each in sources])
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ def read_suite(
             f"{option('model-a')} and {option('model-b')} choose from two {place('runs')}",
             mend=f"give {option('model')} for each of the models",
         )
-    stems = [Path(path).name.split(".")[0] for path in paths]
+    stems = [name_of(Path(path)) for path in paths]
     if models or (len(paths) == 1 and not any(named)):
         with placed(paths):
             return _of_one_pool(evidence, models, stems)
@@ -113,12 +122,9 @@ def _of_one_each(evidence: Evidence, named: tuple[str | None, str | None], stems
     called = stems if len(stems) == len(sources) else None
     if all(len(source.datasets) == 1 for source in sources):
         # Their files may give one dataset two names.
-        return Suite([Sides([source.load(evidence) for source in sources], _all(sources), called)], tuple(notes))
+        return Suite([Sides.of(sources, evidence, called)], tuple(notes))
     datasets, left_out = _common({f"{n}: {each.path}": each.found for n, each in enumerate(sources, 1)})
-    made = []
-    for dataset in datasets:
-        own = [source.on(dataset) for source in sources]
-        made.append(Sides([source.load(evidence) for source in own], _all(own), called))
+    made = [Sides.of([source.on(dataset) for source in sources], evidence, called) for dataset in datasets]
     return Suite(made, (*dict.fromkeys(notes), *left_out))
 
 
@@ -141,10 +147,6 @@ class _Source:
     def load(self, evidence: Evidence) -> Runs:
         with _asked_by(self.path, self.which):
             return read_one(self.found, replace(evidence.choice.whole, model=self.model))
-
-
-def _all(sources: Sequence[_Source]) -> list[Slice]:
-    return [part for source in sources for part in source.found]
 
 
 @contextmanager

@@ -287,8 +287,9 @@ def _fitted(
     np.add.at(scores, codes, x * (win - p)[:, np.newaxis])
     inverse = np.linalg.pinv(curve)
     n = len(scores)
-    errors = np.sqrt(np.diag(inverse @ (scores.T @ scores) @ inverse) * n / max(n - 1, 1))
-    return w, errors
+    # Where sides are all but separated, rounding may take a variance below 0, and the error is unknown.
+    variances = np.diag(inverse @ (scores.T @ scores) @ inverse) * n / max(n - 1, 1)
+    return w, np.sqrt(np.where(variances >= 0, variances, math.nan))
 
 
 FIRST_SEAT, SECOND_SEAT = "the first seat", "the second seat"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -493,6 +494,13 @@ def _wide(
         values = [matches(frame[name], frame[answer]) for name in of_answers]
     items = cell_texts(frame[item]) if item else pl.Series([str(row) for row in range(1, frame.height + 1)])
     if items.null_count() or items.n_unique() < len(items):
+        if len(systems) == 1 and not items.null_count():
+            shown = f"goldassay answered {shlex.quote(file)}"
+            raise InputError(
+                f"there is one system, {systems[0]!r}, and several rows of most items of {item!r}", file=file,
+                mend=f"{shown if entry_point() == SHELL else 'goldassay.measure_answered'} gives pass@k of its "
+                "attempts; a board needs two systems or more",
+            )  # fmt: skip
         repeated = items.null_count() or len(items) - items.n_unique()
         raise InputError(
             f"{count(repeated)} items of the column {item!r} have no name of their own", file=file,
