@@ -125,7 +125,9 @@ def test_large_files_are_listed_as_small_ones(
     assert list_runs(tmp_path).equals(whole)
 
 
-@pytest.mark.parametrize("tool", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and path.name[0] != "_"))
+@pytest.mark.parametrize(
+    "tool", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and path.name[0] != "_")
+)
 def test_logs_are_listed_alike(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list_runs(FIXTURES / tool)
     monkeypatch.setattr("goldassay.runs.key_columns._SMALL", -1)
