@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError, option
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts, value_codes
 from goldassay.data.column_names import GROUPS, names_of, normalized
