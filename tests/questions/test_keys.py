@@ -205,6 +205,30 @@ def test_scores_alone_or_right_keys_dispute_nothing() -> None:
     assert "keys" not in goldassay.rank_systems(scores).to_dict()["board"]
 
 
+def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
+    answers, key = answered(300, 14, 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:4]
+    key[easy] = (key[easy] + 1) % 4
+    rng = np.random.default_rng(1)
+    words = np.array([f"word{at}" for at in range(40)])
+    items = [
+        {
+            "id": f"i{at}", "question": " ".join(rng.choice(words, 6)) + f" {at}?",
+            "choices": [" ".join(rng.choice(words, 3)) + f" {each}" for each in range(4)], "answer": int(right),
+        }
+        for at, right in enumerate(key)
+    ]  # fmt: skip
+    report = goldassay.audit(items, runs=board(answers, key))
+    alone = goldassay.rank_systems(board(answers, key)).to_dict()["board"]
+    assert report.to_dict()["board"] == alone
+    assert report.verdicts["answered"]["verdict"] == "sound"
+    disputed = report.tables["examples"].filter(pl.col("suspect") == "disputed key")
+    assert set(disputed["example_id"]) == {f"i{at}" for at in easy}
+    without = goldassay.audit(items)
+    assert report.verdicts["leakage"] == without.verdicts["leakage"]
+    assert "board" not in without.to_dict()
+
+
 def test_saturation_is_counted() -> None:
     scores = pl.DataFrame({
         "item": list("abcdefgh"),

@@ -121,9 +121,10 @@ def study_audit(
             return replace(report_on(evidence, out), places=_places(train, test))
         besides = {"runs": paths, "elsewhere": elsewhere, "model": model, "corpus": corpus.places}
         if kind in (CHOICES, PREFERENCES):
-            _refuse(kind, {**besides, "corpus": None})
+            _refuse(kind, {**besides, "corpus": None, "runs": None})
             posed = pose_items(evidence.source, evidence.opened.match, test, reading)
-            items = ItemEvidence(posed, corpus, settings, steps, measure_leakage)
+            answered_by = _answered_by(runs, paths, choice, settings, steps) if paths else None
+            items = ItemEvidence(posed, corpus, settings, steps, measure_leakage, answered_by)
             return replace(report_on(items, out), places=_places(train, test))
         _refuse(kind, besides)
         if kind == JUDGMENTS:
@@ -138,6 +139,24 @@ def study_audit(
         test=test,
     )
     return _audit_runs(evidence.opened.given, kind, reading_runs, settings, steps, out)
+
+
+def _answered_by(runs: Any, paths: list[str], choice: RunChoice, settings: Settings, steps: Steps) -> RunEvidence:
+    """The runs, or the board, that answer items.
+
+    Raises:
+        InputError: They are neither.
+    """
+    kind = RUNS
+    if not isinstance(runs, (list, tuple)) or len(runs) == 1:
+        one = runs[0] if isinstance(runs, (list, tuple)) else runs
+        kind = Evidence(one, choice=choice, settings=settings, steps=steps).opened.match.kind.name
+    if kind not in (RUNS, BOARD, GRADES):
+        raise InputError(
+            f"{option('runs')}: these are {kind}, and neither runs nor a board", file=paths[0],
+            mend="give the answers of models to the items",
+        )  # fmt: skip
+    return RunEvidence(runs, kind, paths, choice, settings, steps)
 
 
 def _audit_runs(
@@ -188,10 +207,12 @@ def _places(train: Any, test: Any) -> dict[str, Path]:
     }
 
 
-def _checks_of(kind: str) -> Sequence[Any]:
-    """The questions that are asked of a kind."""
-    if kind in (CHOICES, PREFERENCES):
-        return ITEM_CHECKS
+def _checks_of(evidence: Evidence) -> Sequence[Any]:
+    """The questions that are asked of a kind; of items those, too, that are asked of the runs that answer them."""
+    kind = evidence.kind
+    if isinstance(evidence, ItemEvidence):
+        answered_by = evidence.answered_by
+        return (*ITEM_CHECKS, *(() if answered_by is None else map(_OfRuns, _checks_of(answered_by))))
     return {JUDGMENTS: JUDGMENT_CHECKS, RUNS: RUN_CHECKS, BOARD: BOARD_CHECKS, GRADES: BOARD_CHECKS}.get(
         kind, registered_checks()
     )
@@ -209,7 +230,7 @@ def report_on(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.
     with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread(), _beside(steps) as beside:
         evidence.prepare(directory)
-        checks = _checks_of(evidence.kind)
+        checks = _checks_of(evidence)
         lacking = {each.question: [need for need in each.needs if not evidence.has(need)] for each in checks}
         asked = [check for check in checks if not lacking[check.question]]
         begun: dict[str, Future[Finding]] = {}
@@ -291,6 +312,19 @@ def _unless_lacking(run: Callable[[Any, RunEvidence], Finding]) -> Callable[[Any
             return Finding(self.question, unresolved(problem, error.mend or ""))
 
     return asked
+
+
+class _OfRuns:
+    """A question of the runs that answer items."""
+
+    def __init__(self, check: Any) -> None:
+        self.question = check.question
+        self.needs = ("runs", *check.needs)
+        self._check = check
+
+    def run(self, evidence: ItemEvidence) -> Finding:
+        """Answer it, with what it says of the items beside these."""
+        return evidence.beside_items(self._check.run(evidence.answered_by))
 
 
 class _Instability:

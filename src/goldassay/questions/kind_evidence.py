@@ -26,6 +26,8 @@ from goldassay.questions.row_details import copies_in_training, copies_within
 from goldassay.questions.rows import MOST_ROWS, examples_read, first_rows
 from goldassay.questions.run_sets import by_configuration
 from goldassay.questions.run_sources import describe_inputs
+from goldassay.questions.suspect.question import LEAST_ANSWERED, NOTHING, Q
+from goldassay.questions.suspect.result import DEFECT, DISPUTED
 from goldassay.readers.choice_subjects import untrained_picks
 from goldassay.runs.loading import LackingError
 
@@ -61,6 +63,7 @@ class ItemEvidence(Evidence):
         settings: All of an audit.
         steps: Progress.
         measure_leakage: The question of leakage, as it is asked of items.
+        answered_by: The runs that answer the items, if any.
     """
 
     def __init__(
@@ -70,10 +73,12 @@ class ItemEvidence(Evidence):
         settings: Settings,
         steps: Steps,
         measure_leakage: Callable[[Evidence], Finding],
+        answered_by: RunEvidence | None = None,
     ) -> None:
         super().__init__(settings=settings, steps=steps, make_readers=self._read, corpus=corpus)
         self.posed = posed
         self._measure_leakage = measure_leakage
+        self.answered_by = answered_by
         self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
 
     def _read(self, _: Evidence) -> PartialInputRuns:
@@ -93,7 +98,9 @@ class ItemEvidence(Evidence):
 
     def has(self, need: str) -> bool:
         """As `Evidence.has`: training items are searched for the others, and so is a corpus."""
-        return need == "test" and (bool(self.corpus.places) or self.posed.train is not None)
+        if need == "test":
+            return bool(self.corpus.places) or self.posed.train is not None
+        return self.answered_by is not None and (need == "runs" or self.answered_by.has(need))
 
     def prepare(self, directory: Path) -> None:
         """As `Evidence.prepare`: the quick probes of items keep no runs."""
@@ -104,14 +111,16 @@ class ItemEvidence(Evidence):
         return f"Audit of {self.readers.name}"
 
     def why_not(self, question: str, needs: Sequence[str]) -> Verdict:
-        """As `Evidence.why_not`: runs and other sets are not judged on items."""
-        step = "Ask goldassay instability about the runs alone." if question == "instability" else ""
-        said = f"Not asked of {self.posed.test.kind.items}: {question}. {step}".strip()
+        """As `Evidence.why_not`: other sets are not judged on items."""
+        if "runs" in needs and self.answered_by is None:
+            return super().why_not(question, needs)
+        of = "a board" if "runs" in needs else self.posed.test.kind.items
+        said, step = f"Not asked of {of}: {question}.", ""
         return replace(not_asked(question, needs), evidence=said, next_step=step)
 
     def described(self) -> dict[str, Any]:
         """As `Evidence.described`."""
-        found = self.readers
+        found, answered_by = self.readers, self.answered_by
         return {
             "dataset": About(
                 name=found.name,
@@ -122,7 +131,7 @@ class ItemEvidence(Evidence):
                 text_columns=(),
                 conditions=tuple(found.conditions),
             ),
-            "inputs": list(found.inputs),
+            "inputs": [*found.inputs, *([] if answered_by is None else answered_by.described()["inputs"])],
             "clusters": describe_clusters(found.grouping),
             "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
         }
@@ -140,6 +149,22 @@ class ItemEvidence(Evidence):
                 pl.Series("suspect", kinds, dtype=pl.String), pl.Series("defect", why, dtype=pl.String)
             )
         return parts
+
+    def beside_items(self, finding: Finding) -> Finding:
+        """What the runs say of the items, beside these: the votes against each key, where nearly all are known."""
+        votes = finding.tables.get("board_keys")
+        if votes is None:
+            return finding
+        ids = self.leakage.tables["examples"].select(pl.col("example_id").cast(pl.String).alias("item"))
+        own = ids.join(votes, on="item", how="left", maintain_order="left")
+        if own["q"].null_count() > (1 - LEAST_ANSWERED) * own.height:
+            return finding
+        why = pl.Series(_problems(self.posed.test), dtype=pl.String)
+        kinds = own.select(
+            pl.when(why.is_not_null()).then(pl.lit(DEFECT)).when(pl.col("q") <= Q).then(pl.lit(DISPUTED))
+            .otherwise(pl.lit(NOTHING))
+        ).to_series()  # fmt: skip
+        return replace(finding, examples={"suspect": kinds, "suggested": own["answer"], "log_odds": own["log_odds"]})
 
     def near_copies(self, places: pl.DataFrame | None) -> pl.DataFrame:
         """As `Evidence.near_copies`; the order of choices makes no other item."""

@@ -222,14 +222,17 @@ def test_the_audit_of_items_says_what_leakage_measure_says(tmp_path: Path) -> No
     assert whole.tables["choice_problems"].is_empty()
 
 
-@pytest.mark.parametrize("options", [{"runs": "x"}, {"elsewhere": {"a": "x"}}, {"model": "bilstm"}])
+@pytest.mark.parametrize("options", [{"elsewhere": {"a": "x"}}, {"model": "bilstm"}])
 def test_the_audit_of_items_takes_nothing_else(tmp_path: Path, options: dict[str, Any]) -> None:
-    if "runs" in options:
-        (tmp_path / "x").mkdir()
-        options = {"runs": str(tmp_path / "x")}
     path = write(tmp_path / "items.jsonl", rows(60, True, 0))
     with pytest.raises(InputError, match="items with choices"):
         goldassay.audit(path, **options)
+
+
+def test_items_are_no_answers_to_items(tmp_path: Path) -> None:
+    path = write(tmp_path / "items.jsonl", rows(60, True, 0))
+    with pytest.raises(InputError, match="neither runs nor a board"):
+        goldassay.audit(path, runs=str(path))
 
 
 def test_items_that_cannot_be_right_are_listed(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from goldassay.core.results import Result
 
 # What speaks against a label.
 DEFECT, UNISON, INVERTED = "defect", "contradicted in unison", "weaker systems solve it"
+# Against a key, of items with choices.
+DISPUTED = "disputed key"
 
 
 @result
