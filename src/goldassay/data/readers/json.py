@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
+from goldassay.data.column_names import PARTS
 from goldassay.data.frames import columns_to_frame, frame_of_records, rows_by_key
 from goldassay.data.readers import BY_NAME, CERTAIN, LIKELY, NO
 from goldassay.data.source import bare_name, read_text
-from goldassay.data.table import Table
+from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 name = "json"
 
+# Keys of rows, where other lists are beside them.
+_ROWS = ("rows", "examples", "instances")
 _ROWS_WITHIN = re.compile(rb'^\{\s*"[^"]*"\s*:\s*[\[{]|"\s*:\s*\[\s*\{')
 
 
@@ -52,6 +56,11 @@ def read(path: Path) -> Table:
         if key is not None:
             decisions = (f"Examples are the items of {key!r}.",)
             value = value[key]
+        elif (rows := _rows_by_place(value)) is not None:
+            decisions = ("Rows are the items of 'data'.",)
+            value = rows
+        elif (parts := _parts(value, path)) is not None:
+            return replace(stacked(parts, name, ("Each key holds a part.",)), files=(entry,))
         elif (rows := rows_by_key(value)) is not None:
             decisions = ("Each key holds a row, and is its id.",)
             value = rows
@@ -69,6 +78,27 @@ def read(path: Path) -> Table:
     return Table(frame_of_records(value, path), name, (entry,), decisions)
 
 
+def _parts(value: dict[str, Any], path: Path) -> dict[str, Table] | None:
+    """The rows of each part, where keys name parts and hold lists of objects; an empty part is none."""
+    if not value or not all(key.lower() in PARTS and isinstance(rows, list) for key, rows in value.items()):
+        return None
+    filled = {PARTS[key.lower()]: rows for key, rows in value.items() if rows}
+    if not all(isinstance(row, dict) for rows in filled.values() for row in rows):
+        return None
+    return {part: Table(frame_of_records(rows, path), name) for part, rows in filled.items()} or None
+
+
 def _key_of_rows(value: dict[str, Any]) -> str | None:
     keys = [key for key, rows in value.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
-    return keys[0] if len(keys) == 1 else None
+    called = [key for key in keys if key in _ROWS] if len(keys) > 1 else keys
+    return called[0] if len(called) == 1 else None
+
+
+def _rows_by_place(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows where names of columns and lists of cells are apart, as pandas' "split" and tables of W&B have them."""
+    names, rows = value.get("columns"), value.get("data")
+    if not isinstance(names, list) or not isinstance(rows, list) or not rows:
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return None
+    return [dict(zip(map(str, names), row, strict=True)) for row in rows]

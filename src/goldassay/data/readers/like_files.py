@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
@@ -16,22 +18,33 @@ name = "like-files"
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _LISTED = 5
+# Beside data: hidden files, documents, licences, what a hub says of a dataset.
+_DESCRIBES = re.compile(
+    r"\.|.*\.(md|rst|pdf|bib|cff|ya?ml)$|readme|licen[cs]e|citation|notice|dataset_infos?\.json$", re.IGNORECASE
+)
 
 
 def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
-    """A folder with two tables or more, all of one ending, whose columns a reader of data knows."""
-    return BY_NAME if path.is_dir() and len(_files(path)) > 1 else NO
+    """A folder with two tables or more, all of one ending, or with one and nothing besides but what describes it."""
+    if not path.is_dir():
+        return NO
+    files = _files(path)
+    besides = [item for item in path.iterdir() if item not in files and not _DESCRIBES.match(item.name)]
+    return BY_NAME if len(files) > 1 or (files and not besides) else NO
 
 
 def read(path: Path) -> Table:
-    """Read all files; those of other columns than most are named and passed over.
+    """Read all files; those of other columns than most are named and passed over. One by itself is the data.
 
     Raises:
         InputError: No two files have the same columns.
     """
+    if len(files := _files(path)) == 1:
+        table = reader_for(files[0]).read(files[0])
+        return replace(table, decisions=(f"The folder is read by its one table, {files[0].name}.", *table.decisions))
     tables = {}
     foreign = []
-    for file in _files(path):
+    for file in files:
         try:
             tables[bare_name(file).rpartition(".")[0]] = reader_for(file).read(file)
         except InputError:
