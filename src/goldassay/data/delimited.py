@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -129,7 +130,7 @@ def parse_delimited(
         names = _header(data, records, separator, quoted, path)
         first = 0 if _is_row(names, data, records, separator, quoted) else 1
         names = names if first else tuple(f"column_{at}" for at in range(1, len(names) + 1))
-    _check_even(records, len(names), extra, first, path, quoted, separator)
+    _check_even(data, records, len(names), extra, first, path, quoted, separator)
     if len(records.starts) <= first:
         raise InputError("there is a header but no row", file=path, mend="give a file with at least one example")
     frame = _parsed(data, records, first, separator, names, extra, quoted)
@@ -295,6 +296,9 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
         raise InputError("the file is empty", file=path, mend="give a file with at least one example")
     line = data[records.starts[0] : records.ends[0]].decode("utf-8")
     names = _fields(line, separator, quoted)
+    if re.fullmatch(r"\W?sep=.?", names[0]):
+        problem = "the first line names the separator, and is no header"
+        raise InputError(problem, file=path, row=1, mend=_without_first_line(path))
     for name in names:
         if names.count(name) > 1 and name:
             raise InputError(
@@ -302,6 +306,10 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
             )
     taken = {name for name in names if name}
     return tuple(name or _free_name(i, taken) for i, name in enumerate(names, start=1))
+
+
+def _without_first_line(path: Path) -> str:
+    return f"remove it with: tail -n +2 {path.name} > rows-{path.name}"
 
 
 def _is_row(names: tuple[str, ...], data: bytes, records: Records, separator: str, quoted: bool) -> bool:
@@ -325,13 +333,24 @@ def _free_name(number: int, taken: set[str]) -> str:
 
 
 def _check_even(
-    records: Records, n_columns: int, extra: int, first: int, path: Path, quoted: bool, separator: str
+    data: bytes, records: Records, n_columns: int, extra: int, first: int, path: Path, quoted: bool, separator: str
 ) -> None:
     fields = records.fields[first:]
     bad = np.flatnonzero((fields < n_columns) | (fields > n_columns + extra))
     if not len(bad):
         return
     what = "tab" if separator == "\t" else repr(separator)
+    row = int(records.lines[first + bad[0]])
+    if first and len(fields) > 1 and (fields == fields[0]).all():
+        if n_columns == 1:
+            problem = f"the first line has 1 field, and every other line {fields[0]} (separator {what})"
+            raise InputError(problem, file=path, row=1, mend=f"where it is a comment, {_without_first_line(path)}")
+        last = np.frombuffer(data, np.uint8)[records.ends[first:] - 1]
+        if fields[0] == n_columns + 1 and not records.breaks_within and (last == ord(separator)).all():
+            problem = f"every row ends in the separator {what}, and the header does not"
+            written = "\\t" if separator == "\t" else separator
+            mend = f"remove it with: sed 's/{written}$//' {path.name} > rows-{path.name}"
+            raise InputError(problem, file=path, row=row, mend=mend)
     mend = (
         "mend that row"
         if quoted or separator == "\t"
@@ -340,7 +359,7 @@ def _check_even(
     raise InputError(
         f"the row has {fields[bad[0]]} fields where {n_columns} are expected (separator {what})",
         file=path,
-        row=int(records.lines[first + bad[0]]),
+        row=row,
         mend=mend,
     )
 

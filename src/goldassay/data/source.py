@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
+# Zip archives that spreadsheets and documents are.
+_OFFICE = (b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 # Frames to skip, as pzstd writes before each other one: any of sixteen first bytes, then these.
 _SKIPPED = b"\x2a\x4d\x18"
@@ -33,6 +35,12 @@ _BOM = b"\xef\xbb\xbf"
 _ENDINGS = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
     *(".npz", ".npy", ".eval"),
+)
+# Compressions that are not read: their first bytes, their name, and what unpacks them.
+_NOT_UNPACKED = (
+    (re.compile(rb"\xfd7zXZ\0"), "xz", "xz -dk"),
+    (re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", "bzip2 -dk"),
+    (re.compile(rb"7z\xbc\xaf'\x1c"), "7-Zip", "7z x"),
 )
 _HEAD = 1 << 16
 _PIECE = 1 << 20
@@ -146,7 +154,14 @@ def check_text(data: bytes, path: Path) -> None:
         InputError: Names the line of the first bad byte and the command that mends the file.
     """
     if data.startswith(_ZIP):
+        if any(mark in data[:2000] for mark in _OFFICE):
+            mend = "save its table as CSV"
+            raise InputError("is a document of an office program, not a dataset", file=path, mend=mend)
         raise InputError("is a zip archive, not a dataset", file=path, mend=f"unpack it with: unzip {path.name}")
+    for first, called, unpack in _NOT_UNPACKED:
+        if first.match(data):
+            mend = f"unpack it with: {unpack} {path.name}"
+            raise InputError(f"is compressed with {called}, which is not read", file=path, mend=mend)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(data):
         raise InputError(
             "the text is UTF-16, not UTF-8",
