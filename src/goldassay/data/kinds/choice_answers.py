@@ -28,6 +28,8 @@ _LOOKED_AT = 200
 # A column names right choices that fits in this share of its rows.
 _MOST = 0.95
 _LETTERS = re.compile(r"^[A-Ja-j]$")
+# Before a letter: "Option A", "choice_b".
+_CALLED = re.compile(r"^(?:option|choice|answer)[\s_:.]+", re.IGNORECASE)
 # pandas writes whole numbers so where a cell of their column is empty.
 _WHOLE = re.compile(r"(\d{1,3})(?:\.0*)?")
 _AND = re.compile(r"\s*(?:[,;/&|]|\band\b)\s*|\s+")
@@ -316,7 +318,7 @@ def _label(value: Any, names: Sequence[str]) -> int | None:
 
 
 def _letter(value: Any, size: int) -> int | None:
-    text = str(value).strip().strip("().").upper()
+    text = _CALLED.sub("", str(value).strip().strip("*")).strip("().*").upper()
     at = string.ascii_uppercase.find(text) if _LETTERS.match(text) else -1
     return at if 0 <= at < size else None
 

@@ -47,6 +47,9 @@ _GROUPS = names_of("group", "choices")
 _IDS = names_of("id", "choices")
 # What a user may name; one column each, but for choices with a column each.
 # Longer texts are no choices, and Python's parser takes memory.
+_QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+# As numpy prints an array of texts: without commas.
+_ARRAY = re.compile(rf"\[\s*(?:{_QUOTED.pattern})(?:\s+(?:{_QUOTED.pattern}))+\s*\]")
 _LONGEST_LITERAL = 100_000
 ROLES = ("choices", "answer", "question", "passage", "group", "id", "weight", "date")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
@@ -453,6 +456,8 @@ def _parsed(value: Any) -> Any:
         pass
     if len(value) > _LONGEST_LITERAL:
         return value
+    if _ARRAY.fullmatch(value):
+        value = f"[{', '.join(_QUOTED.findall(value))}]"
     try:
         # Names, calls and operators are refused: only constants and containers of them are read.
         found = ast.literal_eval(value)
