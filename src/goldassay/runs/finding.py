@@ -119,14 +119,22 @@ def _name_columns(place: Path) -> str:
     return named if named.startswith("perhaps") else f"{named}; {look_at(str(place))}"
 
 
-def find_in_own_format(path: Path) -> list[Slice]:
+def find_in_own_format(path: Path, *, is_data: bool = False) -> list[Slice]:
     """Runs in files that hold nothing else: of any table in a folder, but of no table that stands by itself.
+
+    Args:
+        path: A file or a folder.
+        is_data: It is a folder that was read as data; where it holds no runs, its files need not be readable as runs.
 
     Raises:
         InputError: A file is damaged.
     """
     offered = [each for each in adapters() if path.is_dir() or each.PRIORITY < TABLES]
-    return _find(path, offered, Request(outright=path.is_file(), listed=True), set())
+    broken: list[InputError] = []
+    found = _find(path, offered, Request(outright=path.is_file(), listed=True), set(), broken)
+    if broken and (found or not is_data):
+        raise broken[0]
+    return found
 
 
 def _is_report(folder: Path) -> bool:

@@ -35,7 +35,8 @@ class Predictions:
 
     def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
         """As `Kind.recognize`: the format of a tool, or a table with ids and predictions or scores."""
-        if table.path is not None and (found := find_in_own_format(table.path)):
+        is_data = table.frame.height > 0
+        if table.path is not None and (found := find_in_own_format(table.path, is_data=is_data)):
             formats = ", ".join(dict.fromkeys(part.format for part in found))
             return Match(self, Strength.OWN_FORMAT, {}, found=(formats, tuple(found)))
         frame = table.frame
