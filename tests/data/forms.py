@@ -5,9 +5,12 @@ Each form has the keys, nesting and coding of its model, and no text of it.
 
 from __future__ import annotations
 
+import bz2
 import csv
 import io
 import json
+import lzma
+import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +89,14 @@ def _bytes(name: str, content: Any) -> bytes:
         writer.writerows([list(content[0]), *(list(row.values()) for row in content)])
         return text.getvalue().encode()
     return json.dumps(content).encode()
+
+
+def _zipped(*names: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return packed.getvalue()
 
 
 def said(at: int, n: int = 6) -> str:
@@ -927,4 +938,136 @@ ANSWERS = [
     ),
 ]
 
-FORMS = {form.name: form for form in (*ITEMS, *TEXTS, *PREFERENCES, *ANSWERS)}
+OTHERWISE_WRITTEN = [
+    Form(
+        "one table beside README and LICENSE",
+        {
+            "set/data.jsonl": rows(lambda at: {"text": said(at), "label": "ab"[at % 2]}),
+            "set/README.md": "# A set\n",
+            "set/LICENSE": "CC BY 4.0\n",
+            "set/dataset_infos.json": {"default": {"description": ""}},
+        },
+        "labelled texts",
+        at="set",
+    ),
+    Form(
+        "subjects without a header, two equal choices in a first line",
+        {
+            f"subjects/{subject}_test.csv": f"What is {said(0)}?,0,0,1,2,A\n"
+            + "".join(f"What is {said(at)}?,{','.join(four(at))},{LETTERS[at % 4]}\n" for at in range(1, N))
+            for subject in ("law", "art")
+        },
+        "choices",
+        2 * N,
+        {"group": "file"},
+        at="subjects",
+    ),
+    Form(
+        "parts under keys of one JSON file",
+        {"data.json": {part: rows(lambda at: {"text": said(at), "label": "ab"[at % 2]}) for part in ("train", "test")}},
+        "labelled texts",
+        2 * N,
+        {"split": "split"},
+    ),
+    Form(
+        "a table of Weights & Biases",
+        {"table.json": {"columns": ["text", "label"], "data": [[said(at), "ab"[at % 2]] for at in range(N)]}},
+        "labelled texts",
+    ),
+    Form(
+        "rows of a dataset viewer",
+        {
+            "rows.json": {
+                "features": [{"feature_idx": 0, "name": "text"}],
+                "rows": rows(lambda at: {"row_idx": at, "row": {"text": said(at), "label": at % 2}}),
+            }
+        },
+        says="text=row.text,label=row.label",
+    ),
+    Form(
+        "answers written Option A",
+        {
+            "test.jsonl": rows(
+                lambda at: {"question": said(at), "options": four(at), "answer": f"Option {LETTERS[at % 4]}"}
+            )
+        },
+        "choices",
+        roles={"choices": "options", "answer": "answer"},
+    ),
+    Form(
+        "choices as numpy prints them",
+        {
+            "test.csv": rows(
+                lambda at: {
+                    "question": said(at),
+                    "choices": "[" + "\n ".join(map(repr, four(at))) + "]",
+                    "answer": at % 4,
+                }
+            )
+        },
+        "choices",
+        roles={"choices": "choices"},
+    ),
+    Form(
+        "choices under Chinese names",
+        {"test.csv": rows(lambda at: {"问题": said(at), **lettered(at, "选项"), "答案": LETTERS[at % 4]})},
+        says="question=问题,choices=选项A+选项B+选项C+选项D,answer=答案",
+    ),
+    Form(
+        "TriviaQA, answers with aliases",
+        {
+            "qa.jsonl": rows(
+                lambda at: {
+                    "question": f"Who is {said(at)}?",
+                    "answer": {"value": said(at, 2), "aliases": [said(at, 1)]},
+                }
+            )
+        },
+        says="free answers",
+    ),
+    Form(
+        "a conversation with a label",
+        {
+            "chats.jsonl": rows(
+                lambda at: {
+                    "messages": [{"role": "user", "content": said(at)}, {"role": "assistant", "content": "Yes."}],
+                    "label": ["safe", "unsafe"][at % 2],
+                }
+            )
+        },
+        says="text=messages.content,label=label",
+    ),
+    Form(
+        "a column for each label",
+        {
+            "train.csv": rows(
+                lambda at: {"comment_text": said(at), "toxic": at % 2, "insult": at % 3 % 2, "threat": at % 5 % 2}
+            )
+        },
+        says="text=comment_text,label=",
+    ),
+    Form(
+        "a comment above the header",
+        {"train.csv": "# v1\ntext,label\n" + "".join(f"{said(at)},{'ab'[at % 2]}\n" for at in range(N))},
+        says="tail -n +2 train.csv",
+    ),
+    Form(
+        "sep=; above the header",
+        {"train.csv": "sep=;\ntext;label\n" + "".join(f"{said(at)};{'ab'[at % 2]}\n" for at in range(N))},
+        says="tail -n +2 train.csv",
+    ),
+    Form(
+        "a comma at the end of each row",
+        {"train.csv": "text,label\n" + "".join(f"{said(at)},{'ab'[at % 2]},\n" for at in range(N))},
+        says="sed 's/,$//' train.csv",
+    ),
+    Form(
+        "packed with xz",
+        {"train.jsonl.xz": lzma.compress(b'{"text": "a", "label": "b"}\n')},
+        says="xz -dk train.jsonl.xz",
+    ),
+    Form("packed with bzip2", {"train.csv.bz2": bz2.compress(b"text,label\na,b\n")}, says="bzip2 -dk train.csv.bz2"),
+    Form("a spreadsheet", {"train.xlsx": _zipped("[Content_Types].xml")}, says="save its table as CSV"),
+]
+
+FORMS = {form.name: form for form in (*ITEMS, *TEXTS, *PREFERENCES, *ANSWERS, *OTHERWISE_WRITTEN)}

@@ -22,6 +22,7 @@ from goldassay.data.roles import (
     assign_roles,
     holds_lists,
     holds_objects,
+    likely_label,
     naming,
     parse_columns,
     searching,
@@ -351,7 +352,8 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         return
     values = draft.table.frame[column]
     if holds_objects(values) and (fields := fields_of(values)):
-        named = option("columns", f"label={fields[0]}")
+        within = name_fields(draft.table.frame, {field: field for field in fields})[0].select(fields)
+        named = option("columns", f"label={likely_label(within, ()) or fields[0]}")
         mend = f"choose one of {', '.join(fields)}, as in {named}"
         raise draft.error("the column holds objects, not one label per row", mend, None, column)
     if values.dtype.is_nested() or holds_lists(values):
@@ -390,6 +392,11 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
             column,
         )
     draft.label_names = _known_labels(draft, clean.values, clean.renamed, label_names, column)
+    spelled: dict[str, list[str]] = {}
+    for label in draft.label_names:
+        spelled.setdefault(label.casefold(), []).append(label)
+    for alike in (labels for labels in spelled.values() if len(labels) > 1):
+        draft.decisions.append(f"The labels {' and '.join(map(repr, alike))} differ in capitals, and are classes each.")
     draft.columns["label"] = clean.values.alias("label")
     draft.drop_where(clean.reasons)
 

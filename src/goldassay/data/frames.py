@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # So many rows tell whether a column holds lists of objects.
 _LOOKED_AT = 20
+# What each turn of a conversation has; a turn is no row.
+_TURNS = ({"role", "content"}, {"from", "value"})
 
 
 def table_of(data: Any) -> Table:
@@ -75,8 +77,8 @@ def frame_of_records(
 def unnested(frame: pl.DataFrame) -> tuple[pl.DataFrame, str] | None:
     """A row for each object in the lists of a column, with the other columns around it, and the column's name.
 
-    None where no column holds lists of objects, where several do, or where an object has a field of the name of
-    another column.
+    None where no column holds lists of objects, where several do, where the objects are the turns of a conversation,
+    or where an object has a field of the name of another column.
     """
     lists = {name: found for name in frame.columns if (found := _lists_of_objects(frame[name])) is not None}
     if len(lists) != 1:
@@ -85,6 +87,8 @@ def unnested(frame: pl.DataFrame) -> tuple[pl.DataFrame, str] | None:
     around = frame.drop(name).to_dicts()
     records = [{**row, **item} for row, own in zip(around, items, strict=True) for item in own]
     fields = {field for own in items for item in own for field in item}
+    if any(turn <= fields for turn in _TURNS):
+        return None
     return None if fields & set(frame.columns) - {name} else (frame_of_records(records), name)
 
 

@@ -361,10 +361,15 @@ def _text_of(frame: pl.DataFrame, besides: Collection[str], known: Collection[st
     return "" if is_known or text is None else f" {option('columns', f'text={_named(frame, text)}')}"
 
 
+def is_called_answer(name: str) -> bool:
+    """Whether a column is called an answer."""
+    return normalized(name) in FREE_ANSWERS
+
+
 def is_free_answer(values: pl.Series) -> bool:
     """Whether a column is called an answer, and holds more different ones than classes would have."""
     distinct = values.drop_nulls().n_unique()
-    return normalized(values.name) in FREE_ANSWERS and distinct > min(_MOST_CLASSES, len(values) // 2)
+    return is_called_answer(values.name) and distinct > min(_MOST_CLASSES, len(values) // 2)
 
 
 def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> str:
@@ -388,7 +393,7 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
     if len(named) < len(roles):
         lacking = next(role for role in roles if role not in named)
         others = f"; the columns are {_listed(open_)}" if open_ else ""
-        return f"no other column looks like the {lacking}{others}"
+        return f"no {'other ' if besides else ''}column looks like the {lacking}{others}"
     given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
 
@@ -405,7 +410,8 @@ def _likely(frame: pl.DataFrame, role: str) -> str | None:
     if role in ("id", "item", "example_id"):
         plain = [name for name in frame.columns if not frame.schema[name].is_nested()]
         distinct = [name for name in plain if not frame[name].is_duplicated().any()]
-        return next((name for name in distinct if not holds_sentences(frame[name])), None)
+        called = [name for name in plain if normalized(name) in IDS]
+        return next((name for name in [*distinct, *called] if not holds_sentences(frame[name])), None)
     if role == "score":
         return next(
             (name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean), None

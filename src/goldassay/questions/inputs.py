@@ -19,7 +19,7 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import value_codes
 from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.reading import Source, open_source
-from goldassay.data.roles import columns_named, own_roles
+from goldassay.data.roles import columns_named, is_called_answer, is_free_answer, own_roles, without_classes
 from goldassay.data.source import name_of
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
 from goldassay.questions.example_clusters import NONE, example_clusters
@@ -286,10 +286,14 @@ def _require_read(dataset: Dataset) -> None:
     columns = dataset.unread.choices
     if not columns:
         return
+    frame, label = dataset.examples, dataset.provenance.roles.get("label")
+    if not label and any(is_free_answer(frame[name]) for name in columns):
+        raise without_classes(frame, dataset.place or dataset.source, {*dataset.text_columns, "example_id", "split"})
+    label = label or next((name for name in columns if is_called_answer(name)), "label")
     one, more = len(columns) == 1, len(columns) > 4
     named = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
     ignored = f"ignore={'+'.join(columns[:12])}"
-    given = f"choices={'+'.join(columns[:12])},answer={dataset.provenance.roles.get('label', 'label')}"
+    given = f"choices={'+'.join(name for name in columns[:12] if name != label)},answer={label}"
     raise InputError(
         f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import string
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from goldassay.data.roles import (
     holds_lists,
     holds_sentences,
     is_free_answer,
+    likely_label,
     no_such_column,
     searching,
     without_classes,
@@ -109,9 +111,12 @@ class Recognition:
             + (f", without {_listed(match.unread)}" if match.unread else "")
             for match in (one, other)
         ]
+        guessed = guess_roles(self.table.frame)
+        named = option("columns", ",".join(f"{role}={column}" for role, column in guessed.items()))
+        one_kind = f"name the columns of one kind, as in {named}" if guessed else "name the columns of one kind"
         return InputError(
             f"it fits two kinds equally: {'; '.join(found)}", file=self.source,
-            mend=f"name the columns of one kind, or leave out those of the other; {look_at(self.source)}",
+            mend=f"{one_kind}, or leave out those of the other; {look_at(self.source)}",
         )  # fmt: skip
 
     def _none(self, names: Collection[str]) -> InputError:
@@ -126,16 +131,24 @@ class Recognition:
         nameless = all(_NAMELESS.fullmatch(name) for name in self.table.frame.columns)
         headless = "the first line looks like a row, and " if nameless else ""
         asked = any(holds_sentences(values) for values in self.table.frame)
-        guessed = {} if self.columns else guess_roles(self.table.frame)
-        within = [(name, found) for name in self.table.frame.columns if self._is_list(name)
-                  and (found := fields_of(self.table.frame[name]))]  # fmt: skip
+        lettered = {} if self.columns else guess_choices(self.table.frame)
+        guessed = {} if self.columns else lettered or guess_roles(self.table.frame)
+        within = [(name, found) for name, values in zip(self.table.frame.columns, self.table.frame, strict=True)
+                  if (values.dtype == pl.List or holds_lists(values)) and (found := fields_of(values))]  # fmt: skip
         if within and not asked and not self.columns:
             name, found = within[0]
+            turns = next((field for field in found if field in (f"{name}.content", f"{name}.value")), None)
+            if turns and (label := likely_label(self.table.frame, [name])):
+                given = option("columns", f"text={turns},label={label}")
+                return InputError(
+                    f"each row holds a conversation ({_listed(found)})", file=self.source, column=name,
+                    mend=f"{given} joins the texts of its turns",
+                )  # fmt: skip
             return InputError(
                 f"each row holds a list of objects ({_listed(found)})", file=self.source, column=name,
                 mend="write one JSON object per item of the list, with the fields around it",
             )  # fmt: skip
-        if not self.columns and asked and (not guessed or any(map(is_free_answer, self.table.frame))):
+        if not lettered and not self.columns and asked and (not guessed or any(map(is_free_answer, self.table.frame))):
             unlabelled = without_classes(self.table.frame, self.source)
             return InputError(
                 f"{headless}{unlabelled.problem}", file=unlabelled.file, column=unlabelled.column, mend=unlabelled.mend
@@ -195,6 +208,23 @@ def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], s
             raise
         raise InputError(error.problem, file=source, row=error.row, column=error.column, mend=error.mend) from error
     return Recognition(table, columns, source, matches, found.kinds)
+
+
+def guess_choices(frame: pl.DataFrame) -> dict[str, str]:
+    """The roles of items by what columns hold: choices in those that end in A, B and so on, answers that name these."""
+    stems: dict[str, list[str]] = {}
+    for name in frame.columns:
+        stems.setdefault(name[:-1], []).append(name)
+    for names in stems.values():
+        letters = {name[-1:] for name in names}
+        if len(names) < 2 or letters != set(string.ascii_uppercase[: len(names)]):
+            continue
+        texts = [name for name in frame.columns if name not in names and frame.schema[name] == pl.String]
+        answer = next((name for name in texts if set(frame[name].drop_nulls().unique().to_list()) <= letters), None)
+        question = next((name for name in texts if holds_sentences(frame[name])), None)
+        if answer and question:
+            return {"question": question, "choices": "+".join(names), "answer": answer}
+    return {}
 
 
 def look_at(source: str) -> str:
