@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldassay import InputError
-from goldassay.core.read_errors import described, reading
+from goldassay.core.bounds import described, reading
 from tests.stated import Fact, states
 
 

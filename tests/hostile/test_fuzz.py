@@ -15,8 +15,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from goldassay.core.bounds import shown
-from goldassay.core.read_errors import reading
+from goldassay.core.bounds import reading, shown
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import METADATA_KEY, write_runs
 from tests.stated import says

@@ -6,8 +6,7 @@ from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.verdicts import Headline, Verdict, Word
 from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.leakage.result import MeasuredLeakage
-from goldassay.questions.row_details import COPY_SCHEMA
-from goldassay.questions.rows import issues_of, issues_of_copies, ranked
+from goldassay.questions.rows import COPY_SCHEMA, issues_of, issues_of_copies, ranked
 from goldassay.stats.effects import ACCURACY
 from tests.typed import filled
 

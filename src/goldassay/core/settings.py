@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from goldassay.core import options
-from goldassay.core.bounds import DEPTH
+from goldassay.core.bounds import DEPTH, reason
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import MOST_SEEDS
-from goldassay.core.read_errors import reason
 from goldassay.core.temp_files import seekable
 
 if TYPE_CHECKING:

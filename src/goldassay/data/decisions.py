@@ -11,12 +11,12 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.bounds import reason
 from goldassay.core.errors import InputError, option
 from goldassay.core.escaping import has_half_pair
 from goldassay.core.files import output_error
 from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import count
-from goldassay.core.read_errors import reason
 from goldassay.data.row_keys import copies_of
 from goldassay.data.source import name_of
 

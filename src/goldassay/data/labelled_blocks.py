@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError, option
-from goldassay.core.read_errors import reading
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import EMPTY_TEXT, is_fractional

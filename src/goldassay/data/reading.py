@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.bounds import check_columns, check_texts
+from goldassay.core.bounds import check_columns, check_texts, reading
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.naming import split_named_path
-from goldassay.core.read_errors import reading
 from goldassay.data.dataset import Dataset, build_dataset
 from goldassay.data.frames import table_of
 from goldassay.data.hub import is_hub_name

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import polars as pl
 from pydantic import ValidationError
 
-from goldassay.core.bounds import check_parquet
+from goldassay.core.bounds import check_parquet, reading, reason
 from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document, Verdict
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
-from goldassay.core.read_errors import reading, reason
 from goldassay.core.report_seal import INCOMPLETE, check_seal, digest_of
 from goldassay.core.settings import in_words
 from goldassay.core.temp_files import seekable

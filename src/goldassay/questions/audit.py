@@ -16,7 +16,7 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.verdicts import unresolved
-from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
+from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
 from goldassay.data.roles import searching
 from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board

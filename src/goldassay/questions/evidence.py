@@ -34,8 +34,7 @@ from goldassay.questions.inputs import Inputs, deal_folds, describe_input, descr
 from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.provenance import NO_TEST_PART, data_notes, describe_clusters
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
-from goldassay.questions.row_details import copies_in_training, copies_within
-from goldassay.questions.rows import first_rows
+from goldassay.questions.rows import copies_in_training, copies_within, first_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import read_texts

@@ -33,8 +33,7 @@ from goldassay.questions.leakage.result import OF_PLACES, RULE, MeasuredLeakage
 from goldassay.questions.leakage.verdict import describe_pick
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
-from goldassay.questions.row_details import words_of_texts
-from goldassay.questions.rows import MOST_ROWS
+from goldassay.questions.rows import MOST_ROWS, words_of_texts
 from goldassay.questions.suspect.result import SuspectResult
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.quick_probe import deal_folds
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.kinds.choices import ChoiceItems
-    from goldassay.data.kinds.item_kinds import ItemKind
+    from goldassay.data.kinds.kind import ItemKind
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import ItemEvidence
     from goldassay.questions.leakage.item_loading import Posed

@@ -13,8 +13,8 @@ from goldassay.core.document import About, Input
 from goldassay.core.errors import InputError, option
 from goldassay.core.finding import RowToRead
 from goldassay.core.verdicts import Verdict, not_asked
-from goldassay.data.kinds.item_kinds import CHOICES as CHOICE_WORDS
-from goldassay.data.kinds.item_kinds import ItemKind
+from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
+from goldassay.data.kinds.kind import ItemKind
 from goldassay.data.row_keys import item_frame
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.checks import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
@@ -22,8 +22,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.provenance import data_notes, describe_clusters, unread_notes
-from goldassay.questions.row_details import copies_in_training, copies_within
-from goldassay.questions.rows import MOST_ROWS, examples_read, first_rows
+from goldassay.questions.rows import MOST_ROWS, copies_in_training, copies_within, examples_read, first_rows
 from goldassay.questions.run_sets import by_configuration
 from goldassay.questions.run_sources import describe_inputs
 from goldassay.questions.suspect.question import LEAST_ANSWERED, NOTHING, Q

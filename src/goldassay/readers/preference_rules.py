@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.kind import PREFERENCES
 from goldassay.readers.choice_rules import (
     ABSOLUTE,
     HEDGE,

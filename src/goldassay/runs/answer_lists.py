@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from goldassay.core.bounds import reason
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
-from goldassay.core.read_errors import reason
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
 from goldassay.runs.tables import head_of, parse_json, unpacked
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from goldassay.core.bounds import reading, reason
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.errors import InputError, no_such_file, option
-from goldassay.core.read_errors import reading, reason
 from goldassay.core.temp_files import seekable
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.roles import naming

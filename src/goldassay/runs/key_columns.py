@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.bounds import check_columns, check_depth, check_parquet
+from goldassay.core.bounds import check_columns, check_depth, check_parquet, panics_unprinted, reason
 from goldassay.core.errors import InputError
-from goldassay.core.read_errors import panics_unprinted, reason
 from goldassay.data.column_names import names_of
 from goldassay.runs.tables import (
     GZIP,

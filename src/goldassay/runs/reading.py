@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import polars as pl
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError, option
-from goldassay.core.read_errors import reading
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices

@@ -13,10 +13,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
 
-from goldassay.core.bounds import COLUMNS, Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
+from goldassay.core.bounds import (
+    COLUMNS,
+    Unpacking,
+    check_columns,
+    check_depth,
+    check_parquet,
+    check_size,
+    check_texts,
+    panics_unprinted,
+    reason,
+)
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
-from goldassay.core.read_errors import panics_unprinted, reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.core.numbers import points
-from goldassay.core.read_errors import reading
 from goldassay.data.cells import cell_texts
 from goldassay.data.roles import columns_named
 from goldassay.data.row_keys import end_of_numbers

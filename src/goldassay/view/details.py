@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, decimal, percent
-from goldassay.core.read_errors import reading
 from goldassay.gate.reading import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, read_table, table_schema
 from goldassay.questions.artifacts.measures.matching import mark_pattern
 from goldassay.questions.leakage.measures.token_relevance import word_places

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.core.read_errors import reading
 from goldassay.data.decisions import Placed, place_decisions
 from goldassay.data.row_keys import ITEM_COLUMNS, are_positions, row_key
 from goldassay.gate.reading import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.bounds import reason
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, option
 from goldassay.core.numbers import count
-from goldassay.core.read_errors import reason
 from goldassay.data.decisions import CHOICE, Decision, append_decision, label_choices
 from goldassay.data.row_keys import copies_of
 from goldassay.view.page import render_list, render_problem, render_profile, render_row, style_sheet, template_text

@@ -15,7 +15,7 @@ import zstandard
 
 from goldassay.core.errors import InputError
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
-from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.kind import PREFERENCES
 from goldassay.data.kinds.preferences import read_preferences
 from goldassay.data.kinds.sides import say_sides
 from goldassay.data.reading import read_table

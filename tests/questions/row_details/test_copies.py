@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import goldassay
-from goldassay.questions.row_details import MOST_COPIES, NEAR, SAME, copies_in_training, copies_within
+from goldassay.questions.rows import MOST_COPIES, NEAR, SAME, copies_in_training, copies_within
 
 if TYPE_CHECKING:
     from pathlib import Path

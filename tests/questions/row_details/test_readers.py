@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from goldassay.questions.artifacts.result import MarkedExample
-from goldassay.questions.row_details import WIDTH, answers_of_readers, table_of_examples
+from goldassay.questions.rows import WIDTH, answers_of_readers, table_of_examples
 from goldassay.stats.effects import ReaderPredictions
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from goldassay.data.kinds.choice_answers import answer_reader
 from goldassay.data.kinds.choice_shapes import find_shape
 from goldassay.data.kinds.choices import ChoiceItems, without_letters
-from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.kind import PREFERENCES
 from goldassay.data.kinds.preference_shapes import find_preferences, mates
 from goldassay.data.kinds.preferences import repeats_prompt
 from goldassay.data.kinds.sides import side_reader

@@ -17,8 +17,7 @@ from goldassay.data.cells import cell_texts, normalized_text, normalized_texts
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
-from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
-from goldassay.data.kinds.kind import Match, Strength, aside, joined
+from goldassay.data.kinds.kind import CHOICES, ItemKind, Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import PredictiveColumns, find_predictive, named_unread
 from goldassay.data.roles import naming
 from goldassay.data.unread import find_unread

@@ -17,8 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.cells import cell_texts, normalized_text
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, reordered
-from goldassay.data.kinds.item_kinds import PREFERENCES
-from goldassay.data.kinds.kind import Match, Strength, aside, joined
+from goldassay.data.kinds.kind import PREFERENCES, Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import find_predictive, named_unread
 from goldassay.data.kinds.preference_shapes import (
     PREFERENCE_ROLES,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from goldassay.core.bounds import check_size
+from goldassay.core.bounds import check_size, panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.core.read_errors import panics_unprinted
 from goldassay.data.labels import class_names_in
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_bytes

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.bounds import check_parquet
+from goldassay.core.bounds import check_parquet, panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.core.read_errors import panics_unprinted
 from goldassay.data.labels import class_names_in
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_bytes

@@ -30,8 +30,7 @@ from goldassay.questions.artifacts.search import Described, SearchedTexts, answe
 from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.provenance import data_notes, left_out_doubts
-from goldassay.questions.row_details import words_of_texts
-from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read
+from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read, words_of_texts
 from goldassay.report.report import write_tables
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ from goldassay.questions.artifacts.shortlist import (
 from goldassay.questions.artifacts.training import Searched, SharedTexts, Training
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 from goldassay.questions.example_clusters import cluster_doubts
-from goldassay.questions.row_details import patterns_of_rows, table_of_examples
+from goldassay.questions.rows import patterns_of_rows, table_of_examples
 from goldassay.stats.verdicts import Doubt, judge_effects
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import percent
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES
+from goldassay.data.kinds.kind import CHOICES, PREFERENCES
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.item_readers import ItemReaders, limits_of_items
 from goldassay.questions.leakage.partial_input import LONGEST, PROBES, PartialInputRuns

@@ -13,8 +13,8 @@ from goldassay.core.errors import InputError, option
 from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import ChoiceItems, Choices
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
 from goldassay.data.kinds.judgments import JudgedPairs
+from goldassay.data.kinds.kind import CHOICES, PREFERENCES, ItemKind
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.preferences import Preferences
 from goldassay.data.kinds.recognition import Recognition, recognize

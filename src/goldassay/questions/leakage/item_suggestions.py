@@ -17,7 +17,7 @@ from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
-from goldassay.data.kinds.item_kinds import CHOICES, PREFERENCES, ItemKind
+from goldassay.data.kinds.kind import CHOICES, PREFERENCES, ItemKind
 from goldassay.questions.leakage.choices import LEAST_APART
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.probes import choice_hits, read_parts

@@ -56,7 +56,7 @@ from goldassay.questions.leakage.verdict import (
     judge,
     part_rows,
 )
-from goldassay.questions.row_details import answers_of_readers
+from goldassay.questions.rows import answers_of_readers
 from goldassay.readers.conditions import EMPTY, PAIRED, TEXT, is_part
 from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.subsets import accuracy_by_subset

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import Input
     from goldassay.data.dataset import Dataset
-    from goldassay.data.kinds.item_kinds import ItemKind
+    from goldassay.data.kinds.kind import ItemKind
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions

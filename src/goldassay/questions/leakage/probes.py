@@ -18,7 +18,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.data.data_split import DataSplit
-from goldassay.data.kinds.item_kinds import PREFERENCES
+from goldassay.data.kinds.kind import PREFERENCES
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
 from goldassay.questions.leakage.result import Split

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
 from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
-from goldassay.data.kinds.item_kinds import CHOICES, ItemKind
+from goldassay.data.kinds.kind import CHOICES, ItemKind
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.effect_sentences import (
     describe_gain,

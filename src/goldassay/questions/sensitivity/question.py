@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.bounds import reading
 from goldassay.core.errors import SHELL, InputError, entry_point
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
-from goldassay.core.read_errors import reading
 from goldassay.core.results import frame_of_records
 from goldassay.data.column_names import normalized
 from goldassay.data.table import Table

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.bounds import check_parquet
+from goldassay.core.bounds import check_parquet, panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.core.read_errors import panics_unprinted
 from goldassay.runs.run_parts import (
     BestThreshold,
     BestThresholds,
