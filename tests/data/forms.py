@@ -1067,6 +1067,11 @@ OTHERWISE_WRITTEN = [
         says="xz -dk train.jsonl.xz",
     ),
     Form("packed with bzip2", {"train.csv.bz2": bz2.compress(b"text,label\na,b\n")}, says="bzip2 -dk train.csv.bz2"),
+    Form(
+        "an object of a number for each id",
+        {"scores.json": {f"{at}-n": at / N for at in range(N)}},
+        says="are of no kind",
+    ),
     Form("a spreadsheet", {"train.xlsx": _zipped("[Content_Types].xml")}, says="save its table as CSV"),
 ]
 

@@ -78,7 +78,8 @@ class Boards:
             item, answer, named, of_answers, numeric = columns_of(frame, roles, ignored)
             values = [] if len(of_answers) > 1 else numeric
             systems = tuple(of_answers if len(of_answers) > 1 else numeric)
-            if len(systems) < 2:
+            # One row is no board of systems: it may be an object with a value for each id.
+            if len(systems) < 2 or frame.height < 2:
                 return None
             found = joined({"item": item, "answer": answer if of_answers else None, "system": named})
             if item is None and named is not None:
