@@ -15,7 +15,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow foreign fuzz ledger release docs notebooks pictures install clean
+.PHONY: audit test lint slow foreign fuzz mutants ledger release docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -49,6 +49,12 @@ foreign: .venv/.tested
 MINUTES ?= 10
 fuzz: .venv/.tested
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.hostile.fuzz $(MINUTES)
+
+# Changes the source at N random places, one at a time, in a copy, and counts what the tests notice: build/mutants-SEED.json.
+N ?= 60
+SEED ?= 0
+mutants: .venv/.tested
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/mutants.py --n $(N) --seed $(SEED)
 
 # What every command and the public functions gave for small inputs at the commit BASE, and what they give now.
 BASE ?= HEAD
