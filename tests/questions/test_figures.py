@@ -14,10 +14,12 @@ from goldassay.core.figures import Figure, declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.results import Result
 from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.leakage.result import ComparedDatasets
 from goldassay.questions.report_frame import figures_of
 from goldassay.questions.run_curves import measure_curve
 from goldassay.runs.curves import Curves
+from goldassay.runs.runs import Runs
 from tests.gate.test_check import classes, condition, gap, leakage_of, patterns_of, result, shift_of
 from tests.typed import filled, findings_of
 
@@ -107,6 +109,13 @@ class TestInstability:
             row = {**result("m", 3, 900.0, 0.02), "effective_size_low": 500.0, "effective_size_high": high}
             (size,) = found("instability.effective_size", instability=self.section(row))
             assert (math.isnan(size.low), math.isnan(size.high)) == (True, True)
+
+    def test_a_size_without_limit_has_a_reason(self) -> None:
+        row = measure_spread(Runs.from_arrays(scores=[[1, 0], [0, 1]], seeds=[1, 2], model="m", dataset="d"))
+        (size,) = found("instability.effective_size", instability=InstabilityResult((row,)))
+        assert row.effective_size == math.inf
+        assert math.isnan(size.value)
+        assert "no upper limit" in size.reason
 
 
 class TestLeakage:

@@ -163,7 +163,8 @@ class RunScores(OfRuns):
     effective_size: float | None = figure(
         Measure("instability.effective_size", "effective size", "examples", "higher", least=0,
                 rule=Rule("min_effective_size", "effective size of the test set", "at least", NO_QUICK_PROBES)),
-        "bounded_size_low", "effective_size_high", n="n_examples", reason="reason", default=None,
+        "bounded_size_low", "effective_size_high", n="n_examples", reason="reason",
+        why="the scores of the runs are equal, so that it has no upper limit", default=None,
     )  # fmt: skip
     effective_size_low: float | None = left_out(default=None)
     effective_size_high: float | None = left_out(default=None)

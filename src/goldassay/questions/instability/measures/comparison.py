@@ -31,7 +31,7 @@ from goldassay.stats.intervals import (
 from goldassay.stats.significance import sign_flip_p, t_p_value, t_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -74,6 +74,11 @@ def noise_of_runs(sides: Sequence[tuple[float, float, int]]) -> RunNoise:
 def sides_of(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool) -> tuple[NDArray[np.float64], ...]:
     """What varies by itself: the runs of each model, or the differences of runs that belong together."""
     return (a - b,) if matched else (a, b)
+
+
+def largest_difference(scores: Iterable[NDArray[np.float64]]) -> float:
+    """1 where all scores lie in [0, 1], else infinity."""
+    return 1.0 if all(each.min() >= 0 and each.max() <= 1 for each in scores) else math.inf
 
 
 def drawn_runs(
@@ -222,11 +227,11 @@ def compare(
         var_total    = v + var_runs
         df           = (v + r)² / (v²/(N-1) + r²/(R_A + R_B - 2)),    r = max(var_runs, overlap)
 
-    The interval is d ± t_df sqrt(var_total). With G clusters, G-1 stands for N-1. The degrees of freedom take the runs'
-    variance as at least what flips of single examples alone would give: where a few runs happen to agree, it would else
-    seem to matter little and to be known well. Where all runs score the same although examples flip, `overlap` takes
-    the place of var_runs. Where the numbers of runs differ, each model's part has its own degrees of freedom (Welch),
-    since pooling them is right only for equal numbers.
+    The interval is d ± t_df sqrt(var_total), of scores in [0, 1] cut at -1 and 1. With G clusters, G-1 stands for N-1.
+    The degrees of freedom take the runs' variance as at least what flips of single examples alone would give: where a
+    few runs happen to agree, it would else seem to matter little and to be known well. Where all runs score the same
+    although examples flip, `overlap` takes the place of var_runs. Where the numbers of runs differ, each model's part
+    has its own degrees of freedom (Welch), since pooling them is right only for equal numbers.
 
     Runs matched by seed (the r-th of A with the r-th of B) enter through their differences. With one run of a
     model its spread over runs is unknown; the interval is then over examples alone, and says so. Of one run each that
@@ -258,6 +263,7 @@ def compare(
     names, codes = ([], None) if clusters is None else group_codes(clusters, n_examples)
     if codes is not None and len(names) < 2:
         raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
+    most = largest_difference((a, b))
     given = a.mean(axis=0) - b.mean(axis=0)
     counts = _counts(a, b) if codes is None and weights is None else None
     a, b = weigh(a, weights), weigh(b, weights)
@@ -288,7 +294,7 @@ def compare(
         difference=difference,
         interval=_drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over)
         if method == "bootstrap"
-        else t_interval(difference, var_total, df, level, f"Student t, over {over}")
+        else t_interval(difference, var_total, df, level, f"Student t, over {over}").within(-most, most)
         if counts is None
         else counts.interval(level),
         var_examples=var_examples,

@@ -22,6 +22,7 @@ from goldassay.questions.instability.measures.comparison import (
     compare,
     drawn_differences,
     drawn_runs,
+    largest_difference,
     noise_of_runs,
     sides_of,
 )
@@ -344,7 +345,8 @@ def compare_totals(
     if len(found) == 1 and method == "normal":
         interval = found[0].interval
     elif method == "normal":
-        interval = t_interval(difference, var_total, df, level, f"Student t, over {over}")
+        most = largest_difference(each for pair in pairs for each in pair)
+        interval = t_interval(difference, var_total, df, level, f"Student t, over {over}").within(-most, most)
     else:
         interval = _drawn(pairs, w, groups, of_models, joint, matched, level, seed, over)
     return TotalComparison(

@@ -330,7 +330,7 @@ def measure_excess(spread: Spread, level: float = 0.95) -> Excess:
 
     Ends of the mean of d_c are d_c -+ t sqrt(v + s²/R): v the variance over draws of whole clusters of examples, s²
     that of runs' scores, t Student's quantile with Satterthwaite's degrees of freedom. Of fractions they are never
-    narrower than Newcombe's for paired shares at the effective number of examples.
+    narrower than Newcombe's for paired shares at the effective number of examples, and cut at -1 and 1.
 
     Source: Berger 1982 (intersection-union tests); Satterthwaite 1946; Newcombe 1998 (paired shares).
     """
@@ -345,7 +345,8 @@ def measure_excess(spread: Spread, level: float = 0.95) -> Excess:
         return Excess(floor, score - floor, -math.inf, math.inf, best)
     lows = [_difference(spread, at, level).low for at in range(len(means))]
     highs = [_difference(spread, at, 1 - (1 - level) / len(near)).high for at in near]
-    return Excess(floor, score - floor, min(lows), min(highs), best)
+    most = math.inf if one.metric in (*CORRELATIONS, "mean") else 1.0
+    return Excess(floor, score - floor, max(min(lows), -most), min(*highs, most), best)
 
 
 def measure_loss(
