@@ -21,6 +21,8 @@ from numba.core.dispatcher import Dispatcher
 # which tests import results.
 import goldassay.questions.report_frame  # noqa: F401
 from goldassay.questions import compiling, detection_limits
+from goldassay.report.report import Report
+from tests.invariants import broken
 
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.
 # The slow tests try every property by more examples.
@@ -59,6 +61,17 @@ def compile_once(loop: Any, signature: Any) -> Any:
 
 
 Dispatcher.compile = compile_once
+
+make_report = Report.__init__
+
+
+def make_report_that_holds(self: Report, *arguments: Any, **named: Any) -> None:
+    """Make a report, and hold it to what holds of every one."""
+    make_report(self, *arguments, **named)
+    assert not (found := list(broken(self))), found
+
+
+Report.__init__ = make_report_that_holds  # type: ignore[method-assign]
 
 PACKAGE = str(Path(detection_limits.__file__).parents[1]) + os.sep
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
