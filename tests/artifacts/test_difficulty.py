@@ -8,6 +8,7 @@ import pytest
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.data.tokenization import tokenize
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 
@@ -70,6 +71,9 @@ def test_missing_labels(hand):
     assigned = assign_difficulty(["outdoors", "outdoors", "x"], ["-", "e", "c"], table, missing="drop")
     assert assigned.rows.tolist() == [1, 2]
     assert assigned.classes.tolist() == ["easy", "uncovered"]
+    split = tokenize(["outdoors", "x", "outdoors"], "whitespace")
+    assigned = assign_difficulty(split, ["-", "c", "e"], table, missing="drop")
+    assert (assigned.rows.tolist(), assigned.classes.tolist()) == ([1, 2], ["uncovered", "easy"])
 
 
 def test_labels_the_patterns_do_not_know(hand):

@@ -17,6 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.data.dataset import Dataset
+from goldassay.questions.answers_on_test import runs_on_test
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.question import CHECK as INSTABILITY
 from goldassay.questions.instability.result import InstabilityResult
@@ -516,6 +517,24 @@ def test_runs_may_answer_rows_that_were_dropped_for_want_of_a_label(tmp_path: Pa
     gold = np.array([LABELS.index(row["label"]) for row in HOME])
     assert (own.n, own.value) == (len(HOME) - 50, pytest.approx((codes == gold)[:, 50:].mean()))
     assert states(results.notes, "50 of the 2,500 examples", "m on home", "dropped", "left out")
+
+
+def test_right_labels_that_runs_bring_are_held_against_the_rows_that_were_kept(tmp_path: Path) -> None:
+    """The first five of sixty rows have no label; runs bring one for each row, and one run has the last ten wrong."""
+    gold = [row["label"] for row in TEST]
+    right = np.array([LABELS.index(label) for label in gold])
+    wrong = np.where(np.arange(60) < 50, right, (right + 1) % 3)
+    pl.concat(
+        pl.DataFrame({
+            "model": "m", "dataset": "home", "seed": seed, "example_id": [row["id"] for row in TEST], "label": gold,
+            "prediction": [LABELS[code] for code in run],
+        })
+        for seed, run in enumerate((right, wrong))
+    ).write_csv(tmp_path / "runs.csv")  # fmt: skip
+    home = [{**row, "label": "-"} if i < 5 else row for i, row in enumerate(TEST)]
+    evidence = known(TRAIN, frame(home, "home"), [tmp_path / "runs.csv"])
+    (runs,) = runs_on_test(evidence)
+    assert runs.scores.mean(axis=1).tolist() == pytest.approx([1, 45 / 55])
 
 
 def test_rows_that_folds_answer_are_no_known_texts() -> None:

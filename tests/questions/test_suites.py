@@ -16,6 +16,7 @@ from goldassay.data.dataset import Dataset
 from goldassay.instability import compare, compare_totals, equivalent_within
 from tests.cli.run_files import goldassay as shell
 from tests.cli.run_files import refused
+from tests.markdown_tables import table_of
 from tests.stated import states
 
 if TYPE_CHECKING:
@@ -230,6 +231,10 @@ def test_a_difference_that_does_not_matter(other: float, margin: float, word: st
     found = compare(*(scores_of(table, name)[-1] for name in ("alpha", "beta")))
     wanted = equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin / 100)
     assert row["equivalence_p"] == pytest.approx(wanted.p_value)
+    (shown,) = table_of(report, "Whether the models score the same")
+    ends = [float(shown[name].replace("\N{MINUS SIGN}", "-")) for name in ("90 % interval from", "to")]
+    assert shown["margin"] == f"{margin:.2f}"
+    assert ends == pytest.approx([100 * wanted.interval.low, 100 * wanted.interval.high], abs=0.0051)
     said = " ".join(report.to_dict()["comparison"]["sentences"])
     assert (
         "they score within 20.00 points" if word == "equivalent" else "they differ by more than 1.00 points"

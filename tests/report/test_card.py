@@ -123,13 +123,14 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
         {"role": "test", "name": "other", "files": ["test.jsonl"], "sha256": [two], "roles": {}},
         {"role": "runs", "name": "runs", "files": ["1.csv", "2.csv"], "sha256": [one, two]},
     ]
-    words = shlex.split(command_of(framed_of(document).inputs, "7") or "")
-    assert words == [
+    command = command_of(framed_of(document).inputs, "7") or ""
+    assert shlex.split(command) == [
         *("goldassay", "audit", "my train.jsonl", "--test", "test.jsonl", "--runs", "runs"),
         *("--columns", "premise=a,label=gold", "--seed", "7"),
     ]
     card = compose(document).to_card()
     assert f"{one}  my train.jsonl" in card
+    assert f"$ pip install goldassay=={document['goldassay_version']}\n$ {command}\n" in card
     assert "with every setting at its default." in card
     # A part set apart of the training file comes with it.
     document["inputs"] = [document["inputs"][0], document["inputs"][0] | {"role": "test", "name": "own/test"}]
