@@ -46,6 +46,7 @@ from goldassay.questions.discount.question import discount_systems, discount_tab
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.rows import issues_of, ranked
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.suspect.keys import vote_on_keys
 from goldassay.questions.suspect.question import Q
@@ -244,6 +245,7 @@ def report_board(
     further = {name: each for name, each in (("discount", discounted), ("cutoff", parted)) if each is not None}
     findings = {
         "questions": ["board", *further],
+        "issues": ranked(issues_of([finding])),
         "dataset": About(name=scores.name, n_test=found.ranking.n_items, n_systems=len(scores.systems)),
         "inputs": list(scores.inputs),
         "board": result,
