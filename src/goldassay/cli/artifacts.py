@@ -162,14 +162,15 @@ def assign(
     from goldassay.questions.artifacts.reports import as_json, report_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
     from goldassay.questions.example_clusters import check_cluster_columns
+    from goldassay.runs.kinds.opening import labelled_source
 
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, None, reading)
     threshold = used.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):
-            evaluation = load(test, part="test", **files)
-            training = None if train is None else load(train, **files)
+            evaluation = load(labelled_source(test, "test", **files), part="test", **files)
+            training = None if train is None else load(labelled_source(train, "train", **files), **files)
             check_cluster_columns(used.data.clusters, training, evaluation)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
@@ -319,14 +320,15 @@ def classify(
     from goldassay.questions.artifacts.inputs import Bounds, load
     from goldassay.questions.artifacts.reports import as_json
     from goldassay.questions.artifacts.subsets import classify as run
+    from goldassay.runs.kinds.opening import labelled_source
 
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, seed, reading)
     first = used.seed
     with plain_warnings():
         with steps.step("reading the data"):
-            training = load(train, **files)
-            evaluation = load(test, part="test", **files)
+            training = load(labelled_source(train, "train", **files), **files)
+            evaluation = load(labelled_source(test, "test", **files), part="test", **files)
         with steps.step("training classifiers") as progress:
             of_words = Bounds(
                 min_count=bounds.min_count, tokenizer=bounds.tokenizer, text=bounds.text, clusters=bounds.clusters
@@ -380,13 +382,14 @@ def downsample(
     from goldassay.questions.artifacts.reports import as_json
     from goldassay.questions.artifacts.subsets import reduce_training_set
     from goldassay.questions.example_clusters import check_cluster_columns
+    from goldassay.runs.kinds.opening import labelled_source
 
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, seed, reading)
     threshold = used.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):
-            training = load(train, **files)
+            training = load(labelled_source(train, "train", **files), **files)
             check_cluster_columns(used.data.clusters, training)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             mined = patterns_for(training, training, patterns, bounds, progress)

@@ -39,7 +39,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import read_texts
 from goldassay.runs.configurations import name_by_configuration
-from goldassay.runs.kinds.opening import Opened, open_input
+from goldassay.runs.kinds.opening import Opened, open_input, refuse_other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -161,6 +161,8 @@ class Evidence:
     @cached_property
     def _loaded(self) -> Inputs:
         with self.reading_data():
+            if "opened" not in self.__dict__:
+                refuse_other_kind(self.source, own_roles(self._reading["columns"], "train"))
             return load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading)
 
     @contextmanager

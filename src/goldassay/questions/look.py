@@ -18,8 +18,9 @@ from goldassay.core.results import Result
 from goldassay.core.temp_files import temporary_folder
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds.kind import Kind, Match, Strength
+from goldassay.data.kinds.recognition import scale_of
 from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
-from goldassay.questions.checks import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS
+from goldassay.questions.checks import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS, TEXTS
 from goldassay.runs.kinds.opening import open_any, recognize_source
 
 if TYPE_CHECKING:
@@ -227,7 +228,9 @@ def _questions(match: Match | None, place: str, given: str, extent: Mapping[str,
         else:
             wanted = [NEEDS[need] for need in asked.needs[kind] if not extent.get(need)]
             lacks = ", ".join(f"needs {what} (--{option})" if option else f"needs {what}" for what, option in wanted)
-        command = "" if lacks else f"goldassay {asked.command} {shlex.quote(place)}{given}"
+        # Artifacts of items are a question of the audit alone.
+        write = "audit" if key == "artifacts" and kind != TEXTS else asked.command
+        command = "" if lacks else f"goldassay {write} {shlex.quote(place)}{given}"
         yield QuestionSeen(key, asked.title, not lacks, lacks, command)
 
 
@@ -245,9 +248,7 @@ def _next(
     if match.kind.name == ANSWERS or (match.lacking and any(map(is_free_answer, frame))):
         return f"goldassay overlap {quoted} --corpus {shlex.quote(str(Path(place).parent))}"
     if match.kind.name == GRADES:
-        columns = [match.roles["score"]] if "score" in match.roles else list(match.found)
-        values = frame.select(pl.col(columns).cast(pl.Float64, strict=False)).unpivot()["value"].drop_nulls().to_list()
-        return f"goldassay audit {quoted}{given} --grades {min(values):g}:{max(values):g}"
+        return f"goldassay audit {quoted}{given} --grades {scale_of(match, frame)}"
     if match.lacking == ("label",) and (label := likely_label(frame, match.covered)):
         return f"goldassay audit {quoted}{_given({**roles, 'label': label})}"
     return ""

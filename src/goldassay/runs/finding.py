@@ -15,9 +15,11 @@ from goldassay.core.bounds import reading, reason
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.temp_files import seekable
-from goldassay.data.kinds.recognition import look_at
+from goldassay.data.kinds import DATA_KINDS
+from goldassay.data.kinds.recognition import look_at, other_kind, recognize
 from goldassay.data.roles import naming
 from goldassay.data.source import bare_name, name_of, read_text
+from goldassay.data.table import Table
 from goldassay.runs.adapters import TABLES, Adapter, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
@@ -96,10 +98,13 @@ def find_slices(
             continue
         if not parts:
             _refuse_unreadable(place)
+            rows, write = kind_at(place)
             raise NoRunsError(
-                "no runs were recognized here",
+                "no runs were recognized here" + (f", but {rows}" if rows else ""),
                 file=place,
-                mend=_name_columns(place)
+                mend=f"write {write}"
+                if rows
+                else _name_columns(place)
                 if place.is_file() or any(place.iterdir())
                 else "it is empty: name the folder that holds them",
             )
@@ -108,6 +113,24 @@ def find_slices(
         raise broken[0]
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else name_by_configuration(found)
+
+
+def kind_at(place: Path) -> tuple[str, str]:
+    """What a table holds that is no table of runs, and what to write; two empty texts where that is not known.
+
+    Raises:
+        InputError: The file is damaged.
+    """
+    from goldassay.runs.kinds.boards import Boards, Grades
+
+    table = read_table(place) if place.is_file() else None
+    if table is None:
+        return "", ""
+    try:
+        return other_kind(recognize(Table(table, ""), {}, (*DATA_KINDS, Boards(), Grades()), str(place)), ())
+    except InputError:
+        # Which of two kinds it is, is no matter of runs.
+        return "", ""
 
 
 def _name_columns(place: Path) -> str:

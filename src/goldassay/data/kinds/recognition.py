@@ -6,6 +6,7 @@ import re
 import shlex
 import string
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -225,6 +226,44 @@ def guess_choices(frame: pl.DataFrame) -> dict[str, str]:
         if answer and question:
             return {"question": question, "choices": "+".join(names), "answer": answer}
     return {}
+
+
+def other_kind(found: Recognition, wanted: Collection[str], shown: str = "") -> tuple[str, str]:
+    """What rows are that a command does not read, and what to write; two empty texts where it may read them.
+
+    Args:
+        found: What every kind said of the rows.
+        wanted: Names of the kinds that the command reads.
+        shown: In Python, what the caller calls rows in memory.
+
+    Raises:
+        InputError: As much speaks for one kind as for another, or the rows are of two kinds.
+    """
+    if not any(match is not None and match.strength > Strength.PARTLY for match in found.matches.values()):
+        return "", ""
+    match = found.best()
+    if match.kind.name in wanted:
+        return "", ""
+    given = {"columns": ",".join(f"{role}={column}" for role, column in found.columns.items())}
+    if match.kind.name == "grades":
+        given["grades"] = scale_of(match, found.table.frame)
+    name = "audit"
+    if match.kind.name == "extractive answers":
+        name, given["corpus"] = "overlap", str(Path(found.source).parent)
+    kept = {key: value for key, value in given.items() if value}
+    if entry_point() == SHELL:
+        options = "".join(f" --{key} {shlex.quote(value)}" for key, value in kept.items())
+        return match.kind.rows, f"goldassay {name} {shlex.quote(found.source)}{options}"
+    named = "".join(f", {key}={value!r}" for key, value in kept.items())
+    function = name if name == "audit" else f"measure_{name}"
+    return match.kind.rows, f"goldassay.{function}({shown or repr(found.source)}{named})"
+
+
+def scale_of(match: Match, frame: pl.DataFrame) -> str:
+    """The lowest and the highest grade, as the option `grades` takes them."""
+    columns = [match.roles["score"]] if "score" in match.roles else list(match.found)
+    values = frame.select(pl.col(columns).cast(pl.Float64, strict=False)).unpivot()["value"].drop_nulls()
+    return f"{min(values):g}:{max(values):g}"
 
 
 def look_at(source: str) -> str:

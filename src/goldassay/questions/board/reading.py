@@ -31,7 +31,7 @@ from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import describe_inputs, read_texts, run_paths
 from goldassay.runs.adapters.long_table import with_settings
 from goldassay.runs.configurations import asked_apart
-from goldassay.runs.finding import find_in_own_format
+from goldassay.runs.finding import find_in_own_format, kind_at
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.solved_lists import read_solved
@@ -89,10 +89,11 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
             if unread is not None and _TABLE.search(place.name):
                 raise unread from error
             _refuse_several(place, choice, by, scale)
+            rows, write = kind_at(place)
             raise InputError(
-                "no board and no runs were recognized here",
+                "no board and no runs were recognized here" + (f", but {rows}" if rows else ""),
                 file=place,
-                mend=_name_columns(place),
+                mend=f"write {write}" if rows else _name_columns(place),
             ) from error
     elif not _holds_runs(alone):
         asked = choice.traits.names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Input
-from goldassay.core.errors import InputError, option
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import ChoiceItems, Choices
@@ -38,7 +39,6 @@ _COLUMNS_OF = {
 # Who names one of these has said that the table holds choices or preferences.
 _SAYS_KIND = frozenset(("choices", "answer", "chosen", "rejected", "responses", "winner"))
 JUDGED = "the file holds judgments of pairs, of which no part gives a label away"
-ASK_ABOUT_JUDGES = "ask goldassay audit FILE how far each judge follows the seat"
 
 
 @dataclass(frozen=True)
@@ -158,14 +158,19 @@ def _best(found: Recognition, reading: ItemReading) -> Match | None:
     judged = found.matches[JudgedPairs.name]
     found.check_one_kind()
     if not reading.judged and judged and judged.found.has_both_orders and not reading.roles().keys() & _SAYS_KIND:
-        raise InputError(JUDGED, file=found.source, mend=ASK_ABOUT_JUDGES)
+        raise _judged(found.source)
     wanted = [name for name in (Preferences.name, Choices.name) if found.matches[name]]
     if wanted:
         match = found.best([*wanted, LabelledTexts.name])
         return match if match.kind.name in wanted else None
     if judged and not reading.judged and found.best([JudgedPairs.name, LabelledTexts.name]) is judged:
-        raise InputError(JUDGED, file=found.source, mend=ASK_ABOUT_JUDGES)
+        raise _judged(found.source)
     return None
+
+
+def _judged(source: str) -> InputError:
+    write = f"goldassay audit {shlex.quote(source)}" if entry_point() == SHELL else f"goldassay.audit({source!r})"
+    return InputError(JUDGED, file=source, mend=f"{write} says how far each judge follows the seat")
 
 
 def _read(source: Source, match: Match, reading: ItemReading) -> ChoiceItems:

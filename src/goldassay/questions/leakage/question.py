@@ -373,7 +373,10 @@ def _items(evidence: Evidence, asked: Readers, sources: Sources) -> Posed | None
     _, test, columns = sources
     data = evidence.settings.data
     reading = ItemReading(columns, clusters=data.clusters, split_by=data.split_by, label_names=evidence.label_names)
-    posed = load_items(evidence.source, test, reading)
+    with evidence.reading_data():
+        posed = load_items(evidence.source, test, reading)
+        if posed is None:
+            evidence.load()
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",

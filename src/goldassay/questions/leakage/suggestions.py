@@ -37,6 +37,7 @@ from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.readers.conditions import conditions_of, roles_of
 from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
 from goldassay.readers.quick_probe import QuickProbe
+from goldassay.runs.kinds.opening import refuse_other_kind
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.intervals import mean_interval
 
@@ -75,11 +76,12 @@ def study_rewrites(
     with steps.step("reading the data"):
         source = open_source(train, "train", columns=own_roles(columns, "train"))
         posed = load_items(source, test, ItemReading(columns, clusters=settings.data.clusters))
+        if posed is None:
+            refuse_other_kind(source, own_roles(columns, "train"))
+            training = load(source, columns=columns)
+            evaluation = None if test is None else load(test, columns=columns, part="test")
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)
-    with steps.step("reading the data"):
-        training = load(source, columns=columns)
-        evaluation = None if test is None else load(test, columns=columns, part="test")
     with steps.step("refitting without rows") as progress:
         found = suggest_rows(training, evaluation, condition, shares=dropped, seed=settings.seed, progress=progress)
     role = roles_of(found.condition, training.text_columns)[0]

@@ -44,9 +44,11 @@ from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import name_fields, with_keys
 from goldassay.data.frames import unnested
+from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.reading import read_table as read_rows
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
+from goldassay.data.table import Table
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import SYNONYMS, is_large, key_columns
@@ -269,8 +271,14 @@ def _is_of_run(name: str) -> bool:
 
 
 def _no_ids(path: Path, table: pl.DataFrame | None = None) -> InputError:
+    from goldassay.runs.kinds.boards import Boards, Grades
+
     mend = "give each row the id of its example" if table is None else naming(table, "example_id")
-    return InputError("no column says which example a row is of", file=path, mend=mend)
+    problem = "no column says which example a row is of"
+    if table is not None:
+        rows, write = other_kind(recognize(Table(table, ""), {}, (Boards(), Grades()), str(path)), ())
+        problem, mend = (f"holds {rows}, no runs", f"write {write}") if rows else (problem, mend)
+    return InputError(problem, file=path, mend=mend)
 
 
 def _no_rows(path: Path) -> InputError:

@@ -18,10 +18,12 @@ from goldassay.data.column_names import PARTS
 from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds.judgments import JudgedPairs
-from goldassay.data.kinds.recognition import Recognition, recognize
+from goldassay.data.kinds.kind import Strength
+from goldassay.data.kinds.labelled_texts import LabelledTexts
+from goldassay.data.kinds.recognition import Recognition, other_kind, recognize
 from goldassay.data.readers import NO, all_readers
 from goldassay.data.reading import Source, open_source
-from goldassay.data.roles import parse_columns
+from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
 from goldassay.data.table import Table, stacked
 from goldassay.runs.finding import find_in_own_format
@@ -173,6 +175,41 @@ def recognize_source(source: Source, columns: Mapping[str, str] | str | None) ->
     """
     roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
     return recognize(source.table, {} if source.dataset else roles, ALL_KINDS, source.place)
+
+
+def labelled_source(
+    data: Any, part: str, columns: str | Mapping[str, str] | None = None, file_format: str = "auto"
+) -> Source:
+    """As `open_source`, of a part of labelled texts.
+
+    Raises:
+        InputError: It cannot be read, or its rows are of another kind.
+    """
+    roles = own_roles(columns, part)
+    with columns_named(part):
+        source = data if isinstance(data, Source) else open_source(data, part, file_format, columns=roles)
+        refuse_other_kind(source, roles)
+    return source
+
+
+def refuse_other_kind(source: Source, columns: str | Mapping[str, str] | None) -> None:
+    """Refuse what a command of labelled texts does not read.
+
+    Of choices the label that was named is none where it says which of them is right.
+
+    Raises:
+        InputError: The rows are of another kind; it has the command that reads them.
+    """
+    roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+    found = recognize_source(source, roles)
+    if "label" in roles and "ignore" not in roles:
+        bare = recognize_source(source, None)
+        items = [match for match in bare.matches.values() if match and match.strength == Strength.SHAPE]
+        found = bare if any(match.roles.get("answer") == roles["label"] for match in items) else found
+    rows, write = other_kind(found, (LabelledTexts.name,), source.argument)
+    if rows and source.dataset is None:
+        file = source.place if source.path else None
+        raise InputError(f"holds {rows}, no labelled texts", file=file, mend=f"write {write}")
 
 
 def _is_log(path: Path) -> bool:
