@@ -963,6 +963,20 @@ OTHERWISE_WRITTEN = [
         at="subjects",
     ),
     Form(
+        "MMLU, a folder a part and a file a subject",
+        {
+            f"mmlu/{part}/{subject}_{part}.csv": "".join(
+                f"What is {said(at)}?,{','.join(four(at))},{LETTERS[at % 4]}\n" for at in range(N)
+            )
+            for part in ("dev", "test")
+            for subject in ("law", "art")
+        },
+        "choices",
+        4 * N,
+        {"group": "file"},
+        at="mmlu",
+    ),
+    Form(
         "parts under keys of one JSON file",
         {"data.json": {part: rows(lambda at: {"text": said(at), "label": "ab"[at % 2]}) for part in ("train", "test")}},
         "labelled texts",

@@ -1,4 +1,4 @@
-"""A folder with a file a part, told by their names: train.tsv, dev.tsv, test.tsv, or shards of them."""
+"""A folder with a file or a folder a part, known by their names: train.tsv, dev.tsv, test.tsv, or shards of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ name = "split-folder"
 
 # In order of preference where a folder holds the same parts in several formats, as SNLI's does.
 _ENDINGS = ("parquet", "arrow", "jsonl", "ndjson", "tsv", "tab", "csv", "txt", "json")
+_TABLES = ("parquet", "jsonl", "ndjson", "tsv", "csv")
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 
 
 def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
-    """A folder with data files of which some name says train, dev or test."""
+    """A folder with data files of which some name says train, dev or test, or with folders called so."""
     return LIKELY if path.is_dir() and _files(path) else NO
 
 
@@ -50,6 +51,12 @@ def _files(path: Path) -> dict[str, list[Path]]:
             part = _part(stem)
             if part and ending in _ENDINGS and file.is_file():
                 by_ending[ending][part].append(file)
+        # As MMLU's: a folder a part, with a file a subject.
+        apart = [] if by_ending else [item for item in folder.iterdir() if item.is_dir() and item.name.lower() in PARTS]
+        for file in (file for item in sorted(apart) for file in sorted(item.iterdir())):
+            ending = bare_name(file).rpartition(".")[2]
+            if ending in _TABLES and file.is_file():
+                by_ending[ending][PARTS[file.parent.name.lower()]].append(file)
     if not by_ending:
         return {}
     best = max(by_ending, key=lambda ending: (len(by_ending[ending]), -_ENDINGS.index(ending)))
