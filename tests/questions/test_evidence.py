@@ -159,12 +159,20 @@ def test_an_audit_and_a_command_alone_say_the_same_of_artifacts(given: str) -> N
     ]
     parts = (data, None) if given == "folds" else (data[:260], data[260:])
     audited = goldassay.audit(*parts).to_dict()
-    alone = goldassay.measure_artifacts(*parts).to_dict()
+    report = goldassay.measure_artifacts(*parts)
+    alone = report.to_dict()
+    assert [each.kind for each in report.issues or ()] == [
+        each["kind"] for each in audited["issues"] if each["question"] == "artifacts"
+    ]
     assert alone["verdicts"]["artifacts"] == {
         key: value for key, value in audited["verdicts"]["artifacts"].items() if key in alone["verdicts"]["artifacts"]
     }
     for name in ("effects", "n_selected", "strongest", "difficulty", "coverage", "giveaway", "others"):
         assert alone["artifacts"][name] == audited["artifacts"][name]
-    leakage = goldassay.measure_leakage(*parts, conditions=["hypothesis_only", "premise_only"]).to_dict()
+    measured = goldassay.measure_leakage(*parts, conditions=["hypothesis_only", "premise_only"])
+    leakage = measured.to_dict()
+    assert measured.issues is not None
+    assert all(each.question == "leakage" for each in measured.issues)
+    assert (measured.first is not None) == (leakage["verdicts"]["leakage"]["verdict"] != "sound")
     found = {each["condition"]: each["accuracy"] for each in leakage["leakage"]["conditions"]}
     assert found == {each["condition"]: each["accuracy"] for each in audited["leakage"]["conditions"]}

@@ -31,6 +31,7 @@ from goldassay.questions.checks import (
 )
 from goldassay.questions.facts import page as facts_page
 from goldassay.questions.provenance import reproduction_of, subject_of
+from goldassay.questions.rows import first_rows, issues_of, ranked, table_of_rows
 from goldassay.report.report import Report
 from goldassay.version import __version__
 
@@ -87,7 +88,7 @@ def compose_report(
         framed: What `report.json` holds, by `frame_findings`.
         tables: Full tables by name.
         added: Questions that are not of this package, with what they found.
-        first: Rows to look at before anything else.
+        first: Rows to look at before anything else; without them those that the findings name.
         findings: What was found: typed results, and the examples behind each verdict.
     """
     plain = framed.document
@@ -106,6 +107,12 @@ def compose_report(
     headings = {question: _heading(question, answers) for question in asked}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
     cards = _cards(framed, headings)
+    judged = [replace(each, verdict=each.verdict or verdicts.get(each.question)) for each in findings]
+    unjudged = (None, NOT_ASKED, "not measurable")
+    judged = [each for each in judged if getattr(each.verdict, "verdict", None) not in unjudged]
+    issues = framed.issues if framed.issues is not None or not judged else ranked(issues_of(judged))
+    if first is None and (named := first_rows(judged)):
+        first = table_of_rows(named)
     return Report(
         document=plain,
         answers=answers,
@@ -123,7 +130,7 @@ def compose_report(
         intervals="In brackets: 95 % intervals." if any(card.interval for card in cards) else "",
         limits=_limits(headings, verdicts),
         subject=subject_of(framed, around),
-        issues=framed.issues,
+        issues=issues,
         first=first,
         reproduction=reproduction_of(framed, around, tuple(verdicts)),
         judged=verdicts,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.report.report import Report
     from goldassay.runs.runs import Runs
@@ -129,6 +130,11 @@ def _report(
     finding = CHECK.measure(evidence, choice)
     assert finding.verdict is not None
     assert isinstance(finding.result, MeasuredLeakage)
+    shown = finding
+    if found.test is not None and "examples" in finding.tables:
+        examples = finding.tables["examples"]
+        of_rows = {each.name: each for each in examples}
+        shown = replace(finding, examples=of_rows, first_rows=_first_rows(found.test, examples))
     mined = found.train is not None and found.test is not None
     document = {
         "questions": ["leakage"],
@@ -161,7 +167,7 @@ def _report(
     return compose_report(
         frame_findings(title, document, evidence.steps, settings, verdicts={"leakage": finding.verdict}),
         dict(finding.tables),
-        findings=[finding],
+        findings=[shown],
     )
 
 
@@ -204,7 +210,7 @@ class _Leakage:
             finding,
             tables=tables,
             examples={each.name: each for each in examples},
-            first_rows=_first_rows(evidence, examples),
+            first_rows=_first_rows(evidence.test, examples),
         )
 
     def measure(
@@ -258,10 +264,10 @@ def _rows(readers: PartialInputRuns, examples: pl.DataFrame) -> pl.DataFrame:
     return beside_data(rows, {} if readers.test is None else {readers.test.name: readers.test})
 
 
-def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
+def _first_rows(test: Dataset, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
     """Test rows that every reader of a part gets right, those first of which the part tells the most bits."""
     return rows_to_read(
-        evidence.test,
+        test,
         (
             (position, f"The label is predictable from the {part} alone (all runs of the reader).")
             for position, _, part in examples_read(examples)[:MOST_ROWS]
