@@ -57,7 +57,7 @@ class Finding:
         tables: Full tables by name, written as Parquet and CSV.
         examples: Columns with one value for each test example, for the table of all examples.
         first_rows: The examples to look at first, the most telling ones first.
-        issues: What is wrong, of a question that is not of this package: of the others `questions.issues` lists it.
+        issues: What is wrong, of a question that is not of this package: of the others `questions.rows` lists it.
         rows: All examples behind the verdict beside their rows in the data, the most telling ones first; None where
             it is of no examples.
         result: Everything measured, typed; `report.json` holds its plain form under the question's key.
