@@ -97,6 +97,11 @@ def test_samples_that_are_sorted_make_no_spread_of_runs(tmp_path: Path) -> None:
     scores = read_runs(path).scores
     within = scores.var(axis=0, ddof=1).mean() / 200
     assert scores.mean(axis=1).var(ddof=1) < 6 * within
+    # Attempts are drawn one by one, and are no checkpoints of fewer trainings; those that are alike may be one.
+    assert read_runs(path).stated_seeds == (0, 1, 2, 3)
+    rows = [{"id": at, "trial": trial, "score": at % 2} for at in range(9) for trial in range(2)]
+    pl.DataFrame(rows).write_csv(tmp_path / "alike.csv")
+    assert read_runs(tmp_path / "alike.csv").stated_seeds == ()
 
 
 def test_files_of_attempts_are_models(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.comparison.comparing import align_sides, compare_sides
 from goldassay.questions.comparison.sentences import conclude, conclude_suite, differ, judge_comparison, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
+from goldassay.questions.run_scores import score_runs
 from goldassay.runs.loading import resolved
 from goldassay.runs.missing import describe_unscored, scored_only
 from goldassay.runs.reading import read_runs
@@ -86,7 +87,8 @@ def test_statuses_survive_the_store(tmp_path: Path) -> None:
 def test_a_table_says_by_a_column_what_became_of_an_answer(tmp_path: Path, status: str) -> None:
     table = pl.DataFrame({"id": ["a", "b", "c"], "score": [1, None, 1], "status": ["ok", "error", status]})
     table.write_csv(tmp_path / "t.csv")
-    assert read_runs(tmp_path / "t.csv").status[0].tolist() == ["scored", "error", "scored, truncated"]
+    found = read_runs(tmp_path / "t.csv")
+    assert (found.status[0].tolist(), found.unrecorded) == (["scored", "error", "scored, truncated"], ("empty",))
     # Words of another meaning are no statuses.
     table.with_columns(status=pl.lit("passed")).write_csv(tmp_path / "t.csv")
     assert read_runs(tmp_path / "t.csv").status[0].tolist() == ["scored", "unscored", "scored"]
@@ -114,6 +116,9 @@ def test_codes_and_spellings() -> None:
     assert codes_of(pl.Series(STATUSES)).tolist() == list(range(len(STATUSES)))
     assert spelled(pl.Series(["failed", "ok"])) is None
     assert spelled(pl.Series([None, "ok"])) is not None
+    # A word that is unknown hides no error beside it; a column of other words is none of statuses.
+    assert spelled(pl.Series(["ok", "error", "banana", ""])).to_list() == ["scored", "error", None, None]  # type: ignore[union-attr]
+    assert spelled(pl.Series(["limit", "open", "closed"])) is None
 
 
 def runs_of(name: str, scores: np.ndarray[Any, Any], lacks: np.ndarray[Any, Any]) -> Runs:
@@ -257,6 +262,9 @@ def test_examples_that_a_run_lacks_are_refused_with_what_each_way_gives(tmp_path
         goldassay.compare_models(*paths)
     assert states(caught.value.mend, "b:", "wrong", "50.0 points")
     assert states(caught.value.mend, "leave-out", "8 of 10", "62.5")
+    listed = score_runs(paths)
+    assert [(each.n_examples, each.n_asked) for each in listed.sets] == [(10, 10), (8, 10)]
+    assert states(listed.uncompared, "leave-out", "8 of 10", "62.5")
     found = goldassay.compare_models(*paths, missing="wrong").result
     assert [runs.n_examples for runs in found.models] == [10, 10]
     assert (found.models[1].status == "missing").sum() == 2

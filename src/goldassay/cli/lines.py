@@ -242,7 +242,7 @@ def score_lines(found: ScoredRuns) -> list[str]:
         [
             each.dataset if each.condition in ("paired", "") else f"{each.dataset} ({each.condition})",
             each.model,
-            points(each.mean, 2) + weighted(each.weighted_by, each.unweighted) + _of_examples(each, found.sets),
+            points(each.mean, 2) + weighted(each.weighted_by, each.unweighted) + _of_examples(each),
             _interval(each.examples_low, each.examples_high),
             _interval(each.runs_low, each.runs_high),
             points(each.sd, 2),
@@ -268,13 +268,14 @@ def score_lines(found: ScoredRuns) -> list[str]:
     return [*lines, "", f"no comparison: {found.uncompared}"]
 
 
-def _of_examples(each: ScoredSet, sets: Sequence[ScoredSet]) -> str:
+def _of_examples(each: ScoredSet) -> str:
     """How many answers a score is of, where some have none; and how many examples, where others have more."""
+    part = f"{count(each.n_examples)} of {count(each.n_asked)}" if each.n_examples < each.n_asked else ""
     if each.scored_only is not None:
         n = each.n_runs * each.n_examples
-        return f" ({count(each.n_scored)} of {count(n)} scored: {points(each.scored_only, 2)})"
-    most = max(other.n_examples for other in sets if other.dataset == each.dataset)
-    return f" ({count(each.n_examples)} of {count(most)})" if each.n_examples < most else ""
+        scored = f"{count(each.n_scored)} of {count(n)} scored: {points(each.scored_only, 2)}"
+        return f" ({scored}{f'; {part} examples' if part else ''})"
+    return f" ({part})" if part else ""
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:

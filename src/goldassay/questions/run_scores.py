@@ -48,6 +48,7 @@ class ScoredSet(Result):
         condition: What the model saw.
         n_runs: R.
         n_examples: N.
+        n_asked: Examples that any model has on the dataset.
         n_scored: Answers of all runs that have a score; the others count as wrong.
         scored_only: The mean of these alone; None where all have one.
         mean: Over runs and examples, in [0, 1].
@@ -67,6 +68,7 @@ class ScoredSet(Result):
     condition: str
     n_runs: int
     n_examples: int
+    n_asked: int
     n_scored: int
     scored_only: float | None
     mean: float
@@ -166,6 +168,10 @@ def score_runs(
         raise first
     unread += [UnreadSet("", "", "", str(error)) for error in broken]
     compared, why = _compare(paths, read, evidence, bool(unread))
+    asked: dict[tuple[str, str], set[str]] = {}
+    for runs in read:
+        asked.setdefault((runs.dataset, runs.condition), set()).update(runs.example_ids.tolist())
+    scored = [replace(each, n_asked=len(asked[each.dataset, each.condition])) for each in scored]
     in_order = sorted(scored, key=lambda found: (found.dataset, found.condition, found.model))
     return ScoredRuns(tuple(in_order), tuple(unread), compared, why)
 
@@ -231,6 +237,7 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         condition=runs.condition,
         n_runs=runs.n_runs,
         n_examples=runs.n_examples,
+        n_asked=runs.n_examples,
         n_scored=int(runs.scored.sum()),
         scored_only=None if runs.scored.all() else scored_only(runs),
         mean=row.mean,
@@ -270,7 +277,9 @@ def _compare(
                 method="normal", equivalent_within=None, settings=evidence.settings, quiet=True,
             )  # fmt: skip
         except InputError as error:
-            return None, error.problem if error.file is None or str(folder) in str(error.file) else str(error)
+            if error.file is None or str(folder) in str(error.file):
+                return None, "; ".join(each for each in (error.problem, error.mend) if each)
+            return None, str(error)
     return compared, ""
 
 

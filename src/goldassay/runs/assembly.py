@@ -108,7 +108,7 @@ def assemble(
         reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
         trials=len(seeds) > 1 and all(part.is_trial for part in slices),
         left_out=_left_out(asked, ids) if rule == "leave-out" else (),
-        unrecorded=tuple(each for each in STATUSES if any(each in item.slice.unrecorded for item in loaded)),
+        unrecorded=tuple(each for each in STATUSES if any(_is_unrecorded(item, each) for item in loaded)),
         numbered=any(part.numbered for part in slices),
         keyed=gold is None and all(part.keyed for part in slices),
     )
@@ -119,6 +119,12 @@ def _statuses(loaded: Sequence[Loaded], shape: tuple[int, ...]) -> NDArray[np.in
     """The status of every answer (R,[T,]N); None where all are scored, and nothing else is told of them."""
     found = np.stack([codes_of(item.columns.status) for item in loaded if item.columns.status is not None])
     return found.reshape(*shape, -1) if found.any() else None
+
+
+def _is_unrecorded(item: Loaded, status: str) -> bool:
+    """Whether files of the form do not record a status, and this one, as by a column of its own, does not either."""
+    own = item.columns.status
+    return status in item.slice.unrecorded and (own is None or not own.str.ends_with(status).any())
 
 
 def _left_out(asked: Sequence[pl.Series], ids: pl.Series) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
+from goldassay.core.numbers import count
 from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ def ways(score: pl.Series | None, scored: pl.Series, n: int) -> str:
         wrong = f": {100 * float(score.fill_null(0.0).sum()) / n:.1f} points"
         left = f": {100 * kept / n_kept:.1f}"
     return (
-        f"{option('missing', 'wrong')} counts them as wrong{wrong}; {option('missing', 'leave-out')} keeps {n_kept} of "
-        f"{n} examples{left}; or give the missing ones"
+        f"{option('missing', 'wrong')} counts them as wrong{wrong}; {option('missing', 'leave-out')} keeps "
+        f"{count(n_kept)} of {count(n)} examples{left}; or give the missing ones"
     )
 
 

@@ -293,8 +293,11 @@ class Runs:
     def stated_seeds(self) -> tuple[int, ...]:
         """The seed that each run states, as a number or as part of its name (seed3-step900); () where one states none.
 
-        Several runs may state one seed: they are checkpoints of one training.
+        Several runs may state one seed: they are checkpoints of one training. Attempts at the same examples are drawn
+        one by one, and so are none, where no two are alike.
         """
+        if self.trials and len(np.unique(self.scores.reshape(self.n_runs, -1), axis=0)) == self.n_runs:
+            return tuple(range(self.n_runs))
         found = [] if self.numbered else [stated_seed(seed) for seed in self.seeds.tolist()]
         return tuple(seed for seed in found if seed is not None) if None not in found else ()
 

@@ -24,7 +24,7 @@ NO_ANSWER = "no answer"
 _SPELLED: dict[str, Status] = {
     **{each: each for each in STATUSES},
     **dict.fromkeys(("ok", "success", "completed", "complete", "done", "stop", "finished"), "scored"),
-    **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence", "tool_calls"), "scored"),
+    **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence", "tool_calls", "content_filter"), "scored"),
     **dict.fromkeys(("invalid", "parse_error", "no_answer", "unparseable", "unparsable"), "unparsed"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     **dict.fromkeys(("timeout", "cancelled", "canceled", "limit", "exception", "crashed"), "error"),
@@ -33,10 +33,16 @@ _SPELLED: dict[str, Status] = {
 
 
 def spelled(values: pl.Series) -> pl.Series | None:
-    """A column of statuses in our words; None where it holds anything else."""
+    """A column of statuses in our words, null where a word is unknown; None where it is no column of statuses.
+
+    It is one where all words are known, or most are and one of them is of an answer without a score or cut off.
+    """
     text = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    text = text.set(text == "", None)
     known = text.replace_strict(_SPELLED, default=None, return_dtype=pl.String)
-    return known if text.null_count() == known.null_count() < text.len() else None
+    n_unknown = text.count() - known.count()
+    is_said = bool((known != "scored").any()) and known.count() >= n_unknown
+    return known if known.count() and (is_said or not n_unknown) else None
 
 
 def is_there(values: pl.Series | None, n: int) -> pl.Series:
