@@ -11,7 +11,7 @@ from goldassay.core.document import Document
 from goldassay.core.progress import Steps
 from goldassay.core.report_seal import digest_of
 from goldassay.core.verdicts import Verdict
-from goldassay.questions.report_frame import command_of, frame_findings
+from goldassay.questions.report_frame import command_of, compose_report, frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from goldassay.report.report import Report
 from tests.gate.test_check import AUDIT, classes, condition, leakage_of, patterns_of, shift_of
@@ -34,6 +34,25 @@ from tests.typed import filled
 )
 def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) -> None:
     assert command_of(parts) == command
+
+
+@pytest.mark.parametrize(
+    ("at_most", "headline", "shown"),
+    [
+        # A fifth of the half that guessing leaves.
+        (0.2, {"unit": "points", "baseline": 0.5}, "Leakage 10.0 points"),
+        (0.2, {"unit": "points"}, "Leakage 20.0 points"),
+        (0.2, {"unit": "share"}, "Leakage 20.0\N{NO-BREAK SPACE}%"),
+        (1.0, {"unit": "points", "baseline": 0.5}, "Leakage not reached"),
+        (0.0, {"unit": "points"}, ""),
+    ],
+)
+def test_limits_are_in_the_unit_of_their_card(at_most: float, headline: dict[str, Any], shown: str) -> None:
+    found = {"label": "gain", "value": 0.01, "low": -0.01, "high": 0.03, **headline}
+    for word, limits in (("sound", shown), ("caution", "")):
+        verdict = filled(Verdict, {"verdict": word, "at_most": at_most, "headline": found})
+        framed = frame_findings("t", {"questions": ["leakage"]}, Steps(quiet=True), verdicts={"leakage": verdict})
+        assert compose_report(framed).limits == limits
 
 
 def test_all_that_differs_between_two_equal_runs_is_the_timing() -> None:
