@@ -1,4 +1,4 @@
-"""What holds of every report, whatever it is made of; `tests/conftest.py` holds each report that a test makes to it."""
+"""What holds of every report that was measured; `tests/conftest.py` holds each report that a test makes to it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ PARTS = ("n_always_right", "n_always_wrong", "varying", "n_constant")
 
 
 def broken(report: Report) -> Iterator[str]:
-    """What does not hold of a report, a line each."""
-    for row in report.document.get("figures") or ():
+    """What does not hold of a report, a line each; of a document without typed answers nothing is said."""
+    for row in (report.document.get("figures") or ()) if report.answers else ():
         figure = Figure.from_dict(row)
         named = f"{figure.id} of {dict(figure.of)}"
         if not figure.is_defined and not figure.reason:
