@@ -307,3 +307,11 @@ def test_the_hook_runs_on_the_files_that_it_matches(
     done = goldassay(*words, *matched)
     assert (done.status, done.err) == (status, "")
     assert done.out.startswith("broken       max_easy_share" if status else "1 rule of goldassay.toml kept")
+
+
+def test_a_process_that_only_checks_knows_every_measure(tmp_path: Path) -> None:
+    """Others import the questions, and with them the rules that a policy may name."""
+    (tmp_path / "goldassay.toml").write_text("[policy]\nmax_leakage = 0.1\nmax_easy_share = 0.2\n")
+    code = "from goldassay.questions.gating import load_policy\nprint(len(load_policy('goldassay.toml')))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("2\n", "")
