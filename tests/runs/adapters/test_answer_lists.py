@@ -285,15 +285,17 @@ def test_perplexities_are_choices_and_scored_without_details(tmp_path: Path) -> 
         read_runs(generated)
 
 
-@pytest.mark.parametrize("accuracy", [50.0, 75.0])
+@pytest.mark.parametrize("accuracy", [75.0, 50.0])
 def test_details_without_a_score_are_compared_where_that_gives_the_accuracy(tmp_path: Path, accuracy: float) -> None:
     run = tmp_path / "20260101_000000"
-    made = {str(i): {"origin_prompt": "q", "prediction": f"it is {read}"} for i, read in enumerate("AB")}
+    made = {str(i): {"origin_prompt": "q", "prediction": f"it is {read}"} for i, read in enumerate("ABAA")}
     file = put(run / "predictions" / "m" / "ceval.json", made)
-    details = {str(i): {"origin_prediction": "", "predictions": read, "references": "A"} for i, read in enumerate("AB")}
+    details = {
+        str(i): {"origin_prediction": "", "predictions": read, "references": "A"} for i, read in enumerate("ABAA")
+    }
     put(run / "results" / "m" / "ceval.json", {"accuracy": accuracy, "details": {"type": "GEN", **details}})
-    if accuracy == 50.0:
-        assert read_runs(file).scores.tolist() == [[1, 0]]
+    if accuracy == 75.0:
+        assert read_runs(file).scores.tolist() == [[1, 0, 1, 1]]
     else:
         with pytest.raises(InputError, match="no score of single answers"):
             read_runs(file)
