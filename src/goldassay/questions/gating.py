@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import goldassay.questions.report_frame  # noqa: F401 - importing it declares the measures
-import goldassay.questions.report_frame  # noqa: F401 - importing it declares the measures
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
 from goldassay.core.errors import InputError, option
