@@ -19,6 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.comparison.comparing import align_sides, compare_sides
 from goldassay.questions.comparison.sentences import conclude, conclude_suite, differ, judge_comparison, judge_suite
 from goldassay.questions.comparison.suites import compare_suite
+from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_scores import score_runs
 from goldassay.runs.loading import resolved
 from goldassay.runs.missing import describe_unscored, scored_only
@@ -315,3 +316,9 @@ def test_published_outputs_are_scored_unaided(tmp_path: Path) -> None:
     runs = read_runs(file)
     assert (100 * runs.scores.mean(), 100 * scored_only(runs)) == pytest.approx((18.34, 22.13), abs=0.005)
     assert (runs.status == "unparsed").sum() == 2061
+
+
+def test_what_all_runs_leave_out_was_asked_too(tmp_path: Path) -> None:
+    logs = [log(tmp_path, name, samples([0.0] * 10, unread)) for name, unread in (("a", {9}), ("b", {8, 9}))]
+    listed = score_runs(logs, RunChoice(missing="leave-out"))
+    assert [(each.n_examples, each.n_asked) for each in listed.sets] == [(9, 10), (8, 10)]

@@ -170,7 +170,7 @@ def score_runs(
     compared, why = _compare(paths, read, evidence, bool(unread))
     asked: dict[tuple[str, str], set[str]] = {}
     for runs in read:
-        asked.setdefault((runs.dataset, runs.condition), set()).update(runs.example_ids.tolist())
+        asked.setdefault((runs.dataset, runs.condition), set()).update((*runs.example_ids.tolist(), *runs.left_out))
     scored = [replace(each, n_asked=len(asked[each.dataset, each.condition])) for each in scored]
     in_order = sorted(scored, key=lambda found: (found.dataset, found.condition, found.model))
     return ScoredRuns(tuple(in_order), tuple(unread), compared, why)

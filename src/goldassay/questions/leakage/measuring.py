@@ -59,6 +59,7 @@ from goldassay.questions.leakage.verdict import (
 from goldassay.questions.rows import answers_of_readers
 from goldassay.readers.conditions import EMPTY, PAIRED, TEXT, is_part
 from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
+from goldassay.stats.intervals import mean_interval
 from goldassay.stats.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
@@ -430,6 +431,7 @@ def measure_relevance(
         found = [_agreement(single, paired, role, evidence.example_ids) for single, paired in pairs]
         first = found[0][0]
         recommended, paper = (np.array([each.agreement for each in own]) for own in zip(*found, strict=True))
+        low, high = _around(float(recommended.mean()), [each for each, _ in found])
         rows.append(
             Relevance(
                 condition=name,
@@ -438,8 +440,8 @@ def measure_relevance(
                 sd_recommended=float(recommended.std(ddof=1)) if len(found) > 1 else math.nan,
                 agreement_paper=float(paper.mean()),
                 sd_paper=float(paper.std(ddof=1)) if len(found) > 1 else math.nan,
-                low=first.agreement_low,
-                high=first.agreement_high,
+                low=low,
+                high=high,
                 shared_share=float(np.mean([each.shared_share for each, _ in found])),
                 n_used=first.n_used,
                 skipped=first.skipped,
@@ -452,6 +454,16 @@ def measure_relevance(
             )
         )
     return tuple(rows), pl.concat(tables)
+
+
+def _around(mean: float, found: Sequence[TokenRelevanceAgreement]) -> tuple[float, float]:
+    """The interval of a mean over pairs of runs, over the examples that all pairs use, of each its mean."""
+    of_pairs = np.array([each.example_agreements for each in found])
+    of_examples = of_pairs[:, ~np.isnan(of_pairs).any(axis=0)].mean(axis=0)
+    if of_examples.size < 2:
+        return math.nan, math.nan
+    bounds, shift = mean_interval(of_examples), mean - float(of_examples.mean())
+    return max(bounds.low + shift, 0.0), min(bounds.high + shift, 1.0)
 
 
 def _agreement(

@@ -184,7 +184,7 @@ class Relevance(Result):
         sd_recommended: Over runs.
         agreement_paper: In the paper's convention.
         sd_paper: Over runs.
-        low: Lower end of the first pair's interval, in the recommended convention.
+        low: Lower end of its interval over the examples that all pairs use, in the recommended convention.
         high: Upper end.
         shared_share: Relevance of the whole that lies on the shared text.
         n_used: Examples of the first pair.
