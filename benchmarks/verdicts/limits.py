@@ -2,6 +2,7 @@
 
     python -m benchmarks.verdicts.limits --to FILE [--of texts|items] [--rows 300 1000 2000 5000] [--draws 10]
     python -m benchmarks.verdicts.limits --from FILE                  prints the table of what FILE holds
+    python -m benchmarks.verdicts.limits --recovery                   what naive Bayes recovers of fifty words, by rows
 
 Texts are premise and hypothesis of eight words drawn by Zipf's law, in one file, with three balanced labels; items are
 those of `items`. A draw is audited as it is. Then each kind of cue whose limit of detection was printed below the limit
@@ -25,9 +26,11 @@ import goldassay
 from benchmarks.verdicts.cells import Cell, at_most, print_table
 from benchmarks.verdicts.commands import UNSOUND, _sentences
 from benchmarks.verdicts.items import QUESTIONS, made_items
+from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
-from goldassay.stats.detection import KINDS, plant_rows
+from goldassay.stats.detection import FIFTY_WORDS, KINDS, plant_rows
 from goldassay.stats.detection import Cell as Planted
+from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +97,30 @@ def drawn(of: str, n: int, seed: int) -> Iterator[dict[str, Any]]:
                 yield {"of": of, "n": n, "seed": seed, "kind": kind.name, "asked": question, **said}
 
 
+def recovery_of_many_words(n: int, n_teaching: int, seed: int) -> tuple[float, float]:
+    """Of fifty words of each label in 11 % of n texts: what naive Bayes recovers, and words that training rows have.
+
+    Args:
+        n: Texts that are read, by five folds or by training rows of their own.
+        n_teaching: Those training rows; 0 for folds.
+        seed: Of the draw.
+    """
+    made = texts(n_teaching + n, seed, None, 0.0)
+    codes, hypotheses = made["label"].str.slice(1).cast(pl.Int64).to_numpy(), made["hypothesis"]
+    folds = (
+        Folds.of_parts(n_teaching, n) if n_teaching else Folds.of_all(np.random.default_rng(seed).permutation(n) % 5)
+    )
+    parts = (np.arange(codes.size) >= n_teaching).astype(np.int64)
+    planting = plant_rows(codes, N_LABELS, parts, [FIFTY_WORDS], [0.11], [Planted(0, 0)], OWN_SEED + seed)
+    words, gold = planting.words[:, 0], codes[folds.rows]
+    here = word_evidence_of_folds(hypotheses, codes, N_LABELS, folds).argmax(axis=1) == gold
+    read = planted_evidence_of_folds(hypotheses, codes, N_LABELS, folds)
+    rows = words[folds.rows] >= 0
+    right = (read(words).argmax(axis=1) == gold)[rows].astype(np.float64)
+    known = [np.isin(words[each.reading], words[each.teaching])[words[each.reading] >= 0] for each in folds.rounds()]
+    return float((right - here[rows]).sum() / (~here[rows]).sum()), float(np.concatenate(known).mean())
+
+
 def cells_of(rows: list[dict[str, Any]]) -> list[Cell]:
     """Shares of *caution or worse* and *sound* without a flaw, and of *sound* at twice the limit."""
     words: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
@@ -126,7 +153,13 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
     parser.add_argument("--to", type=Path, help="file of JSON lines that is added to")
     parser.add_argument("--from", dest="source", type=Path, help="print the table from such a file")
+    parser.add_argument("--recovery", action="store_true", help="print what is recovered of fifty words")
     given = parser.parse_args()
+    if given.recovery:
+        for n, n_teaching in ((1000, 0), (2000, 0), (3000, 0), (4000, 0), (5000, 0), (2000, 4000)):
+            found = np.array([recovery_of_many_words(n, n_teaching, seed) for seed in range(given.draws)])
+            print(n, n_teaching, *(f"{mean:.2f}" for mean in found.mean(axis=0)))
+        return
     if given.source is not None:
         print_table(cells_of([json.loads(line) for line in given.source.read_text().splitlines()]))
         return
