@@ -138,7 +138,7 @@ def test_a_null_model_is_named_at_every_door(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "annotations.json"
     path.write_text(pl.DataFrame(rows).write_json())
-    with pytest.raises(InputError, match=re.escape("goldassay.look")):
+    with pytest.raises(InputError, match=re.escape("goldassay.audit(")):
         goldassay.rank_systems(path)
     columns = {"system": "generator_2", "item": "instruction", "score": "preference"}
     board = goldassay.rank_systems(path, columns=columns, grades="1:2")

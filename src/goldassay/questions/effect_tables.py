@@ -58,7 +58,7 @@ def figures_of_effects(question: str, *, information: bool = True) -> Callable[[
         information: Whether its readers give probabilities.
     """
     measures = {
-        label: declare(Measure(f"{question}.{name}", label, "share", "lower", least=-1, most=1))
+        label: declare(Measure(f"{question}.{name}", label, "share", "lower", least=-math.inf, most=1))
         for label, name in _MEASURES.items()
         if information or label != "information share"
     }

@@ -16,8 +16,6 @@ from goldassay.core.facts import DatasetFacts
 from goldassay.core.numbers import count, percent
 from goldassay.core.sections import Around, Column, Part, Reproduction, Section, Subject, Table
 from goldassay.core.settings import Settings
-from goldassay.data.delimited import QUOTATION
-from goldassay.data.roles import GUESSED, TEXT_ROLES
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.stats.effects import LEAST_ROWS
@@ -293,6 +291,10 @@ def data_notes(
         decisions: How the evaluation part came about.
         elsewhere: Sets of other distributions.
     """
+    # Who reads a report alone needs nothing of what reads data.
+    from goldassay.data.delimited import QUOTATION
+    from goldassay.data.roles import GUESSED
+
     notes = [said for said in decisions if said.startswith(NO_TEST_PART)]
     if clusters is not None:
         notes.append(clusters.taken)
@@ -388,6 +390,8 @@ def doubts_of_dropped(
         dropped: Rows dropped, by reason.
         label_counts: Rows kept of each label.
     """
+    from goldassay.data.roles import TEXT_ROLES
+
     n = sum(rows for reason, rows in dropped.items() if reason in {f"{role} is empty" for role in TEXT_ROLES})
     rarest = min((rows for rows in label_counts if rows + n >= LEAST_ROWS), default=None)
     of_rarest = 0.0 if rarest is None else n / (n + rarest)

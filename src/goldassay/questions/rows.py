@@ -18,10 +18,7 @@ from goldassay.core.escaping import one_line
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.sections import Column, Table
 from goldassay.core.verdicts import severity
-from goldassay.data.cells import normalized_texts
-from goldassay.data.near_copies import join_near_copies
 from goldassay.questions.checks import question_pages
-from goldassay.questions.leakage.measures.token_relevance import SCHEMA, leaning_words
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 
 if TYPE_CHECKING:
@@ -326,6 +323,10 @@ def copies_in_training(
 
 def _codes(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """A code of each text as it is compared, and of its representative, (N,) each."""
+    # Who reads a report alone needs nothing of what reads data.
+    from goldassay.data.cells import normalized_texts
+    from goldassay.data.near_copies import join_near_copies
+
     frame = pl.DataFrame({"text": normalized_texts(texts)}).with_row_index("at")
     first_of = frame.select(pl.col("at").min().over("text")).to_series().to_numpy()
     firsts = np.flatnonzero(first_of == np.arange(first_of.size))
@@ -403,6 +404,8 @@ def words_of_texts(
         q: Largest false discovery rate.
         seed: Of the draw.
     """
+    from goldassay.questions.leakage.measures.token_relevance import SCHEMA, leaning_words
+
     found = []
     for role, column in texts.items():
         length = int(column.str.len_bytes().sum() or 0)

@@ -122,9 +122,10 @@ def _statuses(loaded: Sequence[Loaded], shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def _is_unrecorded(item: Loaded, status: str) -> bool:
-    """Whether files of the form do not record a status, and this one, as by a column of its own, does not either."""
-    own = item.columns.status
-    return status in item.slice.unrecorded and (own is None or not own.str.ends_with(status).any())
+    """Whether files of the form do not record a status; a table does by a column of its own, where it holds any."""
+    own, said = item.columns.status, item.slice.unrecorded
+    holds = own is not None and said == Slice.unrecorded and own.str.ends_with(status).any()
+    return status in said and not holds
 
 
 def _left_out(asked: Sequence[pl.Series], ids: pl.Series) -> tuple[str, ...]:

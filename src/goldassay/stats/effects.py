@@ -426,7 +426,8 @@ class _Plan:
             self.measure,
             # Of a reader that nearly always names one label: the contenders' mean share may be surely exceeded.
             self.value if math.isnan(high) else min(self.value, high),
-            max(low, self.possible[0]) if not math.isnan(low) else low,
+            # A reader may lose more than there is to be gained.
+            min(max(low, self.possible[0]), self.value) if not math.isnan(low) else low,
             min(high, self.possible[1]) if not math.isnan(high) else high,
             ordinary,
             error,

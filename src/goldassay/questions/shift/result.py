@@ -119,10 +119,11 @@ class GapRow(SetGap, OfModel):
     def more_figures(self) -> Iterable[Figure]:
         """All that belong to a metric: an own set has no gap, and `reason` may be of one undefined value only."""
         n, why, metric = self.n, self.reason, self.metric
+        no_floor = why or "the right labels are not at hand"
         yield _SCORE.figure(self.value, self.low, self.high, n=n, reason=why, metric=metric)
-        yield _FLOOR.figure(self.floor, n=n, reason="the right labels are not at hand", metric=metric)
-        yield _EXCESS.figure(self.excess, self.excess_low, self.excess_high, n=n, reason=why, metric=metric)
-        yield _CLUSTERS.figure(self.effective_clusters, n=n, metric=metric)
+        yield _FLOOR.figure(self.floor, n=n, reason=no_floor, metric=metric)
+        yield _EXCESS.figure(self.excess, self.excess_low, self.excess_high, n=n, reason=no_floor, metric=metric)
+        yield _CLUSTERS.figure(self.effective_clusters, n=n, reason=why, metric=metric)
         if self.known_share is not None:
             yield _KNOWN.figure(self.known_share, n=self.n_all, metric=metric)
         if self.value_with_known is not None:
@@ -130,13 +131,13 @@ class GapRow(SetGap, OfModel):
             yield _SCORE_WITH_KNOWN.figure(self.value_with_known, *ends, n=self.n_all, reason=why, metric=metric)
         if self.own:
             return
-        for measure, value, low, high in (
-            (_GAP, self.gap, self.gap_low, self.gap_high),
-            (_RELATIVE_GAP, self.relative_gap, self.relative_low, self.relative_high),
-            (_LOSS, self.loss, self.loss_low, self.loss_high),
-            (_EXCESS_LOSS, self.excess_loss, self.excess_loss_low, self.excess_loss_high),
+        for measure, value, low, high, lacking in (
+            (_GAP, self.gap, self.gap_low, self.gap_high, why),
+            (_RELATIVE_GAP, self.relative_gap, self.relative_low, self.relative_high, why),
+            (_LOSS, self.loss, self.loss_low, self.loss_high, no_floor),
+            (_EXCESS_LOSS, self.excess_loss, self.excess_loss_low, self.excess_loss_high, no_floor),
         ):
-            yield measure.figure(value, low, high, n=n, reason=why, metric=metric)
+            yield measure.figure(value, low, high, n=n, reason=lacking, metric=metric)
         if self.gap_with_known is not None:
             ends = self.gap_with_known_low, self.gap_with_known_high
             yield _GAP_WITH_KNOWN.figure(self.gap_with_known, *ends, n=self.n_all, reason=why, metric=metric)

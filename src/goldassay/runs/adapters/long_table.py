@@ -277,7 +277,10 @@ def _no_ids(path: Path, table: pl.DataFrame | None = None) -> InputError:
     problem = "no column says which example a row is of"
     if table is not None:
         rows, write = other_kind(recognize(Table(table, ""), {}, (Boards(), Grades()), str(path)), ())
-        problem, mend = (f"holds {rows}, no runs", f"write {write}") if rows else (problem, mend)
+        if rows:
+            # The items of a board may be named, and its systems are models then.
+            also = f", or {mend}" if rows == Boards.rows else ""
+            problem, mend = f"holds {rows}, no runs", f"write {write}{also}"
     return InputError(problem, file=path, mend=mend)
 
 
