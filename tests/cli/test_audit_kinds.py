@@ -196,3 +196,10 @@ def test_a_pattern_is_its_files(tmp_path: Path) -> None:
     assert (found.n_rows, len(found.paths)) == (60, 2)
     with pytest.raises(InputError, match="matches nothing"):
         goldassay.audit(str(tmp_path / "*.csv"))
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_few_items_without_a_frequent_pattern_warn_of_nothing(here: Callable[..., Outcome], tmp_path: Path) -> None:
+    rows = [{"question": f"q{i}", "choices": [f"a{i}", f"b{i}"], "answer": i % 2} for i in range(40)]
+    done = here("audit", str(write(tmp_path / "few.jsonl", rows)), "-o", str(tmp_path / "out"), "-q")
+    assert (done.status, done.err) == (0, "")

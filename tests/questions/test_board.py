@@ -155,7 +155,7 @@ def test_the_report_says_what_the_table_says(tmp_path: Path) -> None:
     assert items.filter("decides").height == document["board"]["lead"]["n_decisive"]
     report.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert states(page, "alpha leads 3 systems", "60 items", "significant")
+    assert states(page, "alpha is first of 3 systems", "60 items", "significant")
     assert "Ranks that each system may have" in page
     assert "3 systems" in page
     assert goldassay.rank_systems(wide(values())).to_dict()["digest"] == document["digest"]
@@ -606,7 +606,7 @@ def test_the_first_place_of_many_systems_is_no_matter_of_all_pairs() -> None:
     assert (found["first"], found["rivals"]) == ("s0", [])
     assert found["systems"][0]["rank_high"] > 1
     page = report.to_html()
-    assert states(page, "s0 leads 30 systems", "significant")
+    assert states(page, "s0 is first of 30 systems", "significant")
     assert "corrected for all pairs of systems" in page
 
 

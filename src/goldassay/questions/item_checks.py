@@ -285,7 +285,10 @@ def _describe(items: ChoiceItems, groups: NDArray[np.integer] | None, settings: 
     kept = settings.artifacts
     bounds = Bounds(kept.max_tokens, kept.max_gap, kept.min_count, kept.tokenizer, _ROLE, "auto")
     texts = as_texts(items, groups)
-    return describe_search(texts, None, bounds, kept, settings.seed)
+    with warnings.catch_warnings():
+        # As where texts are mined: the counts in the report say that no pattern was frequent enough.
+        warnings.simplefilter("ignore", UserWarning)
+        return describe_search(texts, None, bounds, kept, settings.seed)
 
 
 def _pick(

@@ -150,12 +150,12 @@ def _first(found: BoardResult) -> list[str]:
     first, n = found.first, len(found.systems)
     others = found.rivals
     if not others:
-        said = f"{first} leads {count(n)} systems on {count(found.n_items)} items, and each difference is significant."
+        said = f"{first} is first of {count(n)} systems on {count(found.n_items)} items, and each lead is significant."
     else:
         more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
         said = (
-            f"{first} leads {count(n)} systems on {count(found.n_items)} items, but its lead is not significant over "
-            f"{', '.join(others[:_MOST_NAMES])}{more}."
+            f"{first} is first of {count(n)} systems on {count(found.n_items)} items, but its lead is not "
+            f"significant over {', '.join(others[:_MOST_NAMES])}{more}."
         )
     lines = [said, *found.asked]
     if found.weighted_by:
