@@ -29,7 +29,7 @@ UNBOUNDED = {
 }  # fmt: skip
 # What is lost may be many times what could be gained, and a floor may lie below zero.
 UNBOUNDED_MEASURES = ("accuracy_skill", "balanced_skill", "information_share", "decisive_gain")
-UNBOUNDED_STARTS = ("shift.excess", "shift.gap", "shift.loss", "shift.relative")
+UNBOUNDED_STARTS = ("shift.excess", "shift.relative")
 # Draws of examples with repetitions have a larger AUPR than the examples, which lies below all of few draws.
 UNORDERED = ("AUPR", "AUPR, own positive")
 # Fields of a row that are parts of its `n_examples`.
