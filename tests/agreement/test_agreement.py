@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -256,6 +257,30 @@ def test_python_measures_leakage_in_given_runs_as_the_command(outputs: dict[str,
     assert written["figures"]
     assert report.to_dict()["figures"] == written["figures"]
     assert report.verdicts == written["verdicts"]
+
+
+def pairs_with_a_cue_in_the_premise(n: int, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    premises, hypotheses = (
+        [" ".join([*(f"w{i}" for i in rng.integers(0, 60, 6)), *cues[code : code + (rng.random() < share)]])
+         for code in label]
+        for cues, share in ((("blue", "red"), 0.6), (("eight", "seven"), 0.2))
+    )  # fmt: skip
+    return pl.DataFrame({"premise": premises, "hypothesis": hypotheses, "label": np.array(["no", "yes"])[label]})
+
+
+def test_leakage_is_the_same_where_the_premise_gives_the_label_away() -> None:
+    train, test = pairs_with_a_cue_in_the_premise(500, 1), pairs_with_a_cue_in_the_premise(250, 2)
+    audit = goldassay.audit(train, test).to_dict()
+    measured = goldassay.measure_leakage(train, test, plane=False).to_dict()
+    assert audit["artifacts"]["applies_to"] == "premise"
+    one, other = audit["leakage"], measured["leakage"]
+    # Both are of the last text, also where patterns of the first are shown.
+    assert {row["n"] for row in one["difficulty"]} - {250} != set()
+    conditions = {row["condition"] for row in one["difficulty"]}
+    assert one["difficulty"] == [row for row in other["difficulty"] if row["condition"] in conditions]
+    assert one["effects"] == other["effects"]
 
 
 def assert_measured_alike(report: goldassay.Report, output: Output) -> None:

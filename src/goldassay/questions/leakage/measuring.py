@@ -101,8 +101,7 @@ def measure(
     choice: LeakageChoice,
     settings: Settings,
     steps: Steps,
-    classes: NDArray[np.str_] | None = None,
-    patterns: Sequence[PatternReadings] = (),
+    patterns: Sequence[PatternReadings] | None = None,
     further: Sequence[ReaderPredictions] = (),
 ) -> Measured:
     """Measure all that the evidence allows; `undefined` of the result says what it does not, with the reason.
@@ -112,9 +111,8 @@ def measure(
         choice: How deep to measure.
         settings: Limits, seed, and how patterns are mined.
         steps: Progress.
-        classes: Difficulty of each example by patterns of the last text, (N,), where it is known already; else
-            patterns are mined where both parts are at hand.
-        patterns: What guessing by pattern names for each example, of each part that was mined already.
+        patterns: What guessing by pattern names for each example, of each text in the order of the data; if not
+            given, patterns are mined where both parts are at hand. Those of the last text say how difficult each is.
         further: What other readers of these parts name.
 
     Raises:
@@ -128,11 +126,12 @@ def measure(
         agreements = _agreements(evidence, seed, undefined)
         relevance, relevance_examples = measure_relevance(evidence, undefined)
     artifacts: dict[str, Artifacts] = {}
-    if classes is None and (split := evidence.split) is not None:
+    if patterns is None and (split := evidence.split) is not None:
         with steps.step("mining patterns"):
             for role in split.test.text_columns:
                 artifacts[role] = find_artifacts(split, role, settings)
         patterns = [each.readings for each in artifacts.values()]
+    patterns = patterns or ()
     verdict, effects, readings = judge(evidence, report, patterns, further, settings, steps, information)
     found: list[RoleClusters] = []
     for role, vectors in _vectors(evidence, choice, undefined).items():
@@ -142,8 +141,8 @@ def measure(
     if choice.map and found:
         with steps.step("laying out the map"):
             drawn = measure_map(max(found, key=lambda each: each.scores.score), evidence, seed, undefined)
-    if evidence.test is not None and (last := artifacts.get(evidence.test.text_columns[-1])) is not None:
-        classes = last.classes
+    last = None if evidence.test is None else evidence.test.text_columns[-1]
+    classes = next((each.assignment.classes for each in patterns if each.part == last), None)
     difficulty = () if classes is None or not evidence.conditions else _difficulty(evidence, classes, seed)
     result = MeasuredLeakage(
         source=evidence.source,

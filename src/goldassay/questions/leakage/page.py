@@ -309,7 +309,7 @@ def _difficulty(found: MeasuredLeakage) -> Table:
         Column("n", "examples", "count"),
         Column("accuracy", "accuracy", "points", low="low", high="high"),
     )
-    caption = "Accuracy on easy and hard examples"
+    caption = "Accuracy on easy and hard examples, by patterns of the last text"
     return table_of("difficulty", caption, columns, found.difficulty, file="leakage_by_difficulty", folded=True)
 
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.report.report import Report
@@ -201,9 +199,11 @@ class _Leakage:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge what readers of a part of the input get right; sentences are not clustered, which takes minutes."""
-        choice, texts = LeakageChoice(cluster=False, map=False), evidence.patterns.texts
-        patterns = [each.readings for each in texts if each.readings is not None]
-        finding = self.measure(evidence, choice, texts[0].classes, patterns, _given_readings(evidence))
+        choice, order = LeakageChoice(cluster=False, map=False), evidence.train.text_columns
+        patterns = [each.readings for each in evidence.patterns.texts if each.readings is not None]
+        # As every command has them: what is shown first depends on what was found.
+        patterns.sort(key=lambda each: order.index(each.part))
+        finding = self.measure(evidence, choice, patterns, _given_readings(evidence))
         tables = dict(finding.tables)
         examples = tables.pop("examples").select(pl.exclude(*_SHARED, *evidence.test.text_columns))
         return replace(
@@ -217,8 +217,7 @@ class _Leakage:
         self,
         evidence: Evidence,
         choice: LeakageChoice,
-        classes: NDArray[np.str_] | None = None,
-        patterns: Sequence[PatternReadings] = (),
+        patterns: Sequence[PatternReadings] | None = None,
         further: Sequence[ReaderPredictions] = (),
     ) -> Finding:
         """The same to any depth: what `leakage measure` reports, with its table of examples among the tables.
@@ -226,8 +225,7 @@ class _Leakage:
         Args:
             evidence: Its readers are measured.
             choice: How deep.
-            classes: Difficulty of the test examples, where it is known already.
-            patterns: What guessing by pattern names for them, likewise.
+            patterns: What guessing by pattern names for the test examples, of each text, where it is known already.
             further: What other readers of a part of the input name for them.
 
         Raises:
@@ -238,7 +236,6 @@ class _Leakage:
             choice,
             evidence.settings,
             evidence.steps,
-            classes=classes,
             patterns=patterns,
             further=further,
         )
