@@ -52,7 +52,7 @@ from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.many_seeds import train
 from goldassay.lab.training.objectives.plain import CrossEntropy
 from goldassay.lab.training.precision import free_cache, multiplies_bfloat16, open_accelerator, threads
-from goldassay.lab.training.state import read_state, write_state
+from goldassay.lab.training.snapshots import read_state, write_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

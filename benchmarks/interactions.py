@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.readers.interactions import read_interactions
-from goldassay.stats.folds import Folds
+from goldassay.stats.clusters import Folds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

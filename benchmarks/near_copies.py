@@ -23,7 +23,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from goldassay.data import near_copies
-from goldassay.data.cells import normalized_text
+from goldassay.data.fields import normalized_text
 from goldassay.data.near_copies import N_BANDS, N_ROWS, SIMILARITY, join_near_copies, shingled_text
 from goldassay.data.reading import read_dataset
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import goldassay
 from goldassay.lab.papers.page import charts as study_charts
 from goldassay.report.charts import NARROW, WIDE, draw_chart
-from goldassay.report.palette import DARK, LIGHT, resolved, variables
+from goldassay.report.charts.svg import DARK, LIGHT, resolved, variables
 
 if TYPE_CHECKING:
     from goldassay.core.charts import Chart

@@ -28,9 +28,9 @@ from benchmarks.verdicts.commands import UNSOUND, _sentences
 from benchmarks.verdicts.items import QUESTIONS, made_items
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
 from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
+from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import FIFTY_WORDS, KINDS, plant_rows
 from goldassay.stats.detection import Cell as Planted
-from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,12 +21,11 @@ from polars.testing import assert_frame_equal
 import goldassay
 import goldassay.questions.report_frame  # declares the measures
 from goldassay.cli.main import run
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.core.figures import declared
 from goldassay.core.numbers import bounds, bounds_in, decimal, with_unit
 from goldassay.core.settings import load_settings
-from goldassay.gate.check import Outcome, check_reports
-from goldassay.gate.policy import read_policy
+from goldassay.gate.check import Outcome, check_reports, read_policy
 from goldassay.gate.reading import read_report
 from goldassay.questions.gating import diff_reports
 from tests.agreement.outputs import COMMANDS, Output, inside, make_outputs

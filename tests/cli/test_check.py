@@ -16,7 +16,7 @@ import yaml
 
 from goldassay.cli.main import run
 from goldassay.core.report_seal import digest_of
-from goldassay.gate.policy import read_policy
+from goldassay.gate.check import read_policy
 from goldassay.gate.reading import StoredReport
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from goldassay.cli.main import run
+from goldassay.core.bounds import check_pages
 from goldassay.core.errors import InputError
-from goldassay.core.parquet_pages import check_pages
 from tests.hostile.seeds import written
 
 if TYPE_CHECKING:

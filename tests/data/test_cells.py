@@ -8,7 +8,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from goldassay.data.cells import cell_texts
+from goldassay.data.fields import cell_texts
 
 
 @pytest.mark.parametrize(

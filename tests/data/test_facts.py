@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.facts import Duplicates
+from goldassay.core.document import Duplicates
 from goldassay.data.dataset import Dataset
 from goldassay.data.facts import describe
 from goldassay.data.reading import read_dataset

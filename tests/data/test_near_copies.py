@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.data import near_copies
-from goldassay.data.cells import normalized_text
+from goldassay.data.fields import normalized_text
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import read_dataset
 from goldassay.kernels import minhash

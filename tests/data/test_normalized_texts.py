@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import normalized_text, normalized_texts
 from goldassay.data.dataset import Dataset
+from goldassay.data.fields import normalized_text, normalized_texts
 from goldassay.data.row_keys import text_codes
 
 ODD = [

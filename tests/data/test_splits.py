@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import normalized_text
 from goldassay.data.dataset import Dataset
+from goldassay.data.fields import normalized_text
 from goldassay.data.reading import read_dataset
 from goldassay.data.splits import BRIDGES, columns_to_split_by, split_disjoint
 from tests.stated import in_order

@@ -18,8 +18,7 @@ from goldassay.core.figures import Measure, declared, judged_questions
 from goldassay.core.report_seal import digest_of
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import not_asked
-from goldassay.gate.check import Check, check_reports, to_junit
-from goldassay.gate.policy import read_policy
+from goldassay.gate.check import Check, check_reports, read_policy, to_junit
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow
 from goldassay.questions.artifacts.result import PatternsResult

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.document import Verdict
+from goldassay.core.document import DatasetFacts, Verdict
 from goldassay.core.errors import InputError
-from goldassay.core.facts import DatasetFacts
 from goldassay.core.figures import Figure, Measure, measure_of
 from goldassay.core.report_seal import digest_of
 from goldassay.core.results import to_plain

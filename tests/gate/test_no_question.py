@@ -12,8 +12,7 @@ import goldassay.gate
 from goldassay.core import figures as module
 from goldassay.core.figures import Measure, Pairing, Rule, declare, declare_verdict
 from goldassay.core.report_seal import digest_of
-from goldassay.gate.check import check_reports
-from goldassay.gate.policy import read_policy
+from goldassay.gate.check import check_reports, read_policy
 from goldassay.questions.gating import diff_reports
 from tests.gate.test_check import stored, verdict
 from tests.gate.test_diff import write

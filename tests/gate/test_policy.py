@@ -9,7 +9,7 @@ import pytest
 import goldassay.questions.report_frame  # noqa: F401 - importing it declares the measures
 from goldassay.core.errors import InputError
 from goldassay.core.figures import declared, judged_questions
-from goldassay.gate.policy import read_policy, require_demands
+from goldassay.gate.check import read_policy, require_demands
 from tests.stated import Fact, in_order
 
 

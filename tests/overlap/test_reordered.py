@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from goldassay.kernels.words import words_of
+from goldassay.questions.overlap.doubts import find_reordered
 from goldassay.questions.overlap.items import Item
-from goldassay.questions.overlap.reordered import find_reordered
 from tests.overlap.search.corpora import sentence
 
 

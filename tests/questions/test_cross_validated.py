@@ -17,7 +17,7 @@ from goldassay.questions import cross_validated
 from goldassay.questions.artifacts.readings import WrittenTexts
 from goldassay.questions.cross_validated import _dealt, read_words, within_doubts
 from goldassay.readers.naive_bayes import SMOOTHING, word_evidence
-from goldassay.stats.folds import Folds
+from goldassay.stats.clusters import Folds
 from tests.stated import stated_by
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
-from goldassay.questions.cutoff.dates import Cutoff, date_of, sides_of
 from goldassay.questions.cutoff.measures import measure_drop
 from goldassay.questions.cutoff.question import Dated, measure_cutoff
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import Cutoff, RunChoice, date_of, sides_of
 from tests.runs.test_statuses import log, samples
 
 if TYPE_CHECKING:

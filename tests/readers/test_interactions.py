@@ -24,7 +24,7 @@ from goldassay.readers.interactions import (
 )
 from goldassay.readers.naive_bayes import word_evidence
 from goldassay.readers.quick_probe import deal_folds
-from goldassay.stats.folds import Folds
+from goldassay.stats.clusters import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

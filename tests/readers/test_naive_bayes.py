@@ -16,8 +16,8 @@ from goldassay.readers.naive_bayes import (
     word_evidence_of_folds,
 )
 from goldassay.readers.planting import planted_texts
+from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import Planting
-from goldassay.stats.folds import Folds
 
 
 def texts(n: int, seed: int) -> list[str]:

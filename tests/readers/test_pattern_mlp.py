@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from goldassay.core.errors import InputError
-from goldassay.readers.pattern_mlp import PatternMLP
+from goldassay.readers.probes import PatternMLP
 
 
 @pytest.fixture(scope="module")

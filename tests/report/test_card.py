@@ -11,10 +11,10 @@ from huggingface_hub import DatasetCard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.facts import DatasetFacts
+from goldassay.core.document import DatasetFacts
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.questions.provenance import changed_settings, command_of
-from goldassay.report.card import front_matter
+from goldassay.report.content import front_matter
 from tests.report.example import example_document
 from tests.typed import compose, framed_of
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.report.markdown import _code, _plain
 from tests.report.example import HOSTILE, example_document
 from tests.stated import states

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from goldassay.report.palette import DARK, LIGHT, resolved, variables
+from goldassay.report.charts.svg import DARK, LIGHT, resolved, variables
 
 
 def luminance(color: str) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.stats.folds import Folds, deal_evenly
+from goldassay.stats.clusters import Folds, deal_evenly
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=40), st.sets(st.integers(0, 4), min_size=1))

@@ -17,7 +17,7 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.view.opening import open_workbench
 from goldassay.view.rows import KINDS, RunBits, kind_of
-from goldassay.view.state import State
+from goldassay.view.selecting import State
 from tests.stated import states
 from tests.view.made import LABELS, PARTIAL, RUNS, ask, rows, run_table, save_report, served, with_partial
 

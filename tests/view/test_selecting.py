@@ -15,8 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision
 from goldassay.view import selecting
 from goldassay.view.rows import RowTable
-from goldassay.view.selecting import SQUARES, Selector
-from goldassay.view.state import PAGE_SIZE, State
+from goldassay.view.selecting import PAGE_SIZE, SQUARES, Selector, State
 from tests.view.made import LABELS, WORDS, items, rows, save_report
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.view.state import State, parse_state
+from goldassay.view.selecting import State, parse_state
 from tests.stated import in_order
 
 FACETS = {"label": ("a", "b&c", "ü"), "group_x": ("1", "2")}

@@ -12,8 +12,7 @@ import typer
 
 from goldassay.cli.output import settings_lines, write_json
 from goldassay.core.commands import command
-from goldassay.core.errors import InputError
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import InputError, one_line
 from goldassay.core.options import (
     Align,
     By,

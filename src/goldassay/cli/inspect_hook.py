@@ -33,8 +33,7 @@ def folder_of(place: str) -> str | None:
 def report_folder(place: str) -> list[str]:
     """How many answers of a folder of logs have a score, and what `goldassay runs scores` says; or why not."""
     from goldassay.cli.lines import denominator_lines, score_lines
-    from goldassay.core.errors import SHELL, GoldassayError, entered
-    from goldassay.core.escaping import one_line
+    from goldassay.core.errors import SHELL, GoldassayError, entered, one_line
     from goldassay.questions.answered.question import study_answered
     from goldassay.questions.gating import load_settings
     from goldassay.questions.run_choice import RunChoice

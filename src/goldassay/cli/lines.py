@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from goldassay.cli.output import Output, as_text, save_report, settings_lines, write_json
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.core.numbers import UNDEFINED, count, points, signed_points
 
 if TYPE_CHECKING:

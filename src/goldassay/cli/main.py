@@ -15,8 +15,7 @@ import traceback
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from goldassay.core.bounds import described, standard_error_kept
-from goldassay.core.errors import SHELL, GoldassayError, InterruptionError, entered
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import SHELL, GoldassayError, InterruptionError, entered, one_line
 from goldassay.core.files import locks_kept
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from goldassay.core.errors import InputError, InterruptionError
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import InputError, InterruptionError, one_line
 from goldassay.core.files import check_folder, check_place
 from goldassay.core.report_seal import REPORT
 

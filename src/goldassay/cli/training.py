@@ -51,8 +51,8 @@ def show_training(report: TrainingReport, output: Output) -> None:
     Raises:
         GoldassayError: Some failed.
     """
-    from goldassay.lab.training.distributed import leads
     from goldassay.lab.training.outcome import over_runs
+    from goldassay.lab.training.precision import leads
 
     # Of several processes that share a training one speaks.
     if leads() and output.json is not None:
@@ -103,9 +103,9 @@ def sweep(
     all; what fails then is reported, and the rest goes on. A job goes on from its last state, of which one is written
     every state_every minutes (10) and at its end.
     """
-    from goldassay.lab.training.distributed import launched, leads
     from goldassay.lab.training.many_seeds import check_workers
     from goldassay.lab.training.outcome import warn_of_precision
+    from goldassay.lab.training.precision import launched, leads
     from goldassay.lab.training.sweep import read_plan, sweep_jobs
     from goldassay.runs.store import nothing_left_if_refused
 

@@ -17,6 +17,8 @@ what any of them means. A question has one frozen `Result`, made of records. Eac
 
 `figures_of(board)` gives a figure `board.score` of {"model": system} for each system, with the interval and the number
 of examples that other fields hold. Names of fields are looked up in the record, then in those around it.
+
+Lists of things that a report names one by one, such as patterns, which two reports can be compared by.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, dataclass_tra
 from goldassay.core.results import ASIDE, LEFT_OUT, Result, holds_nothing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
+
 
 R = TypeVar("R", bound=Result)
 Better = Literal["lower", "higher", "neither"]
@@ -475,3 +480,63 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         "high": pl.Float64, "n": pl.Int64, "reason": pl.String,
     }  # fmt: skip
     return pl.DataFrame([{**row, "of": {role: row["of"].get(role) for role in roles}} for row in rows], schema=columns)
+
+
+WORTH = "worth"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What one report lists: a row a thing, with the listing's columns and `worth`, by which rows are ranked.
+
+    Attributes:
+        complete: All that there are; None where neither the report nor its tables hold them.
+        strongest: Those that the report itself names.
+    """
+
+    complete: pl.DataFrame | None
+    strongest: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list that reports have.
+
+    Attributes:
+        name: What is listed, in the plural: a key of a comparison's document.
+        one: The column that tells one thing from another, and the word for one.
+        label: The column whose change is worth a list of its own.
+        numbers: Further columns, of which a comparison keeps the earlier value, too.
+        read: Reads it from a report's document and folder; None where the report has none.
+    """
+
+    name: str
+    one: str
+    label: str
+    numbers: tuple[str, ...]
+    read: Callable[[Mapping[str, Any], Path], Listed | None]
+
+
+_LISTINGS: dict[str, Listing] = {}
+
+
+def declare_listing(listing: Listing) -> Listing:
+    """Make a list known to comparisons, and return it.
+
+    Raises:
+        ValueError: Another list has its name.
+    """
+    if _LISTINGS.setdefault(listing.name, listing) != listing:
+        raise ValueError(f"the list {listing.name!r} is declared twice")
+    return listing
+
+
+def listings() -> tuple[Listing, ...]:
+    """Every list, in the order of declaration."""
+    return tuple(_LISTINGS.values())
+
+
+# Quick probes measure a benchmark. Their spread says nothing about the model that a policy is about, even where the
+# runs that an audit left are measured like those of a model.
+NO_QUICK_PROBES = {"model": "quick_probe"}
+MIN_RUNS = Rule("min_runs", "number of runs of a model", "at least", NO_QUICK_PROBES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldassay.core.facts import DatasetFacts
+from goldassay.core.document import DatasetFacts
 from goldassay.data.dataset import Dataset
 from goldassay.data.facts import check_same_labels, describe, require_classes
 from goldassay.data.reading import formats, read_dataset

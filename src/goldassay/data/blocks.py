@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 import zstandard
 
-from goldassay.core.bounds import Unpacking
+from goldassay.core.bounds import Unpacking, check_pages
 from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError, no_such_file, option
-from goldassay.core.parquet_pages import check_pages
 from goldassay.core.temp_files import seekable
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.labels import class_names_in

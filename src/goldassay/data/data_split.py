@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.stats.folds import Folds
+from goldassay.stats.clusters import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.bounds import reason
-from goldassay.core.errors import InputError, option
-from goldassay.core.escaping import has_half_pair
+from goldassay.core.errors import InputError, has_half_pair, option
 from goldassay.core.files import output_error
 from goldassay.core.naming import did_you_mean
 from goldassay.core.numbers import count

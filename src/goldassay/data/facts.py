@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.document import DatasetFacts, Duplicates, PremiseReuse, Shared, TextLengths
 from goldassay.core.errors import InputError
-from goldassay.core.facts import DatasetFacts, Duplicates, PremiseReuse, Shared, TextLengths
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.data.languages import UNSPACED
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
-from goldassay.data.cells import series_of
+from goldassay.data.fields import series_of
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:

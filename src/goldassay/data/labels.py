@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.cells import cell_texts
+from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

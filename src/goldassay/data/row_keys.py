@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import normalized_texts
+from goldassay.data.fields import normalized_texts
 from goldassay.data.near_copies import join_near_copies
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
 from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
-from goldassay.data.cells import value_codes
+from goldassay.data.fields import value_codes
 from goldassay.data.row_keys import text_codes
 from goldassay.stats.clusters import connected_rows
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
+from goldassay.data.fields import cell_texts
 from goldassay.data.languages import UNSPACED
 
 if TYPE_CHECKING:

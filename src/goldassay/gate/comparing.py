@@ -26,9 +26,8 @@ import polars as pl
 
 from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
-from goldassay.core.figures import Figure, Measure, Pairing, measure_of
+from goldassay.core.figures import WORTH, Figure, Listing, Measure, Pairing, listings, measure_of
 from goldassay.core.numbers import bounds_in, count, with_unit
-from goldassay.core.ranked_lists import WORTH, Listing, listings
 from goldassay.core.results import frame_of_records
 from goldassay.core.verdicts import WORDS, severity
 from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove

@@ -71,7 +71,7 @@ def compile_late_loops() -> None:
     from goldassay.readers.interactions import read_interactions
     from goldassay.readers.naive_bayes import word_evidence
     from goldassay.readers.probes import train_probes
-    from goldassay.stats.folds import Folds
+    from goldassay.stats.clusters import Folds
 
     made = _made_rows(("yes", "no"))
     # Two labels have a loop of their own.

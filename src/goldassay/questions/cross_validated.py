@@ -17,8 +17,8 @@ from goldassay.core.numbers import percent
 from goldassay.data.text_form import spelled_with
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.readers.naive_bayes import word_evidence_of_folds
+from goldassay.stats.clusters import N_FOLDS, Folds
 from goldassay.stats.effects import BALANCED, ReaderPredictions, measure_effects
-from goldassay.stats.folds import N_FOLDS, Folds
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:

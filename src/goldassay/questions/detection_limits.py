@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.stats.clusters import dense_codes
+from goldassay.stats.clusters import Folds, dense_codes
 from goldassay.stats.detection import (
     DOSES,
     FEW_ROWS,
@@ -35,7 +35,6 @@ from goldassay.stats.detection import (
     skill_error,
 )
 from goldassay.stats.effects import ACCURACY, BALANCED, Effect, Measure, ReaderPredictions, balanced_classes
-from goldassay.stats.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

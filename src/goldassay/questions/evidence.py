@@ -32,8 +32,8 @@ from goldassay.questions.checks import TEXTS
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import Inputs, deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.matching import Answered, sort_by_dataset
+from goldassay.questions.networks import plan_readers, reader_name, train_readers
 from goldassay.questions.provenance import NO_TEST_PART, data_notes, describe_clusters
-from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.rows import copies_in_training, copies_within, first_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
+    from goldassay.core.document import DatasetFacts
     from goldassay.core.errors import InputError
-    from goldassay.core.facts import DatasetFacts
     from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.settings import Settings

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import value_codes
+from goldassay.data.fields import value_codes
 from goldassay.data.row_keys import text_codes
 from goldassay.stats.clusters import Clusters, cluster_rows
 from goldassay.stats.verdicts import Doubt

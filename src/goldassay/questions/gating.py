@@ -16,10 +16,9 @@ from goldassay.core.document import FILE_NAME as REPORT_NAME
 from goldassay.core.errors import InputError, option
 from goldassay.core.files import written_together
 from goldassay.core.settings import FILE_NAME, Settings
-from goldassay.gate.check import Check, check_reports
+from goldassay.gate.check import Check, Demand, check_reports, read_policy, require_demands
 from goldassay.gate.comparing import Changes, compare_reports, table_names
 from goldassay.gate.diff_page import cards, charts, sections, sides_named, summarize, verdict_section
-from goldassay.gate.policy import Demand, read_policy, require_demands
 from goldassay.gate.reading import StoredReport, read_report
 from goldassay.report.charts import draw_pictures
 from goldassay.report.html import fill_page

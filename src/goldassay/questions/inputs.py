@@ -16,8 +16,8 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count
-from goldassay.data.cells import value_codes
 from goldassay.data.facts import check_same_labels, require_classes
+from goldassay.data.fields import value_codes
 from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import columns_named, is_called_answer, is_free_answer, own_roles, without_classes
 from goldassay.data.source import name_of
@@ -26,8 +26,7 @@ from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.provenance import NO_TEST_PART
 from goldassay.readers.conditions import coarsening
 from goldassay.readers.probes import MAX_CELLS
-from goldassay.stats.clusters import Clusters, connected_rows
-from goldassay.stats.folds import N_FOLDS, deal_evenly
+from goldassay.stats.clusters import N_FOLDS, Clusters, connected_rows, deal_evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.document import About, Environment, Framed, Input
-from goldassay.core.escaping import one_line
-from goldassay.core.facts import DatasetFacts
+from goldassay.core.document import About, DatasetFacts, Environment, Framed, Input
+from goldassay.core.errors import one_line
 from goldassay.core.numbers import count, percent
 from goldassay.core.sections import Around, Column, Part, Reproduction, Section, Subject, Table
 from goldassay.core.settings import Settings

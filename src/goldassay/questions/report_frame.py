@@ -10,8 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, Environment, Framed, SettingsFile
-from goldassay.core.facts import DatasetFacts
+from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, DatasetFacts, Environment, Framed, SettingsFile
 from goldassay.core.figures import Figure, order_declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.numbers import bounds_in, with_unit

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import Issue
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.sections import Column, Table
 from goldassay.core.verdicts import severity
@@ -324,7 +324,7 @@ def copies_in_training(
 def _codes(texts: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """A code of each text as it is compared, and of its representative, (N,) each."""
     # Who reads a report alone needs nothing of what reads data.
-    from goldassay.data.cells import normalized_texts
+    from goldassay.data.fields import normalized_texts
     from goldassay.data.near_copies import join_near_copies
 
     frame = pl.DataFrame({"text": normalized_texts(texts)}).with_row_index("at")

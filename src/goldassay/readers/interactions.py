@@ -38,7 +38,7 @@ from goldassay.stats.effects import ReaderPredictions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goldassay.stats.folds import Folds
+    from goldassay.stats.clusters import Folds
 
 INTERACTIONS = "interactions of words"
 # Training texts of a word, and words.

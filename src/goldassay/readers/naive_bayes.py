@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.readers.probe_features import MIN_ROWS, TokenizedTexts, tokenize_roles
-from goldassay.stats.folds import Folds, Round
+from goldassay.stats.clusters import Folds, Round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,12 +13,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.escaping import visible
+from goldassay.core.errors import visible
 from goldassay.core.numbers import count
 from goldassay.report.charts import Picture, draw_pictures
-from goldassay.report.charts.svg import data_id
+from goldassay.report.charts.svg import DARK, LIGHT, data_id, variables
 from goldassay.report.content import are_numeric, rows_of
-from goldassay.report.palette import DARK, LIGHT, variables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

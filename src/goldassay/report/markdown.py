@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.core.numbers import count
-from goldassay.report.card import badge_line, front_matter, reproduction
 from goldassay.report.charts.svg import escape
-from goldassay.report.content import Cell, rows_of
+from goldassay.report.content import Cell, badge_line, front_matter, reproduction, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

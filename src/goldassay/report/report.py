@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
-from goldassay.core.errors import InputError
-from goldassay.core.escaping import inert_cells
+from goldassay.core.errors import InputError, inert_cells
 from goldassay.core.files import write_parquet, written_together
 from goldassay.core.report_seal import as_json, mapping
-from goldassay.report.charts.svg import escape
+from goldassay.report.charts.svg import LIGHT, escape
 from goldassay.report.content import ReportContent
 from goldassay.report.html import subject_line
-from goldassay.report.palette import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +85,7 @@ class Report(ReportContent):
 
     def to_badge(self) -> str:
         """The verdicts as a small SVG for a README."""
-        from goldassay.report.card import render_badge
+        from goldassay.report.content import render_badge
 
         return render_badge(self)
 
@@ -158,7 +156,7 @@ class Report(ReportContent):
         Raises:
             OutputError: The folder cannot be made or written to, another command writes into it, or the disk is full.
         """
-        from goldassay.report.card import BADGE
+        from goldassay.report.content import BADGE
 
         texts = {"report.html": self.to_html(), FILE_NAME: self.to_json(), TIMING_NAME: self.timing_json(directory)}
         if self.reproduction is not None:

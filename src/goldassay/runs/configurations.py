@@ -21,8 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.errors import InputError, option
-from goldassay.core.escaping import is_inert, visible
+from goldassay.core.errors import InputError, is_inert, option, visible
 
 if TYPE_CHECKING:
     from goldassay.runs.run_parts import Collection, Slice

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goldassay.core.errors import InputError
-from goldassay.core.escaping import has_half_pair, visible
+from goldassay.core.errors import InputError, has_half_pair, visible
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import GoldassayError
-from goldassay.core.escaping import inert_cells
+from goldassay.core.errors import GoldassayError, inert_cells
 from goldassay.core.files import write_parquet, written_together, written_whole
 from goldassay.runs.configurations import digest, to_cell
 from goldassay.runs.grades import SHARES_OF, write_grades

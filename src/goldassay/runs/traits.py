@@ -14,7 +14,7 @@ from goldassay.core.bounds import reading
 from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
 from goldassay.core.numbers import points
-from goldassay.data.cells import cell_texts
+from goldassay.data.fields import cell_texts
 from goldassay.data.roles import columns_named
 from goldassay.data.row_keys import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles

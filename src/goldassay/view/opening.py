@@ -25,8 +25,7 @@ from goldassay.data.mending import keys_in
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import NONE_WHOLE, RUN, RowTable
-from goldassay.view.selecting import Selector
-from goldassay.view.state import State, parse_state
+from goldassay.view.selecting import Selector, State, parse_state
 
 if TYPE_CHECKING:
     import os

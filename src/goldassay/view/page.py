@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.escaping import visible
+from goldassay.core.errors import visible
 from goldassay.core.numbers import count
 from goldassay.data.decisions import DECIDED, decided_and_noted
-from goldassay.report.palette import DARK, LIGHT, variables
+from goldassay.report.charts.svg import DARK, LIGHT, variables
 from goldassay.view.details import Held, Patterns, Predicted, Word, pieces
 from goldassay.view.rows import DECISION, KINDS, RIGHT, RUN, RUN_LISTS, RowTable, kind_of
-from goldassay.view.selecting import SQUARES, Selection
-from goldassay.view.state import State
+from goldassay.view.selecting import SQUARES, Selection, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

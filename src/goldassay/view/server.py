@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from goldassay.view.opening import Workbench
-    from goldassay.view.state import State
+    from goldassay.view.selecting import State
 
 HOST = "127.0.0.1"
 LONGEST_BODY = 1 << 20

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from goldassay.data.specimen.flaws import GROUPS, PATTERNS
+from goldassay.data.specimen.certificate import GROUPS, PATTERNS
 from goldassay.data.specimen.topics import TOPICS, Property, Topic
 
 if TYPE_CHECKING:

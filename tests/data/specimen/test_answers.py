@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from goldassay.data.specimen import Specimen, make_specimen
-from goldassay.data.specimen.flaws import GROUPS
+from goldassay.data.specimen.certificate import GROUPS
 
 CASES = [(size, seed, clean) for size, seed in ((2000, 0), (6000, 3)) for clean in (False, True)]
 

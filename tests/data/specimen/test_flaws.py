@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.data.specimen.flaws import GROUPS, LEANING, PATTERNS, PlantedPattern, copies
+from goldassay.data.specimen.certificate import GROUPS, LEANING, PATTERNS, PlantedPattern, copies
 from goldassay.data.specimen.topics import TOPICS
 from tests.data.specimen.surface_checker import decide
 

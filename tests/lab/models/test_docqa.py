@@ -28,8 +28,8 @@ from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.running import run_job
+from goldassay.lab.training.snapshots import restore_weights, weights_of
 from goldassay.lab.training.span_target import SpanTarget
-from goldassay.lab.training.state import restore_weights, weights_of
 from goldassay.runs.reading import read_runs
 from tests.lab.models.made_reading import PEOPLE, write_record
 from tests.lab.models.test_question_answering import made_questions

@@ -22,8 +22,7 @@ from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.predictions import relevances
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.snapshots import take_snapshot
-from goldassay.lab.training.state import read_tensors, restore_weights, weights_of, write_tensors
+from goldassay.lab.training.snapshots import read_tensors, restore_weights, take_snapshot, weights_of, write_tensors
 from tests.lab.models.network_cases import texts_of
 from tests.lab.models.tiny_checkpoints import FAMILIES, WITH_DECODERS, family_checkpoint
 from tests.lab.training.made_data import made_pairs

@@ -17,7 +17,7 @@ from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
-from goldassay.lab.training.state import read_tensors, restore_weights, weights_of, write_tensors
+from goldassay.lab.training.snapshots import read_tensors, restore_weights, weights_of, write_tensors
 from tests.lab.models.network_cases import SMALL, small_network, texts_of
 from tests.lab.training.made_data import made_pairs
 from tests.stated import in_order

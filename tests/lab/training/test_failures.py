@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from goldassay.cli.main import run
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.state import read_state
+from goldassay.lab.training.snapshots import read_state
 from goldassay.runs.reading import list_runs, read_runs
 from tests.cli.run_files import goldassay
 from tests.lab.training.made_data import made_pairs

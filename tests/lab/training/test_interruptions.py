@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.state import read_state
+from goldassay.lab.training.snapshots import read_state
 from goldassay.runs.reading import list_runs
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.lab.training import pricing
-from goldassay.lab.training.placement import Gpus
-from goldassay.lab.training.pricing import Turn, list_schedule
+from goldassay.lab.training.pricing import Gpus, Turn, list_schedule
 
 LENGTHS = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 20)), min_size=1, max_size=25)
 

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError, OutputError
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan, train
-from goldassay.lab.training.placement import find_places
+from goldassay.lab.training.pricing import find_places
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.workers import run_jobs
 from goldassay.runs.reading import read_runs
@@ -140,16 +140,16 @@ def test_no_gpu_where_one_was_asked_for(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
 def test_a_full_disk_is_one_line(tmp_path, monkeypatch, make_job):
-    from goldassay.lab.training import state
+    from goldassay.lab.training import snapshots
     from goldassay.lab.training.running import run_job
 
     job = make_job()
-    real = state.written_whole
+    real = snapshots.written_whole
 
     def full(path):
         return real(path) if path.name != "state.safetensors" else real(Path("/proc/nowhere/state.safetensors"))
 
-    monkeypatch.setattr(state, "written_whole", full)
+    monkeypatch.setattr(snapshots, "written_whole", full)
     with pytest.raises(OutputError, match="cannot be written"):
         run_job(job)
 

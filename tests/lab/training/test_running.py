@@ -21,8 +21,7 @@ from goldassay.lab.training import running
 from goldassay.lab.training.job import Job
 from goldassay.lab.training.loop import Loop
 from goldassay.lab.training.running import Running, _weights, run_job
-from goldassay.lab.training.snapshots import take_snapshot
-from goldassay.lab.training.state import read_state, read_tensors
+from goldassay.lab.training.snapshots import read_state, read_tensors, take_snapshot
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.sidecar import read_embeddings, read_relevances
 from tests.lab.training.made_data import made_pairs, made_singles
@@ -150,7 +149,7 @@ import accelerate, safetensors.torch, torch
 from goldassay.lab.training import running
 from goldassay.lab.training.job import Job
 import goldassay.lab.training.optimizers, goldassay.lab.training.predictions
-from goldassay.lab.training import loop, objectives, precision, span_target, state
+from goldassay.lab.training import loop, objectives, precision, snapshots, span_target
 from goldassay.lab.models import ngram_average
 
 from goldassay.data.tokenization import tokenize
@@ -176,7 +175,7 @@ while not (job.folder / "done.json").exists():
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in (0, -signal.SIGKILL), status
     kills += status != 0
-    kept = state.read_state(job.folder / "state.safetensors")
+    kept = snapshots.read_state(job.folder / "state.safetensors")
     assert kept is None or kept[0].step > 0
 print(kills)
 """

@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import save
 
-from goldassay.lab.training import state
-from goldassay.lab.training.state import read_tensors, write_tensors
+from goldassay.lab.training import snapshots
+from goldassay.lab.training.snapshots import read_tensors, write_tensors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,9 +40,9 @@ def made() -> dict[str, torch.Tensor]:
     return found
 
 
-@pytest.mark.parametrize("at_once", [8, 64, state._BYTES_AT_ONCE])
+@pytest.mark.parametrize("at_once", [8, 64, snapshots._BYTES_AT_ONCE])
 def test_the_bytes_are_those_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int):
-    monkeypatch.setattr(state, "_BYTES_AT_ONCE", at_once)
+    monkeypatch.setattr(snapshots, "_BYTES_AT_ONCE", at_once)
     tensors, content = made(), {"position": {"step": 3}, "said": 'ü "x"'}
     write_tensors(tmp_path / "file", tensors, content)
     # The library refuses tensors that share memory, as a view and what it is a view of.
@@ -69,7 +69,7 @@ _WRITES = """
 import sys
 from pathlib import Path
 import torch
-from goldassay.lab.training.state import write_tensors
+from goldassay.lab.training.snapshots import write_tensors
 
 def status(name):
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name)]

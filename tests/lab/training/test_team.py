@@ -15,12 +15,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.lab.training.distributed import Team
 from goldassay.lab.training.job import STATE
 from goldassay.lab.training.many_seeds import with_teacher
+from goldassay.lab.training.precision import Team
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.snapshots import take_snapshot
-from goldassay.lab.training.state import read_state, read_tensors
+from goldassay.lab.training.snapshots import read_state, read_tensors, take_snapshot
 from goldassay.runs.reading import list_runs, read_runs
 from tests.cli.run_files import refused
 from tests.lab.training.made_data import made_pairs

@@ -11,7 +11,7 @@ from goldassay.lab.models.registry import ALIASES, NETWORKS, find_network, full_
 from goldassay.lab.training.configured import configuration_of
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.state import read_tensors
+from goldassay.lab.training.snapshots import read_tensors
 from tests.lab.training.made_data import made_pairs
 from tests.stated import in_order
 

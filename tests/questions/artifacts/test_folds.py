@@ -13,7 +13,7 @@ from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_role
-from goldassay.stats.folds import deal_evenly
+from goldassay.stats.clusters import deal_evenly
 
 SETTINGS = Settings()
 

@@ -16,8 +16,8 @@ from goldassay.questions.artifacts.search import read_role
 from goldassay.questions.artifacts.verdict import measure_patterns
 from goldassay.questions.public import audit
 from goldassay.readers.planting import formed_texts, planted_texts
+from goldassay.stats.clusters import deal_evenly
 from goldassay.stats.detection import DOSES, FORM, ONE_WORD, TEN_WORDS, Cell, CueKind, Planting, plant_rows
-from goldassay.stats.folds import deal_evenly
 
 SETTINGS = Settings()
 WORDS = np.array([f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "lmnrs"])

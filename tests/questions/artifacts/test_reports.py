@@ -69,7 +69,7 @@ class TestMining:
         train, test = sets
         of_all = mine(known(train), BOUNDS).to_dict()
         assert (of_all["n_not_folded"], of_all["n_findings"] > 5) == (0, True)
-        monkeypatch.setattr("goldassay.questions.artifacts.shortlist.FOLDED_AT_MOST", 5)
+        monkeypatch.setattr("goldassay.questions.artifacts.reports.FOLDED_AT_MOST", 5)
         result = mine(known(train), BOUNDS)
         figures = result.to_dict()
         n_left, n_unfolded = figures["n_findings"] - 5, figures["n_unfolded"]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.artifacts import PatternTable, fold_redundant, mine_patterns
-from goldassay.questions.artifacts import shortlist as module
+from goldassay.questions.artifacts import reports as module
 from goldassay.questions.artifacts.measures.mining import parts_below
+from goldassay.questions.artifacts.reports import STANDING, of_table
 from goldassay.questions.artifacts.search import strongest_by_lift
-from goldassay.questions.artifacts.shortlist import STANDING, of_table
 from tests.artifacts.test_mining import corpora, mine_quietly
 
 

@@ -22,9 +22,9 @@ from goldassay.questions.leakage.partial_input import (
     quick_readings,
     word_readings,
 )
+from goldassay.stats.clusters import Folds, deal_evenly
 from goldassay.stats.detection import KindLimit, Planting
 from goldassay.stats.effects import ACCURACY, BALANCED, INFORMATION, Limits, measure_effects
-from goldassay.stats.folds import Folds, deal_evenly
 
 if TYPE_CHECKING:
     from collections.abc import Callable

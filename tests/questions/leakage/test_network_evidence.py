@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.settings import TrainingSettings
-from goldassay.questions.readers import train_evidence
+from goldassay.questions.networks import train_evidence
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs
 

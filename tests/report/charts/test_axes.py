@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.charts import Axis
-from goldassay.report.charts.axes import Scale, printed_ticks
+from goldassay.report.charts.maps import Scale, printed_ticks
 
 
 def test_linear_scale_and_ticks() -> None:

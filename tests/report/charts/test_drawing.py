@@ -279,7 +279,7 @@ def test_what_is_left_out_is_named() -> None:
 
 @pytest.mark.parametrize("span", [0.004, 0.05, 0.1, 0.3, 1.0])
 def test_ticks_are_told_apart_and_exact(span: float) -> None:
-    from goldassay.report.charts.axes import Scale, printed_ticks
+    from goldassay.report.charts.maps import Scale, printed_ticks
 
     for n in (3, 4, 5, 6):
         ticks = printed_ticks(Axis(), Scale(0.5, 0.5 + span, 0, 100), n)

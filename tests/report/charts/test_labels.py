@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.report.charts.axes import place_names
+from goldassay.report.charts.maps import place_names
 
 HEIGHT, GAP, ROOM = 10.0, 7.0, (0.0, 0.0, 200.0, 150.0)
 places = st.tuples(st.floats(0, 200), st.floats(0, 150))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.escaping import visible
+from goldassay.core.errors import visible
 from goldassay.report.charts.svg import Canvas, code_width, escape, marker, shortened, text_width
 
 

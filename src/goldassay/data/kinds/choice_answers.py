@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import normalized_text
 from goldassay.data.column_names import normalized
+from goldassay.data.fields import normalized_text
 from goldassay.data.kinds.choice_shapes import Raw, Shape, marks
 
 if TYPE_CHECKING:

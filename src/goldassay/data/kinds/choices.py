@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option
-from goldassay.data.cells import cell_texts, normalized_text, normalized_texts
-from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.fields import cell_texts, name_fields, normalized_text, normalized_texts, with_keys
 from goldassay.data.kinds.choice_answers import SEVERAL, UNLIKE_MARKS, right_places
 from goldassay.data.kinds.choice_shapes import NESTED, ROLES, UNKEYED, Raw, Shape, find_shape, is_answer
 from goldassay.data.kinds.kind import CHOICES, ItemKind, Match, Strength, aside, joined

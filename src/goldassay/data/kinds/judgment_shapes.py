@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.errors import option
-from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import names_of, normalized
+from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

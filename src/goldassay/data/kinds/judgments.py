@@ -11,9 +11,8 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
-from goldassay.data.cells import cell_texts, normalized_texts
 from goldassay.data.column_names import normalized
-from goldassay.data.fields import name_fields
+from goldassay.data.fields import cell_texts, name_fields, normalized_texts
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread

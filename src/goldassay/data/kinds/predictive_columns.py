@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
+from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

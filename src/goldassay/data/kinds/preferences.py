@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import cell_texts, normalized_text
-from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.fields import cell_texts, name_fields, normalized_text, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, reordered
 from goldassay.data.kinds.kind import PREFERENCES, Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import find_predictive, named_unread

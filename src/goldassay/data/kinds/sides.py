@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import SHELL, InputError, entry_point, option
-from goldassay.data.cells import cell_texts
+from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

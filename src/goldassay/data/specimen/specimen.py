@@ -13,8 +13,17 @@ from typing import Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.specimen.certificate import SCORE, SCORE_ELSEWHERE_FLAWED, Answers, certify, draw_answers
-from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
+from goldassay.data.specimen.certificate import (
+    LEANING,
+    SCORE,
+    SCORE_ELSEWHERE_FLAWED,
+    Answers,
+    certify,
+    copies,
+    draw_answers,
+    draw_copies,
+    plant,
+)
 from goldassay.data.specimen.rows import LABELS, Label, Part, Row, draw_rows, sentence
 
 # What lies elsewhere is free of flaws.

@@ -29,7 +29,7 @@ from goldassay.core.charts import (
     between,
     numbered_series,
 )
-from goldassay.core.escaping import one_line
+from goldassay.core.errors import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
 from goldassay.core.sections import Column, Part, Section, Table, VerdictCard
 from goldassay.report.charts import Picture, draw_pictures

@@ -116,8 +116,8 @@ def train(
     """
     from goldassay.core.settings import chosen
     from goldassay.data.roles import with_own
-    from goldassay.lab.training.distributed import leads
     from goldassay.lab.training.outcome import bars, warn_of_precision
+    from goldassay.lab.training.precision import leads
     from goldassay.lab.training.train import train_runs
     from goldassay.questions.inputs import input_names
 

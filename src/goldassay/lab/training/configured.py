@@ -19,7 +19,7 @@ from goldassay.lab.models.configuration import Configuration, check_kind
 from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.objectives import OBJECTIVES, Objective, load_objective
 from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.teacher_logits import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
+from goldassay.lab.training.targets import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
 from goldassay.readers.conditions import labels_named_in, roles_of
 from goldassay.runs.reading import read_runs
 

@@ -22,10 +22,9 @@ import torch
 
 from goldassay.core.errors import TrainingError
 from goldassay.lab.models.network import Batch, Encoded, Network, on_accelerator, pinned, sent
-from goldassay.lab.training.distributed import Team
 from goldassay.lab.training.optimizers import Moment, build_optimizer, factor, is_spent
-from goldassay.lab.training.precision import free_cache, is_out_of_memory
-from goldassay.lab.training.state import Position, named, part_of, restore_weights, weights_of
+from goldassay.lab.training.precision import Team, free_cache, is_out_of_memory
+from goldassay.lab.training.snapshots import Position, named, part_of, restore_weights, weights_of
 from goldassay.lab.training.targets import LabelTarget
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from goldassay.lab.training.configured import (
     teacher_of,
     uniform,
 )
-from goldassay.lab.training.distributed import Team, launched
 from goldassay.lab.training.job import DONE, FILES, MODEL, STATE, WEIGHTS, Job, claim, locked, read_json, write_json
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Report, unheard
+from goldassay.lab.training.precision import Team, launched
 from goldassay.lab.training.span_target import target_of
 from goldassay.lab.training.targets import EvaluationSet
 from goldassay.readers.conditions import shown_texts, tokenizer_of
@@ -237,7 +237,7 @@ class Running:
 
     def run(self) -> Done:
         """Train from where the kept state stands to the end, and evaluate."""
-        from goldassay.lab.training.state import read_state
+        from goldassay.lab.training.snapshots import read_state
 
         kept = read_state(self.job.folder / STATE)
         if kept is not None:
@@ -262,7 +262,7 @@ class Running:
             return team.told(self._finish)
 
     def _save(self) -> None:
-        from goldassay.lab.training.state import write_state
+        from goldassay.lab.training.snapshots import write_state
 
         write_state(self.job.folder / STATE, self.loop.position, self._state())
 
@@ -273,7 +273,7 @@ class Running:
 
     def state_size(self) -> int:
         """Bytes of the largest state that the job will write, once it has done a step."""
-        from goldassay.lab.training.state import named, size_of_state
+        from goldassay.lab.training.snapshots import named, size_of_state
 
         kept = self._state()
         if self.loop.dev is not None:
@@ -357,7 +357,7 @@ class Running:
         write_predictions(answered, on, self._origin(on), self.job.folder / "dynamics", checkpoint=reached.epoch_ended)
 
     def _finish(self) -> Done:
-        from goldassay.lab.training.state import weights_of, write_tensors
+        from goldassay.lab.training.snapshots import weights_of, write_tensors
 
         job, loop = self.job, self.loop
         loop.check_losses()

@@ -41,10 +41,9 @@ from goldassay.core.errors import (
     TrainingError,
     entry_point,
 )
-from goldassay.lab.training.distributed import launched, leads
 from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.lab.training.placement import Gpus, Seat, find_places, visible
-from goldassay.lab.training.precision import free_cache, is_out_of_memory
+from goldassay.lab.training.precision import free_cache, is_out_of_memory, launched, leads
 from goldassay.lab.training.running import finished, need_of, run_job
 
 if TYPE_CHECKING:

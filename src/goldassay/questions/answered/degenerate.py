@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.numbers import count, percent
-from goldassay.data.cells import normalized_texts
+from goldassay.data.fields import normalized_texts
 from goldassay.questions.answered.result import Degenerate
 from goldassay.questions.rows import issue
 

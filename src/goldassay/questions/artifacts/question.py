@@ -20,6 +20,7 @@ from goldassay.questions.artifacts.reports import (
     MAX_VALUES,
     STRONGEST,
     figures_of,
+    of_table,
     report_of_finding,
     rows_of_value,
     strongest,
@@ -27,7 +28,6 @@ from goldassay.questions.artifacts.reports import (
 )
 from goldassay.questions.artifacts.result import PatternsResult, ValueRow
 from goldassay.questions.artifacts.search import Described, SearchedTexts, answer
-from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.provenance import data_notes, left_out_doubts
 from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read, words_of_texts

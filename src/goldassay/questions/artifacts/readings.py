@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import normalized_texts
+from goldassay.data.fields import normalized_texts
 from goldassay.data.text_form import form_words, spelled_with
 from goldassay.data.tokenization import TokenizedCorpus, tokenize
 from goldassay.questions.artifacts.measures.clusters import label_correlation, near_sentences, sign_corpus
@@ -45,9 +45,9 @@ from goldassay.questions.artifacts.measures.statistics import effective_tail
 from goldassay.questions.detection_limits import ReadText
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
 from goldassay.readers.planting import formed_texts, planted_texts
+from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import FIFTY_WORDS, KindLimit, Planting, Shape
 from goldassay.stats.effects import Effects, ReaderPredictions
-from goldassay.stats.folds import Folds
 from goldassay.stats.intervals import wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg
 

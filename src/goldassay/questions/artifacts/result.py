@@ -14,18 +14,21 @@ import polars as pl
 from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
 from goldassay.core.figures import (
+    WORTH,
     Figure,
+    Listed,
+    Listing,
     Measure,
     Pairing,
     Rule,
     declare,
+    declare_listing,
     declare_verdict,
     figure,
     figures_by,
     left_out,
     result,
 )
-from goldassay.core.ranked_lists import WORTH, Listed, Listing, declare_listing
 from goldassay.core.results import Result
 from goldassay.core.verdicts import Headline
 from goldassay.questions.effect_tables import figures_of_effects, figures_of_headline

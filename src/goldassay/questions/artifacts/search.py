@@ -33,6 +33,17 @@ from goldassay.questions.artifacts.readings import (
     read_by_patterns,
     read_words,
 )
+from goldassay.questions.artifacts.reports import (
+    STANDING,
+    Phrase,
+    Shortlist,
+    find_phrases,
+    of_table,
+    predictive_patterns_of,
+    ranked_by_gain,
+    sample_examples,
+    shares,
+)
 from goldassay.questions.artifacts.result import (
     ClassSize,
     CurvePoint,
@@ -46,17 +57,6 @@ from goldassay.questions.artifacts.result import (
     StrongPattern,
     TriedPattern,
     Variant,
-)
-from goldassay.questions.artifacts.shortlist import (
-    STANDING,
-    Phrase,
-    Shortlist,
-    find_phrases,
-    of_table,
-    predictive_patterns_of,
-    ranked_by_gain,
-    sample_examples,
-    shares,
 )
 from goldassay.questions.artifacts.training import Searched, SharedTexts, Training
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
@@ -73,9 +73,8 @@ if TYPE_CHECKING:
     from goldassay.data.data_split import DataSplit
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
-    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.clusters import Clusters, Folds
     from goldassay.stats.effects import Effects
-    from goldassay.stats.folds import Folds
 
 
 @dataclass(frozen=True)

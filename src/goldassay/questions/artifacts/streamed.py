@@ -39,14 +39,15 @@ from goldassay.questions.artifacts.measures.streaming import mine_spool, scratch
 from goldassay.questions.artifacts.reports import (
     MAX_VALUES,
     STRONGEST,
+    Shortlist,
     figures_of,
     report_of_finding,
     rows_of_value,
+    shortlist,
     strongest,
     write_report,
 )
 from goldassay.questions.artifacts.search import Described, SearchedTexts, answer, describe_patterns
-from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.artifacts.training import RowValues, Searched, Spooled, named_columns
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input

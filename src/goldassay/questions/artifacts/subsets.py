@@ -31,8 +31,7 @@ from goldassay.questions.artifacts.measures.presence import (
 )
 from goldassay.questions.artifacts.reports import write_report
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of
-from goldassay.readers.pattern_mlp import PatternMLP
-from goldassay.readers.probes import train_probes
+from goldassay.readers.probes import PatternMLP, train_probes
 from goldassay.report.report import write_tables
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from goldassay.data.cells import normalized_texts
+from goldassay.data.fields import normalized_texts
 from goldassay.data.row_keys import text_codes
 from goldassay.questions.artifacts.measures.clusters import BYTES_A_SENTENCE, near_sentences, sign_corpus
 from goldassay.questions.artifacts.measures.matching import encode_labels

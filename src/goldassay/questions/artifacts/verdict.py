@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.measures.difficulty import Giveaway
-    from goldassay.stats.folds import Folds
+    from goldassay.stats.clusters import Folds
 
 QUANTITY = "the accuracy skill and the balanced skill of patterns, form and interactions of words on the test set"
 

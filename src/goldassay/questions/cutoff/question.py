@@ -10,9 +10,9 @@ import numpy as np
 from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import number
 from goldassay.core.results import frame_of_records
-from goldassay.questions.cutoff.dates import DIFFICULTIES, date_of, sides_of
 from goldassay.questions.cutoff.measures import measure_drop
 from goldassay.questions.cutoff.result import CutoffPeriod, CutoffResult, CutoffRow
+from goldassay.questions.run_choice import DIFFICULTIES, date_of, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goldassay.questions.cutoff.dates import Cutoff
-    from goldassay.questions.run_choice import RunChoice
+    from goldassay.questions.run_choice import Cutoff, RunChoice
     from goldassay.runs.runs import Runs
 
 # More numbers than these are cut into as many parts of like size.

@@ -15,7 +15,7 @@ from goldassay.core.charts import (
     by_name,
     numbered_series,
 )
-from goldassay.core.facts import DatasetFacts
+from goldassay.core.document import DatasetFacts
 from goldassay.core.numbers import count, decimal, percent
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, table_of
 

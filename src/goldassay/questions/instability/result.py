@@ -6,10 +6,19 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from goldassay.core.figures import Measure, Rule, declare_verdict, figure, left_out, result, role
+from goldassay.core.figures import (
+    MIN_RUNS,
+    NO_QUICK_PROBES,
+    Measure,
+    Rule,
+    declare_verdict,
+    figure,
+    left_out,
+    result,
+    role,
+)
 from goldassay.core.results import Result
 from goldassay.questions.instability.measures.scores import FamiliesOpen
-from goldassay.questions.policy_rules import MIN_RUNS, NO_QUICK_PROBES
 
 declare_verdict("instability", "points")
 

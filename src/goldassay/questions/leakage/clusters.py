@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.reports import STANDING
 from goldassay.questions.artifacts.search import read_role
-from goldassay.questions.artifacts.shortlist import STANDING
 from goldassay.questions.leakage.cluster_overlap import ClusterOverlap, KnownOfExamples, overlap_clusters
 from goldassay.questions.leakage.cluster_result import (
     Cluster,

@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.core.document import Input
 from goldassay.core.errors import SHELL, InputError, entry_point, option
-from goldassay.data.cells import normalized_texts, value_codes
+from goldassay.data.fields import normalized_texts, value_codes
 from goldassay.data.kinds import DATA_KINDS, read_items
 from goldassay.data.kinds.choices import ChoiceItems, Choices
 from goldassay.data.kinds.judgments import JudgedPairs

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions
     from goldassay.runs.runs import Runs
-    from goldassay.stats.clusters import Clusters
+    from goldassay.stats.clusters import Clusters, Folds
     from goldassay.stats.detection import KindLimit, Planting, Shape
-    from goldassay.stats.folds import Folds
     from goldassay.stats.verdicts import Doubt
 
 N_CLUSTERS = 50

@@ -33,9 +33,8 @@ from goldassay.questions.leakage.probes import (
     with_words,
 )
 from goldassay.questions.leakage.result import MeasuredLeakage
-from goldassay.questions.networks import evidence_directory, files_since
+from goldassay.questions.networks import evidence_directory, files_since, network_conditions, train_evidence
 from goldassay.questions.provenance import data_notes, describe_clusters
-from goldassay.questions.readers import network_conditions, train_evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, examples_read, rows_to_read
 from goldassay.readers.conditions import EMPTY, is_part

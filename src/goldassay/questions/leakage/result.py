@@ -8,6 +8,7 @@ from math import inf, isnan
 from typing import Any
 
 from goldassay.core.figures import (
+    MIN_RUNS,
     Figure,
     Measure,
     Pairing,
@@ -35,7 +36,6 @@ from goldassay.questions.leakage.cluster_result import (
 )
 from goldassay.questions.leakage.measures.agreement import AgreementBounds, AgreementOverRuns
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, ConditionAccuracy
-from goldassay.questions.policy_rules import MIN_RUNS
 from goldassay.readers.rule_effects import KeyPositions, LikeLength, RuleEffect, SubsetEffect
 from goldassay.stats.effects import Effects
 from goldassay.stats.subsets import SubsetAccuracy

@@ -15,8 +15,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
-from goldassay.data.cells import normalized_text
 from goldassay.data.data_split import DataSplit
+from goldassay.data.fields import normalized_text
 from goldassay.data.reading import open_source
 from goldassay.data.roles import own_roles
 from goldassay.questions.artifacts.inputs import load

@@ -16,9 +16,8 @@ import polars as pl
 
 from goldassay.core.document import Input
 from goldassay.core.errors import InputError
-from goldassay.data.cells import normalized_texts, value_codes
 from goldassay.data.column_names import ASKED, FREE_ANSWERS, normalized
-from goldassay.data.fields import with_keys
+from goldassay.data.fields import normalized_texts, value_codes, with_keys
 from goldassay.data.kinds.choice_shapes import check_apart
 from goldassay.data.reading import open_source
 from goldassay.data.roles import parse_columns

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import OverlapLimits, Settings
+    from goldassay.questions.overlap.doubts import Reordered
     from goldassay.questions.overlap.items import TestItems
-    from goldassay.questions.overlap.reordered import Reordered
     from goldassay.questions.overlap.search.corpus import Corpus
     from goldassay.questions.overlap.search.scan import ScanResult
     from goldassay.questions.overlap.search.sought import Sought

@@ -17,12 +17,11 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.inputs import describe_runs
-from goldassay.questions.overlap.doubts import describe_lacking
+from goldassay.questions.overlap.doubts import describe_lacking, find_reordered
 from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_items
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 from goldassay.questions.overlap.measuring import Overlap, describe_overlap, measure_items, tables_of
 from goldassay.questions.overlap.page import LEAD, PAGE
-from goldassay.questions.overlap.reordered import find_reordered
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.overlap.search.corpus import Corpus, CorpusFile, find_corpus
 from goldassay.questions.overlap.search.reading import TEXT_FIELD, fields_of

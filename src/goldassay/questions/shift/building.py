@@ -19,8 +19,8 @@ import polars as pl
 from goldassay.core.errors import InputError, option, place
 from goldassay.core.files import written_together
 from goldassay.core.temp_files import temporary_folder
-from goldassay.data.cells import normalized_text
 from goldassay.data.dataset import Dataset
+from goldassay.data.fields import normalized_text
 from goldassay.data.frames import table_of
 from goldassay.data.reading import read_dataset
 from goldassay.data.roles import parse_columns

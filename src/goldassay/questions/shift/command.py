@@ -136,7 +136,7 @@ def measure_shift(
     from goldassay.core.settings import chosen
     from goldassay.data.roles import with_own
     from goldassay.questions.inputs import input_names
-    from goldassay.questions.shift.report import study_shift
+    from goldassay.questions.shift.question import study_shift
 
     if train is not None:
         names = input_names(test, texts)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, right_labels
-from goldassay.data.cells import normalized_texts
+from goldassay.data.fields import normalized_texts
 from goldassay.data.near_copies import join_near_copies
 from goldassay.questions.shift.answers import Answers, texts_of
 from goldassay.questions.shift.measures.generalization import shared_texts

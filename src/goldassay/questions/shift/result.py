@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figure, result, role
+from goldassay.core.figures import MIN_RUNS, Figure, Measure, Rule, declare, declare_verdict, figure, result, role
 from goldassay.core.results import Result
-from goldassay.questions.policy_rules import MIN_RUNS
 from goldassay.questions.shift.measures.calibration import CalibrationBin
 from goldassay.questions.shift.measures.set_metrics import SetGap
 

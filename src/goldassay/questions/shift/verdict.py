@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from goldassay.core.figures import NO_QUICK_PROBES
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
 from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity, unresolved
-from goldassay.questions.policy_rules import NO_QUICK_PROBES
 from goldassay.questions.shift.result import SCORE_NAMES, DetectionRow, GapRow
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from goldassay.report.charts.axes import (
+from goldassay.report.charts.maps import (
     Scale,
     horizontal_grid,
     legend,

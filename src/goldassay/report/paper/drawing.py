@@ -47,9 +47,8 @@ from goldassay.core.charts import (
     Series,
     Trace,
 )
-from goldassay.report.charts.axes import place_names, times
-from goldassay.report.charts.maps import UNDEFINED
-from goldassay.report.palette import LIGHT
+from goldassay.report.charts.maps import UNDEFINED, place_names, times
+from goldassay.report.charts.svg import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -40,9 +40,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import name_fields, with_keys
+from goldassay.data.fields import cell_texts, name_fields, with_keys
 from goldassay.data.frames import unnested
 from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.reading import read_table as read_rows

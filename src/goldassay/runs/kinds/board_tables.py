@@ -11,9 +11,8 @@ import polars as pl
 
 from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.numbers import count
-from goldassay.data.cells import cell_texts, value_codes
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import fields_of, name_fields, with_keys
+from goldassay.data.fields import cell_texts, fields_of, name_fields, value_codes, with_keys
 from goldassay.data.roles import holds_lists, naming
 from goldassay.runs.kinds.cell_values import (
     as_numbers,

@@ -9,7 +9,7 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.core.numbers import count
-from goldassay.data.cells import cell_texts
+from goldassay.data.fields import cell_texts
 from goldassay.runs.labels import canonical
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.errors import InputError
-from goldassay.core.escaping import has_half_pair
+from goldassay.core.errors import InputError, has_half_pair
 from goldassay.core.numbers import count
 from goldassay.runs.kinds.board_tables import Cells
 

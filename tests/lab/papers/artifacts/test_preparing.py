@@ -10,8 +10,7 @@ import pytest
 
 from goldassay.artifacts import PatternTable, downsample, mine_patterns
 from goldassay.lab.papers.artifacts.protocol import DEBIAS, RANDOM
-from goldassay.lab.training.stored_teachers import MinedPatterns
-from goldassay.lab.training.teachers import bias_source
+from goldassay.lab.training.teachers import MinedPatterns, bias_source
 
 if TYPE_CHECKING:
     from tests.lab.papers.artifacts.conftest import Made

@@ -10,8 +10,7 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.lab.papers.artifacts import SCALES
-from goldassay.lab.papers.artifacts.evidence import gather
-from goldassay.lab.papers.artifacts.protocol import Trained
+from goldassay.lab.papers.artifacts.protocol import Trained, gather
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.recipe import NotRun
 from goldassay.lab.papers.sources import with_reasons

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import assign_difficulty, sizes_by_threshold
-from goldassay.lab.papers.artifacts.evidence import mined_patterns
-from goldassay.lab.papers.artifacts.protocol import BESIDE, OF_THE_PAPER, Trained
+from goldassay.lab.papers.artifacts.protocol import BESIDE, OF_THE_PAPER, Trained, mined_patterns
 from goldassay.lab.papers.printed import printed_table
 
 if TYPE_CHECKING:

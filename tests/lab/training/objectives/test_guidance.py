@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.lab.training.objectives.guidance import Guidance, GuidanceSettings, next_alpha
-from goldassay.lab.training.teacher_logits import TeacherLogitsOn
+from goldassay.lab.training.targets import TeacherLogitsOn
 
 
 def on(strengths) -> TeacherLogitsOn:

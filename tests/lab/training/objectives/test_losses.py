@@ -28,7 +28,7 @@ from goldassay.lab.training.objectives.guidance import (
     reverse_gradient,
 )
 from goldassay.lab.training.objectives.plain import CrossEntropy
-from goldassay.lab.training.teacher_logits import TeacherLogitsOn
+from goldassay.lab.training.targets import TeacherLogitsOn
 from tests.lab.training.objectives.toy import WIDTH, K, N, Toy, log_softmax, made_batch, made_probabilities, slopes
 
 # Rows of a training set in which the batch's rows lie scattered.

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.settings import Settings
-from goldassay.lab.papers.artifacts.evidence import Evidence as CorpusEvidence
-from goldassay.lab.papers.artifacts.evidence import gap_rows, gather, mine_corpus, reduce_corpus
 from goldassay.lab.papers.artifacts.protocol import (
     ADVERSARIAL,
     ADVERSARIAL_GUIDED,
@@ -30,8 +28,13 @@ from goldassay.lab.papers.artifacts.protocol import (
     Figure,
     Protocol,
     Trained,
+    gap_rows,
+    gather,
+    mine_corpus,
+    reduce_corpus,
     variants,
 )
+from goldassay.lab.papers.artifacts.protocol import Evidence as CorpusEvidence
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.pooling import p_of
 from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, ScaleName, Shown, Standing, Workplace

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.lab.papers.artifacts.evidence import Evidence
+    from goldassay.lab.papers.artifacts.protocol import Evidence
 
 _CLASSIFIERS = {
     "majority": "majority class", "n-grams": "fasttext", "unigrams": "Unigram", "patterns": "Pattern",

@@ -28,7 +28,7 @@ from goldassay.lab.papers.recipe import PRETRAINED, Scale, ScaleName, Training
 from goldassay.lab.papers.sources import PLANTED, known_sources
 from goldassay.questions.shift.benchmarks import load_recipe
 from goldassay.questions.shift.building import build_benchmark
-from goldassay.questions.shift.report import with_placeholder, with_texts_of
+from goldassay.questions.shift.question import with_placeholder, with_texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.lab.models.configuration import Kind
     from goldassay.lab.models.network import Batch, Network
-    from goldassay.lab.training.teacher_logits import TeacherLogitsOn
+    from goldassay.lab.training.targets import TeacherLogitsOn
 
 
 _CLASSES = {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.lab.training.teacher_logits import TeacherLogitsOn
+    from goldassay.lab.training.targets import TeacherLogitsOn
 
 
 @dataclass(frozen=True)

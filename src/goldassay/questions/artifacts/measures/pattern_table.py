@@ -17,8 +17,7 @@ import polars as pl
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.bounds import check_parquet
 from goldassay.core.cores import cores
-from goldassay.core.errors import InputError
-from goldassay.core.escaping import visible
+from goldassay.core.errors import InputError, visible
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import did_you_mean
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_pages
 from goldassay.core.errors import InputError, option
-from goldassay.core.parquet_pages import check_pages
 from goldassay.data.blocks import decompressed
 from goldassay.data.column_names import FREE_ANSWERS, normalized
 from goldassay.data.languages import UNSPACED

@@ -13,7 +13,7 @@ from goldassay.core.arguments import check_whole
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import points
 from goldassay.core.results import Result
-from goldassay.data.cells import normalized_text
+from goldassay.data.fields import normalized_text
 from goldassay.questions.shift.measures.detection import measure_detection
 from goldassay.questions.shift.measures.false_alarms import check_draws, check_share
 from goldassay.questions.shift.measures.set_metrics import (
