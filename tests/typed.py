@@ -9,9 +9,8 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from goldassay.core.document import About, Environment, Framed, Input, Issue, SettingsFile
-from goldassay.core.finding import Finding
-from goldassay.core.results import Result, to_plain
-from goldassay.core.verdicts import Verdict
+from goldassay.core.results import Result, Verdict, to_plain
+from goldassay.core.sections import Finding
 from goldassay.questions.checks import question_pages
 from goldassay.questions.report_frame import compose_report
 

@@ -6,8 +6,8 @@
 
 Texts are premise and hypothesis of eight words drawn by Zipf's law, in one file, with three balanced labels; items are
 those of `items`. A draw is audited as it is. Then each kind of cue whose limit of detection was printed below the limit
-for unsound is planted in twice that share of the rows, as `goldassay.readers.planting` writes cues, and audited again:
-a flaw as large as that is never sound.
+for unsound is planted in twice that share of the rows, as `questions.detection_limits`
+writes cues, and audited again: a flaw as large as that is never sound.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import goldassay
 from benchmarks.verdicts.cells import Cell, at_most, print_table
 from benchmarks.verdicts.commands import UNSOUND, _sentences
 from benchmarks.verdicts.items import QUESTIONS, made_items
+from goldassay.questions.detection_limits import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
-from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import FIFTY_WORDS, KINDS, plant_rows
 from goldassay.stats.detection import Cell as Planted

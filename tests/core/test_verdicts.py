@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import goldassay
-from goldassay.core.verdicts import WORDS, severity
+from goldassay.core.results import WORDS, severity
 from goldassay.questions.leakage.datasets import compare_datasets
 from goldassay.questions.leakage.result import MeasuredLeakage
 from tests.typed import compose, filled
@@ -45,7 +45,7 @@ def test_no_other_module_orders_the_words() -> None:
         for node in ast.walk(tree):
             if id(node) not in types and {"sound", "unsound"} <= set(_words_of(node)):
                 found.add(str(file.relative_to(SOURCE)))
-    assert found == {"core/verdicts.py"}
+    assert found == {"core/results.py"}
 
 
 def _of_one_set(word: str, value: float) -> Report:

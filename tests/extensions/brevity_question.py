@@ -1,9 +1,8 @@
 """A question: how many of the texts to be predicted are very short."""
 
 from goldassay.core.figures import Measure, Rule, declare
-from goldassay.core.finding import Finding
-from goldassay.core.sections import Column, Part, Section, Table
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Verdict
+from goldassay.core.sections import Column, Finding, Part, Section, Table
 from goldassay.questions.evidence import Evidence
 
 SHORT = declare(Measure("brevity.share", "short texts", "share", "lower", rule=Rule("max_short", "texts", "at most")))

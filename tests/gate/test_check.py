@@ -16,8 +16,7 @@ from goldassay.core.document import Document
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
 from goldassay.core.report_seal import digest_of
-from goldassay.core.results import to_plain
-from goldassay.core.verdicts import not_asked
+from goldassay.core.results import not_asked, to_plain
 from goldassay.gate.check import Check, check_reports, read_policy, to_junit
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldassay.core.progress import Steps
-from goldassay.core.verdicts import Verdict
+from goldassay.core.results import Verdict
 from goldassay.questions.leakage.result import SuggestedRewrites, SuggestedRows
 from goldassay.questions.report_frame import frame_findings
 from goldassay.questions.shift.result import DetectionResult

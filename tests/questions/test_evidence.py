@@ -12,8 +12,8 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
+from goldassay.core.results import not_measurable
 from goldassay.core.settings import Settings
-from goldassay.core.verdicts import not_measurable
 from goldassay.data.dataset import Dataset
 from goldassay.questions import evidence as module
 from goldassay.questions import inputs

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.finding import Finding, RowToRead
-from goldassay.core.verdicts import Verdict
+from goldassay.core.results import Verdict
+from goldassay.core.sections import Finding, RowToRead
 from goldassay.data.dataset import Dataset
 from goldassay.questions.rows import MOST_ROWS, first_rows, rows_to_read, table_of_rows
 
 if TYPE_CHECKING:
-    from goldassay.core.verdicts import Word
+    from goldassay.core.results import Word
 
 
 def finding(question: str, word: Word, *ids: str) -> Finding:

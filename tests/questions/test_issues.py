@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from goldassay.core.finding import Finding, RowToRead
-from goldassay.core.verdicts import Headline, Verdict, Word
+from goldassay.core.results import Headline, Verdict, Word
+from goldassay.core.sections import Finding, RowToRead
 from goldassay.questions.artifacts.result import PatternsResult
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.rows import COPY_SCHEMA, issues_of, issues_of_copies, ranked

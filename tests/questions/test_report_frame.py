@@ -10,7 +10,7 @@ import pytest
 from goldassay.core.document import Document
 from goldassay.core.progress import Steps
 from goldassay.core.report_seal import digest_of
-from goldassay.core.verdicts import Verdict
+from goldassay.core.results import Verdict
 from goldassay.questions.report_frame import command_of, compose_report, frame_findings
 from goldassay.questions.shift.result import DetectionResult
 from goldassay.report.report import Report

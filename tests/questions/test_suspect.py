@@ -18,7 +18,7 @@ from goldassay.core.sections import Around
 from goldassay.core.settings import Settings
 from goldassay.data.dataset import Dataset
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.run_sources import run_paths
+from goldassay.questions.inputs import run_paths
 from goldassay.questions.suspect.keys import family_of
 from goldassay.questions.suspect.page import PAGE, sentences
 from goldassay.questions.suspect.question import (

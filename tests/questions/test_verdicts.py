@@ -40,7 +40,7 @@ from tests.typed import result_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.core.verdicts import Verdict
+    from goldassay.core.results import Verdict
 
 SKILL: dict[str, Any] = {
     "score": 0.847, "constant": "entailment", "constant_score": 0.354, "above_constant_low": 0.48,

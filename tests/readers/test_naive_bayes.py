@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.questions.detection_limits import planted_texts
 from goldassay.readers.naive_bayes import (
     SMOOTHING,
     leaning_evidence_of_folds,
@@ -15,7 +16,6 @@ from goldassay.readers.naive_bayes import (
     word_evidence,
     word_evidence_of_folds,
 )
-from goldassay.readers.planting import planted_texts
 from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import Planting
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.text_form import form_words
-from goldassay.readers.planting import N_FORMS, N_OPTION_GROUPS, option_planting, planted_texts
+from goldassay.questions.detection_limits import N_FORMS, N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.stats.detection import MANY_TOGETHER, TEN_WORDS, Cell, CueKind, Planting, plant_rows
 
 TEXT = "the man is gazing over the wide water"

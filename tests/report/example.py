@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.finding import RowToRead
 from goldassay.core.results import frame_of_records
+from goldassay.core.sections import RowToRead
 from goldassay.questions.artifacts.result import PatternsResult, TriedPattern
 from goldassay.questions.leakage.result import MeasuredLeakage
 from goldassay.questions.rows import table_of_rows

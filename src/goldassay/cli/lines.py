@@ -17,7 +17,7 @@ from goldassay.core.numbers import UNDEFINED, count, points, signed_points
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from goldassay.core.verdicts import Verdict
+    from goldassay.core.results import Verdict
     from goldassay.gate.check import Check
     from goldassay.questions.answered.question import Answered
     from goldassay.questions.answered.result import AnsweredRow

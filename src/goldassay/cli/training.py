@@ -106,7 +106,7 @@ def sweep(
     from goldassay.lab.training.many_seeds import check_workers
     from goldassay.lab.training.outcome import warn_of_precision
     from goldassay.lab.training.precision import launched, leads
-    from goldassay.lab.training.sweep import read_plan, sweep_jobs
+    from goldassay.lab.training.train import read_plan, sweep_jobs
     from goldassay.runs.store import nothing_left_if_refused
 
     if launched() and (dry_run or scheduler is not None):
@@ -150,7 +150,7 @@ def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, qui
 
 def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json: AnyPath | None, *, quiet: bool) -> None:
     from goldassay.lab.training.outcome import over_runs, several
-    from goldassay.lab.training.sweep import SweepReport
+    from goldassay.lab.training.train import SweepReport
 
     report = SweepReport.of(jobs, outcomes)
     if json is not None:

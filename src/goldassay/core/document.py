@@ -21,7 +21,7 @@ from goldassay.core.results import Result, frame_of_records
 if TYPE_CHECKING:
     import polars as pl
 
-    from goldassay.core.verdicts import Verdict as Judged
+    from goldassay.core.results import Verdict as Judged
 
 
 SCHEMA = "goldassay.report"

@@ -25,9 +25,8 @@ from pydantic import AfterValidator, BaseModel, Field, create_model, model_valid
 from goldassay.core.errors import InputError, visible
 from goldassay.core.figures import Direction, Figure, Measure, Rule, declared, judged_questions, unit_of_bound
 from goldassay.core.numbers import bounds_in, count, with_unit
-from goldassay.core.results import Result
+from goldassay.core.results import INCONCLUSIVE, WORDS, Result, severity
 from goldassay.core.settings import Settings, StrictSection, validated
-from goldassay.core.verdicts import INCONCLUSIVE, WORDS, severity
 
 if TYPE_CHECKING:
     import os

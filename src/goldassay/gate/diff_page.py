@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Rule, Series, between, by_name, first_of
 from goldassay.core.errors import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, percent, points, signed_points, with_unit
+from goldassay.core.results import ICONS
 from goldassay.core.sections import Column, Part, Section, Table, VerdictCard, table_of
-from goldassay.core.verdicts import ICONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

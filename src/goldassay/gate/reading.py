@@ -24,9 +24,9 @@ from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NA
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.report_seal import INCOMPLETE, check_seal, digest_of
+from goldassay.core.results import NOT_ASKED
 from goldassay.core.settings import in_words
 from goldassay.core.temp_files import seekable
-from goldassay.core.verdicts import NOT_ASKED
 from goldassay.gate.diff_result import Side
 
 if TYPE_CHECKING:

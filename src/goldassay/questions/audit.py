@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores, one_blas_thread
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
-from goldassay.core.verdicts import unresolved
+from goldassay.core.results import unresolved
+from goldassay.core.sections import Finding
 from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
 from goldassay.data.roles import searching
 from goldassay.questions.answered.question import CHECK as ANSWERED
@@ -37,6 +37,7 @@ from goldassay.questions.comparison.report import find_comparison, find_suite
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.inputs import run_paths
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
 from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
@@ -49,7 +50,6 @@ from goldassay.questions.rows import issues_of, issues_of_copies, ranked, table_
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed
-from goldassay.questions.run_sources import run_paths
 from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
 from goldassay.runs.loading import LackingError
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-    from goldassay.core.finding import Finding
-    from goldassay.core.sections import Page
+    from goldassay.core.sections import Finding, Page
 
 
 # The questions of an audit, in the order in which reports show them; then those that their own command asks, and an

@@ -14,7 +14,7 @@ import polars as pl
 
 from goldassay.core.document import About, Input
 from goldassay.core.naming import split_named_path
-from goldassay.core.verdicts import Verdict, not_asked
+from goldassay.core.results import Verdict, not_asked
 from goldassay.data.data_split import DataSplit
 from goldassay.data.facts import describe
 from goldassay.data.reading import Source, open_source
@@ -30,14 +30,21 @@ from goldassay.questions.artifacts.search import (
 from goldassay.questions.artifacts.training import SharedTexts
 from goldassay.questions.checks import TEXTS
 from goldassay.questions.example_clusters import example_clusters
-from goldassay.questions.inputs import Inputs, deal_folds, describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.inputs import (
+    Inputs,
+    deal_folds,
+    describe_input,
+    describe_runs,
+    load_elsewhere,
+    load_inputs,
+    read_texts,
+)
 from goldassay.questions.matching import Answered, sort_by_dataset
 from goldassay.questions.networks import plan_readers, reader_name, train_readers
 from goldassay.questions.provenance import NO_TEST_PART, data_notes, describe_clusters
 from goldassay.questions.rows import copies_in_training, copies_within, first_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import read_texts
 from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.kinds.opening import Opened, open_input, refuse_other_kind
 
@@ -47,8 +54,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import DatasetFacts
     from goldassay.core.errors import InputError
-    from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Progress, Steps
+    from goldassay.core.sections import Finding, RowToRead
     from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
     from goldassay.questions.leakage.partial_input import PartialInputRuns

@@ -12,9 +12,9 @@ import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Verdict
+from goldassay.core.results import Verdict
+from goldassay.core.sections import Finding
 from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.data.row_keys import ITEM_COLUMNS

@@ -11,20 +11,20 @@ import polars as pl
 
 from goldassay.core.document import About, Input
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import RowToRead
-from goldassay.core.verdicts import Verdict, not_asked
+from goldassay.core.results import Verdict, not_asked
+from goldassay.core.sections import RowToRead
 from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
 from goldassay.data.kinds.kind import ItemKind
 from goldassay.data.row_keys import item_frame
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.checks import CHOICES, GRADES, JUDGMENTS, PREFERENCES, RUNS
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.inputs import describe_inputs
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.provenance import data_notes, describe_clusters, unread_notes
 from goldassay.questions.rows import MOST_ROWS, copies_in_training, copies_within, examples_read, first_rows
 from goldassay.questions.run_sets import by_configuration
-from goldassay.questions.run_sources import describe_inputs
 from goldassay.questions.suspect.question import LEAST_ANSWERED, NOTHING, Q
 from goldassay.questions.suspect.result import DEFECT, DISPUTED
 from goldassay.readers.choice_subjects import untrained_picks
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
+    from goldassay.core.sections import Finding
     from goldassay.core.settings import Settings
     from goldassay.data.kinds.choices import ChoiceItems
     from goldassay.data.kinds.judgments import Judgments

@@ -15,9 +15,8 @@ from goldassay.core.figures import Figure, order_declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.report_seal import digest_of, mapping
-from goldassay.core.results import Result, to_plain
+from goldassay.core.results import ICONS, NOT_ASKED, Result, Verdict, severity, to_plain
 from goldassay.core.sections import Around, VerdictCard
-from goldassay.core.verdicts import ICONS, NOT_ASKED, Verdict, severity
 from goldassay.questions import provenance
 from goldassay.questions.checks import (
     AUDITED,
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     import polars as pl
     from pydantic import BaseModel
 
-    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
-    from goldassay.core.sections import Table
+    from goldassay.core.sections import Finding, Table
     from goldassay.core.settings import Settings
 
 

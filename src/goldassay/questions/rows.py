@@ -15,9 +15,8 @@ import polars as pl
 
 from goldassay.core.document import Issue
 from goldassay.core.errors import one_line
-from goldassay.core.finding import Finding, RowToRead
-from goldassay.core.sections import Column, Table
-from goldassay.core.verdicts import severity
+from goldassay.core.results import severity
+from goldassay.core.sections import Column, Finding, RowToRead, Table
 from goldassay.questions.checks import question_pages
 from goldassay.questions.overlap.measures import COUNTED, TRAINING
 

@@ -29,10 +29,9 @@ from goldassay.core.numbers import (
     squared_points,
 )
 from goldassay.core.report_seal import DIGESTS, mapping, records, texts
-from goldassay.core.results import Result, to_plain
+from goldassay.core.results import WORDS, Result, Verdict, severity, to_plain
 from goldassay.core.sections import Reproduction, Section, Subject, VerdictCard
 from goldassay.core.settings import FILE_NAME
-from goldassay.core.verdicts import WORDS, Verdict, severity
 from goldassay.report.charts.svg import escape
 
 if TYPE_CHECKING:

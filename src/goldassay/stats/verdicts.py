@@ -20,7 +20,7 @@ from goldassay.stats.effects import ACCURACY, INFORMATION, LEAST_CLUSTERS, Effec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goldassay.core.verdicts import Word
+    from goldassay.core.results import Word
     from goldassay.stats.detection import KindLimit
 
 # With fewer effective clusters a share of the rows, the rows are not counted as independent ones.

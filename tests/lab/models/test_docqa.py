@@ -19,9 +19,9 @@ from goldassay.core.errors import InputError
 from goldassay.data.reading import read_dataset
 from goldassay.lab.models.docqa import Network, paragraph_spans
 from goldassay.lab.models.layers import BidirectionalGru, SelfAttention, shares
-from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.models.spans import covered_tokens
+from goldassay.lab.models.vocabulary import Ragged
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.many_seeds import plan_jobs
@@ -29,7 +29,7 @@ from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.snapshots import restore_weights, weights_of
-from goldassay.lab.training.span_target import SpanTarget
+from goldassay.lab.training.targets import SpanTarget
 from goldassay.runs.reading import read_runs
 from tests.lab.models.made_reading import PEOPLE, write_record
 from tests.lab.models.test_question_answering import made_questions

@@ -24,8 +24,7 @@ from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
 from goldassay.lab.training.snapshots import restore_weights, weights_of
-from goldassay.lab.training.span_target import SpanTarget
-from goldassay.lab.training.targets import EvaluationSet
+from goldassay.lab.training.targets import EvaluationSet, SpanTarget
 from tests.lab.models.network_cases import tiny_checkpoint
 from tests.stated import in_order
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.models.vocabulary import Grams, Vocabulary
+from goldassay.lab.models.vocabulary import Grams, Ragged, Vocabulary
 
 TEXTS = ["A dog is here .", "a cat is there .", "A dog and a cat", ""]
 words = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)

@@ -15,9 +15,9 @@ pytest.importorskip("torch")
 from goldassay.core.errors import InputError
 from goldassay.lab.training.job import Job
 from goldassay.lab.training.many_seeds import plan_jobs, train, with_teacher
+from goldassay.lab.training.objectives import TRAIN, teacher_logits_of
 from goldassay.lab.training.running import open_job, run_job
 from goldassay.lab.training.snapshots import take_snapshot
-from goldassay.lab.training.targets import TRAIN, teacher_logits_of
 from goldassay.runs.reading import list_runs, read_runs
 from tests.lab.training.in_place import in_place
 from tests.lab.training.made_data import made_pairs

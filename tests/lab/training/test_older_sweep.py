@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.sweep import read_plan, sweep_jobs
+from goldassay.lab.training.train import read_plan, sweep_jobs
 from goldassay.runs.reading import read_runs
 
 FIXTURE = Path(__file__).parent / "fixtures" / "half_finished_sweep.tar.gz"

@@ -19,7 +19,7 @@ from goldassay.lab.training.outcome import Done
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import Running, run_job
 from goldassay.lab.training.snapshots import take_snapshot
-from goldassay.lab.training.sweep import read_plan, sweep_jobs
+from goldassay.lab.training.train import read_plan, sweep_jobs
 from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:

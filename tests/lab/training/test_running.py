@@ -149,7 +149,7 @@ import accelerate, safetensors.torch, torch
 from goldassay.lab.training import running
 from goldassay.lab.training.job import Job
 import goldassay.lab.training.optimizers, goldassay.lab.training.predictions
-from goldassay.lab.training import loop, objectives, precision, snapshots, span_target
+from goldassay.lab.training import loop, objectives, precision, snapshots, targets
 from goldassay.lab.models import ngram_average
 
 from goldassay.data.tokenization import tokenize

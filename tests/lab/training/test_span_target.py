@@ -17,8 +17,7 @@ from goldassay.data.reading import read_dataset
 from goldassay.lab.models.configuration import Task
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.span_target import SpanTarget, target_of
-from goldassay.lab.training.targets import EvaluationSet, LabelTarget
+from goldassay.lab.training.targets import EvaluationSet, LabelTarget, SpanTarget, target_of
 from goldassay.runs.reading import read_runs
 from tests.lab.models.network_cases import tiny_checkpoint
 from tests.lab.models.test_question_answering import made_questions, words_of

@@ -21,7 +21,7 @@ from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.outcome import Failure, Silent
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import run_job
-from goldassay.lab.training.sweep import SweepReport, read_plan, sweep_jobs
+from goldassay.lab.training.train import SweepReport, read_plan, sweep_jobs
 from goldassay.lab.training.workers import run_jobs
 from goldassay.runs.reading import list_runs
 from tests.lab.training.made_data import made_pairs

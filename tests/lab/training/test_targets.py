@@ -17,8 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.dataset import Dataset
 from goldassay.lab.models.configuration import Task
 from goldassay.lab.training.many_seeds import plan_jobs, run_rows, summarize
-from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import LabelTarget, NumberTarget, pearson, spearman
+from goldassay.lab.training.targets import LabelTarget, NumberTarget, pearson, spearman, target_of
 from goldassay.readers.probes import closeness, numbers_of
 from goldassay.runs.reading import list_runs, read_runs
 from tests.stated import in_order

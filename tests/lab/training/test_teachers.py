@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
+from goldassay.lab.training.objectives import DEV, TRAIN, part_of_test, softmax
 from goldassay.lab.training.snapshots import TeacherSnapshot, snapshot_teacher, take_snapshot
-from goldassay.lab.training.targets import DEV, TRAIN, part_of_test, softmax
 from goldassay.lab.training.teachers import CrossedProbes, Fit, bias_source, teacher_source, with_sources
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
 from goldassay.runs.runs import Runs

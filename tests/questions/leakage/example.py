@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import About
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
+from goldassay.core.sections import Finding
 from goldassay.core.settings import Settings
 from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.measuring import measure

@@ -11,10 +11,10 @@ import pytest
 
 from goldassay.data.kinds.choices import read_choices
 from goldassay.data.table import Table
+from goldassay.questions.detection_limits import option_planting, planted_texts
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.leakage.choices import ItemReaders, limits_of_items
 from goldassay.questions.leakage.item_loading import Posed
-from goldassay.readers.planting import option_planting, planted_texts
 from goldassay.stats.detection import TEN_WORDS, Cell, plant_rows
 from goldassay.stats.effects import measure_effects
 

@@ -13,8 +13,7 @@ from goldassay.lab.models.compared_sentences import EncodedTexts, VocabularyNetw
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Stream
-from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.models.vocabulary import PADDING, UNKNOWN, Vocabulary
+from goldassay.lab.models.vocabulary import PADDING, UNKNOWN, Ragged, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,9 +23,8 @@ from torch import Tensor, nn
 from goldassay.core.errors import InputError, option
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Network, Stream
-from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.models.sequences import Bidirectional, Layout, flattened, n_filling
-from goldassay.lab.models.vocabulary import PADDING, Vocabulary
+from goldassay.lab.models.vocabulary import PADDING, Ragged, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,7 +20,7 @@ from goldassay.lab.models.checkpoint import open_config, open_tokenizer, open_we
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.layers import SequentialInference
 from goldassay.lab.models.network import Batch, Stream
-from goldassay.lab.models.ragged import Ragged
+from goldassay.lab.models.vocabulary import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

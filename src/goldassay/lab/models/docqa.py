@@ -23,9 +23,8 @@ from goldassay.lab.models.layers import (
     SelfAttention,
 )
 from goldassay.lab.models.network import Batch
-from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.models.spans import SpanReader, asked_of, best_spans, candidates_in_batch
-from goldassay.lab.models.vocabulary import PADDING, UNKNOWN, Vocabulary
+from goldassay.lab.models.vocabulary import PADDING, UNKNOWN, Ragged, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

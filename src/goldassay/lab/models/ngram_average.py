@@ -21,8 +21,7 @@ from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, R
 from goldassay.lab.models.layers import Dropout
 from goldassay.lab.models.network import Batch, Stream
 from goldassay.lab.models.network import Network as Base
-from goldassay.lab.models.ragged import Ragged
-from goldassay.lab.models.vocabulary import PADDING, Grams, Vocabulary
+from goldassay.lab.models.vocabulary import PADDING, Grams, Ragged, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

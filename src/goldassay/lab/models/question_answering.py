@@ -20,8 +20,8 @@ from goldassay.lab.models.checkpoint import (
 )
 from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.lab.models.network import Batch
-from goldassay.lab.models.ragged import Ragged
 from goldassay.lab.models.spans import SpanReader, asked_of, best_spans, candidates_in_batch
+from goldassay.lab.models.vocabulary import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from goldassay.lab.models.ragged import Ragged
+    from goldassay.lab.models.vocabulary import Ragged
 
 
 def best_spans(logits: Tensor, batch: Batch, max_answer: int, nothing: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from goldassay.lab.models.configuration import DESK, PUBLISHED, Configuration, R
 from goldassay.lab.models.layers import replace_dropouts
 from goldassay.lab.models.network import Batch, Stream
 from goldassay.lab.models.network import Network as Base
-from goldassay.lab.models.ragged import Ragged
+from goldassay.lab.models.vocabulary import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,9 +17,17 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.lab.models.configuration import Configuration, check_kind
 from goldassay.lab.models.registry import load_network
-from goldassay.lab.training.objectives import OBJECTIVES, Objective, load_objective
-from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import DEV, TRAIN, TeacherLogitsOn, part_of_test, softmax
+from goldassay.lab.training.objectives import (
+    DEV,
+    OBJECTIVES,
+    TRAIN,
+    Objective,
+    TeacherLogitsOn,
+    load_objective,
+    part_of_test,
+    softmax,
+)
+from goldassay.lab.training.targets import target_of
 from goldassay.readers.conditions import labels_named_in, roles_of
 from goldassay.runs.reading import read_runs
 
@@ -273,7 +281,7 @@ def check_job(job: Job, train: Dataset) -> None:
     check_schedule(recipe.schedule)
     objective = load_objective(job.objective)
     if kind == "span":
-        from goldassay.lab.training.span_target import check_use
+        from goldassay.lab.training.targets import check_use
 
         check_use(job.condition, job.record)
     if objective.kind != kind:

@@ -26,11 +26,11 @@ from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_networ
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
 from goldassay.lab.training.job import RECORDS, SOURCES, Job, Seeds
+from goldassay.lab.training.objectives import DEV, TRAIN, TeacherSource, part_of_test
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.lab.training.precision import DEVICES, PRECISIONS, check_choice, choose_precision
 from goldassay.lab.training.snapshots import NO_SNAPSHOT, Snapshot, TeacherSnapshot, snapshot_teacher, take_snapshot
-from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import DEV, METRICS, TRAIN, Target, TeacherSource, part_of_test
+from goldassay.lab.training.targets import METRICS, Target, target_of
 from goldassay.lab.training.workers import run_jobs
 from goldassay.readers.conditions import roles_of
 

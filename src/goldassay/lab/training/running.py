@@ -28,8 +28,7 @@ from goldassay.lab.training.configured import (
 from goldassay.lab.training.job import DONE, FILES, MODEL, STATE, WEIGHTS, Job, claim, locked, read_json, write_json
 from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Report, unheard
 from goldassay.lab.training.precision import Team, launched
-from goldassay.lab.training.span_target import target_of
-from goldassay.lab.training.targets import EvaluationSet
+from goldassay.lab.training.targets import EvaluationSet, target_of
 from goldassay.readers.conditions import shown_texts, tokenizer_of
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ import torch
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.data.dataset import Dataset
-from goldassay.lab.training.targets import TeacherLogits, TeacherLogitsOn, TeacherSource
+from goldassay.lab.training.objectives import TeacherLogits, TeacherLogitsOn, TeacherSource
 from goldassay.runs.store import DATA
 
 if TYPE_CHECKING:

@@ -5,24 +5,28 @@ What is asked of a network: how right answers become what a loss takes, and outp
 A kind of target is a class here or in a module of its own, and `target_of` says which one a dataset asks for. All else
 of the training room (steps, states, workers, seeds) is the same for every kind.
 
-Opinions: what another model, a bias model or a teacher, says of the examples.
+Stretches of a text as right answers: SQuAD's questions, scored by exact match and F1.
+
+Which kind of target a dataset asks for.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.roles import naming
 from goldassay.lab.models.configuration import Kind, Task
+from goldassay.lab.models.vocabulary import Ragged
 from goldassay.readers.conditions import coarsening, labels_named_in
 from goldassay.readers.probes import as_numbers, closeness, gold_codes, has_numbers, numbers_of, other_kind
+from goldassay.runs.answers import normalize_answer, score_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -291,128 +295,164 @@ def spearman(predictions: NDArray[np.float64], labels: NDArray[np.float64]) -> f
     return pearson(*ranks)
 
 
-TRAIN, DEV = "train", "dev"
+ANSWERS, STARTS = "answers", "answer_starts"
+# Where the stretches begin and end that alone may be answers, as in ReCoRD.
+CANDIDATE_STARTS, CANDIDATE_ENDS = "candidate_starts", "candidate_ends"
+_NOWHERE = (-1, -1)
 
 
-@dataclass(frozen=True, eq=False)
-class TeacherLogitsOn:
-    """What a model says of N examples.
+class SpanTarget(Target):
+    """A stretch of the context, of which a question may have several that are right; F1 and exact match.
 
-    Attributes:
-        probabilities: Of each label, (N, K).
-        strengths: How strongly each label is pointed to, (N, K): of a model its probabilities again; of patterns the
-            largest share of the label among the patterns that the example holds, 0 where it holds none. An example is
-            biased at a threshold if one of them exceeds it.
+    The network learns the first of them. The score of a question is its best F1 over all, as in the runs that are
+    read; the answers themselves are kept as predictions. Questions without an answer (SQuAD 2.0) are right when none
+    is given; a network gives none where that has the higher logit, if it saw such questions in training.
+
+    The best epoch is that of the best overlap, in characters, with the first right answer, as F1: it needs the
+    positions alone.
+
+    Source: Rajpurkar, Zhang, Lopyrev and Liang 2016; Rajpurkar, Jia and Liang 2018.
     """
 
-    probabilities: NDArray[np.float32]
-    strengths: NDArray[np.float32]
+    kind: ClassVar[Kind] = "span"
+    objective: ClassVar[str] = "span_cross_entropy"
 
-    def __len__(self) -> int:
-        return len(self.probabilities)
+    @classmethod
+    def check(cls, training: Dataset, others: Sequence[Dataset] = ()) -> None:
+        """Answers that stand in their contexts, at least one of them in training."""
+        for dataset in (training, *others):
+            if not is_of_spans(dataset):
+                raise InputError(
+                    "these are no questions with answers in a context", file=dataset.source, mend="give SQuAD's JSON"
+                )
+            if not len(dataset):
+                raise InputError("there are no questions", file=dataset.source, mend="give a file with some")
+        known = _spans(training)[:, 0, 0] >= 0
+        answered = np.array([any(answers) for answers in training.examples[ANSWERS].to_list()])
+        lost = np.flatnonzero(answered & ~known)
+        if lost.size:
+            row = training.examples.row(int(lost[0]), named=True)
+            raise InputError(
+                f"the answer {row[ANSWERS][0]!r} to {lost.size} question{'s' if lost.size > 1 else ''}, first "
+                f"{row['example_id']}, does not stand in the context",
+                file=training.source,
+                mend="correct the answers or drop these questions",
+            )
+        if not known.any():
+            raise InputError("no question has an answer", file=training.source, mend="give a file with answers")
 
-    def take(self, rows: NDArray[np.int64]) -> TeacherLogitsOn:
-        """Those of some examples."""
-        return TeacherLogitsOn(self.probabilities[rows], self.strengths[rows])
+    @classmethod
+    def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
+        """Whether some questions have no answer."""
+        return Task(roles, (), tokenizer, cls.kind, unanswerable=bool((_spans(training)[:, 0, 0] < 0).any()))
 
-    def biased(self, threshold: float) -> NDArray[np.bool_]:
-        """Whether any label is pointed to more strongly than the threshold, (N,)."""
-        return np.asarray(self.strengths.max(axis=1) > threshold)
+    @classmethod
+    def labels(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.int64]:  # noqa: ARG003
+        """Where in the context right answers begin and end, each once, (N, M, 2); -1 behind the last of a question."""
+        return _spans(dataset)
 
-    def difficulty(self, gold: NDArray[np.int64], threshold: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which examples are easy (the one label pointed to is right) and which hard (none of them is), (N,) each."""
-        pointed = self.strengths > threshold
-        right = pointed[np.arange(len(gold)), gold]
-        number = pointed.sum(axis=1)
-        return right & (number == 1), ~right & (number > 0)
+    @classmethod
+    def prepared(cls, network: Network, encoded: Encoded, dataset: Dataset) -> Encoded:
+        """Restrict the answers to the candidates that a dataset names."""
+        examples = dataset.examples
+        if CANDIDATE_STARTS not in examples.columns:
+            return encoded
+        pairs = zip(examples[CANDIDATE_STARTS].to_list(), examples[CANDIDATE_ENDS].to_list(), strict=True)
+        spans = [[place for span in zip(*pair, strict=True) for place in span] for pair in pairs]
+        reader: Any = network
+        restricted: Encoded = reader.restrict(encoded, Ragged.of(spans))
+        return restricted
+
+    @classmethod
+    def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
+        """Mean F1 of the characters shared with the first right answer."""
+        begin, end = outputs[:, 0], outputs[:, 1]
+        right_begin, right_end = labels[:, 0].T
+        shared = np.maximum(np.minimum(end, right_end) - np.maximum(begin, right_begin), 0)
+        f1 = 2 * shared / np.maximum(end - begin + right_end - right_begin, 1)
+        none = outputs[:, 3] > outputs[:, 2]
+        return float(np.mean(np.where(right_begin < 0, none, f1)))
+
+    @classmethod
+    def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:  # noqa: ARG003
+        """The answers as texts; there are no logits."""
+        none = outputs[:, 3] > outputs[:, 2] if task.unanswerable else np.zeros(len(outputs), np.bool_)
+        places = outputs[:, :2].astype(np.int64)
+        given = [
+            "" if is_none else context[begin:end]
+            for context, (begin, end), is_none in zip(on.dataset.texts("context"), places.tolist(), none, strict=True)
+        ]
+        right = [[answer for answer in answers if answer] for answers in on.dataset.examples[ANSWERS].to_list()]
+        f1, exact = (
+            np.array([_score(answer, wanted, metric) for answer, wanted in zip(given, right, strict=True)])
+            for metric in ("f1", "exact_match")
+        )
+        columns = {"prediction": pl.Series(given, dtype=pl.String), "score": pl.Series(f1)}
+        return Answered(columns, {"f1": float(f1.mean()), "exact_match": float(exact.mean())})
 
 
-@dataclass(frozen=True, eq=False)
-class TeacherLogits:
-    """What a model says of several sets of examples.
+def is_of_spans(dataset: Dataset) -> bool:
+    """Whether a dataset's questions are answered by stretches of a context."""
+    return "context" in dataset.text_columns and ANSWERS in dataset.examples.columns
 
-    Attributes:
-        source: What the model is called.
-        about: How its opinions came to be, in a clause.
-        label_names: Of the training set, in order.
-        example_ids: By part: "train", "dev", or the name of a test set as `part_of_test` gives it.
-        on: By part, in the order of the ids.
-        accuracy: By part: of the most probable label, on labelled examples.
+
+def check_use(condition: str, record: Sequence[str]) -> None:
+    """Refuse a condition under which no answer is shown, and to record what a network of spans has not.
+
+    Raises:
+        InputError: Says which, and what to do.
     """
-
-    source: str
-    about: str
-    label_names: tuple[str, ...]
-    example_ids: Mapping[str, tuple[str, ...]]
-    on: Mapping[str, TeacherLogitsOn]
-    accuracy: Mapping[str, float]
-
-    def for_rows(self, part: str, dataset: Dataset) -> TeacherLogitsOn:
-        """The opinions on the rows of a dataset that was drawn from a part, in their order."""
-        place = {name: row for row, name in enumerate(self.example_ids[part])}
-        ids = dataset.examples["example_id"].cast(str).to_list()
-        return self.on[part].take(np.array([place[name] for name in ids], dtype=np.int64))
+    if condition not in ("paired", "context_only"):
+        raise InputError(
+            f"under the condition {condition} the text that is shown has no answer",
+            mend="choose paired or context_only",
+        )
+    if without := {"embeddings", "relevance"} & set(record):
+        raise InputError(
+            f"{' and '.join(sorted(without))} cannot be recorded: a question has no one vector and no one class",
+            mend=f"leave them out of {option('record')}",
+        )
 
 
-def part_of_test(name: str) -> str:
-    """The part that a test set is."""
-    return f"test {name}"
+def _score(answer: str, wanted: Sequence[str], metric: Any) -> float:
+    return score_answer(answer, wanted, metric) if wanted else float(not normalize_answer(answer))
 
 
-class TeacherSource(Protocol):
-    """Where opinions come from.
+def _spans(dataset: Dataset) -> NDArray[np.int64]:
+    """Where each question's answers begin and end in its context, each once, (N, M, 2); -1 behind the last.
 
-    Attributes:
-        key: What decides the opinions beside the data, for those that take long to make, so that they are made once;
-            else None.
-        follows_seed: Whether they differ from seed to seed.
+    The first row of a question is that of its first answer, and -1 where this does not stand in the context.
     """
-
-    @property
-    def key(self) -> str | None:
-        """See above."""
-
-    @property
-    def follows_seed(self) -> bool:
-        """See above."""
-
-    def on(self, parts: Mapping[str, Dataset], seed: int) -> TeacherLogits:
-        """Opinions on parts of the data, "train" at least; the other parts are left out where it has none.
-
-        Raises:
-            InputError: It has none on the training rows, or they are of other data or labels.
-        """
+    examples = dataset.examples
+    starts = examples[STARTS].to_list() if STARTS in examples.columns else [None] * len(examples)
+    triples = zip(dataset.texts("context"), examples[ANSWERS].to_list(), starts, strict=True)
+    found = [_of_question(*each) for each in triples]
+    spans = np.full((len(found), max(map(len, found), default=1), 2), -1, np.int64)
+    for row, each in enumerate(found):
+        spans[row, : len(each)] = each
+    return spans
 
 
-def teacher_logits_of(
-    source: str,
-    about: str,
-    parts: Mapping[str, Dataset],
-    probabilities: Mapping[str, NDArray[np.floating[Any]]],
-    strengths: Mapping[str, NDArray[np.floating[Any]]] | None = None,
-) -> TeacherLogits:
-    """Put opinions together, and measure how accurate they are.
-
-    Args:
-        source: What the model is called.
-        about: How the opinions came to be, in a clause.
-        parts: Datasets by part.
-        probabilities: By part, (N, K), in the order of the training set's labels.
-        strengths: Likewise; the probabilities where not given.
-    """
-    names = parts[TRAIN].label_names
-    on, accuracy = {}, {}
-    for part, values in probabilities.items():
-        dataset = parts[part]
-        strong = values if strengths is None else strengths[part]
-        on[part] = TeacherLogitsOn(values.astype(np.float32), strong.astype(np.float32))
-        codes = np.array([names.index(name) for name in dataset.label_names], dtype=np.int64)
-        accuracy[part] = float(np.mean(values.argmax(axis=1) == codes[dataset.labels()]))
-    ids = {part: tuple(parts[part].examples["example_id"].cast(str).to_list()) for part in probabilities}
-    return TeacherLogits(source, about, names, ids, on, accuracy)
+def _of_question(context: str, answers: Sequence[str], starts: Sequence[int] | None) -> list[tuple[int, int]]:
+    # A file may give fewer places than answers, or none.
+    places = [*(starts or ()), *[-1] * len(answers)]
+    spans = [_span(context, answer, start) for answer, start in zip(answers, places, strict=False)] or [_NOWHERE]
+    return [spans[0], *dict.fromkeys(span for span in spans[1:] if span not in (_NOWHERE, spans[0]))]
 
 
-def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Probabilities of logits, (N, K)."""
-    powers = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+def _span(context: str, answer: str, start: int) -> tuple[int, int]:
+    text = answer.strip()
+    if not text:
+        return _NOWHERE
+    begin = start + len(answer) - len(answer.lstrip()) if start >= 0 else -1
+    if begin < 0 or not context.startswith(text, begin):
+        # Some files have starts that are off: the first place where the answer does stand.
+        begin = context.find(text)
+    return (begin, begin + len(text)) if begin >= 0 else _NOWHERE
+
+
+def target_of(dataset: Dataset) -> type[Target]:
+    """Spans, numbers or labels."""
+    if is_of_spans(dataset):
+        return SpanTarget
+    return NumberTarget if has_numbers(dataset) else LabelTarget

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
+from goldassay.core.sections import Finding, RowToRead
 from goldassay.questions.answered.degenerate import Given, find_degenerate, given_by
 from goldassay.questions.answered.extraction import Reread, compare_readings, reread_outputs
 from goldassay.questions.answered.measures import (
@@ -44,12 +44,12 @@ from goldassay.questions.answered.verdict import judge, word_of
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.checks import BOARD, GRADES
 from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.inputs import describe_inputs, read_texts, run_paths
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, table_of_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import RunSet, distinguishable, find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import describe_inputs, read_texts, run_paths
 from goldassay.runs.kinds.opening import open_input
 from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
 from goldassay.runs.runs import Runs
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.document import Input
+    from goldassay.core.results import Verdict
     from goldassay.core.settings import Settings
-    from goldassay.core.verdicts import Verdict
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import RunEvidence

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from goldassay.core.figures import Measure, Rule, declare_verdict, figure, result, role
-from goldassay.core.results import Result
-from goldassay.core.verdicts import Word
+from goldassay.core.results import Result, Word
 
 declare_verdict("answered")
 

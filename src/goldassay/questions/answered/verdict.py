@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
+from goldassay.core.results import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.answered.degenerate import describe_degenerate
 
 if TYPE_CHECKING:

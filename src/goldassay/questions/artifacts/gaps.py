@@ -19,7 +19,7 @@ from goldassay.data.fields import with_keys
 from goldassay.data.reading import read_dataset
 from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
-from goldassay.questions.run_sources import read_texts
+from goldassay.questions.inputs import read_texts
 from goldassay.report.report import write_tables
 from goldassay.runs.answers import read_answers
 from goldassay.runs.duplicates import join_duplicates

@@ -14,14 +14,14 @@ from goldassay.questions.artifacts.result import (
     PatternsResult,
     StrongPattern,
 )
-from goldassay.questions.effect_tables import table_of_effects, table_of_limits
+from goldassay.questions.effect_sentences import table_of_effects, table_of_limits
 from goldassay.questions.rows import EXAMPLES, is_flaw, issue, row_saying
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
 
 _CLASSES = {
     "easy": "every pattern in it points to its label",

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from goldassay.core.finding import Finding, RowToRead
     from goldassay.core.progress import Steps
+    from goldassay.core.sections import Finding, RowToRead
     from goldassay.core.settings import ArtifactSettings, Settings
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.clusters import Confirmation

@@ -42,9 +42,8 @@ from goldassay.questions.artifacts.measures.presence import (
     lifted_patterns,
 )
 from goldassay.questions.artifacts.measures.statistics import effective_tail
-from goldassay.questions.detection_limits import ReadText
+from goldassay.questions.detection_limits import ReadText, formed_texts, planted_texts
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
-from goldassay.readers.planting import formed_texts, planted_texts
 from goldassay.stats.clusters import Folds
 from goldassay.stats.detection import FIFTY_WORDS, KindLimit, Planting, Shape
 from goldassay.stats.effects import Effects, ReaderPredictions

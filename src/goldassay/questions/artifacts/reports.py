@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME, About, Input
-from goldassay.core.finding import Finding
-from goldassay.core.results import to_plain
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Verdict, to_plain
+from goldassay.core.sections import Finding
 from goldassay.questions.artifacts.inputs import SEPARATOR, texts_for
 from goldassay.questions.artifacts.measures.matching import mark_pattern
 from goldassay.questions.artifacts.measures.mining import fold_redundant, parts_below

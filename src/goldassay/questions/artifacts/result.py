@@ -29,9 +29,8 @@ from goldassay.core.figures import (
     left_out,
     result,
 )
-from goldassay.core.results import Result
-from goldassay.core.verdicts import Headline
-from goldassay.questions.effect_tables import figures_of_effects, figures_of_headline
+from goldassay.core.results import Headline, Result
+from goldassay.questions.effect_sentences import figures_of_effects, figures_of_headline
 from goldassay.stats.effects import Effects
 from goldassay.stats.intervals import wilson_interval
 

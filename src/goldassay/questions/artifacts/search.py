@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, silent
-from goldassay.core.verdicts import not_measurable
+from goldassay.core.results import not_measurable
+from goldassay.core.sections import Finding
 from goldassay.questions.artifacts.inputs import ALL_TEXTS, CLUSTERS, Bounds, TextToMine, column_for
 from goldassay.questions.artifacts.measures.clusters import TESTED_UP_TO, Confirmation, confirm_patterns
 from goldassay.questions.artifacts.measures.difficulty import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Verdict
 from goldassay.questions.artifacts.readings import BY_SHARE, PatternReadings, WrittenTexts
 from goldassay.questions.cross_validated import within_doubts
 from goldassay.questions.detection_limits import largest_limits

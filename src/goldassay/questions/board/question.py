@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.document import About
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import number, points
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
+from goldassay.core.sections import Finding
 from goldassay.questions.answered.degenerate import find_degenerate
 from goldassay.questions.board.measures import (
     Items,

@@ -26,9 +26,9 @@ from goldassay.questions.board.scores import BoardScores, ItemTraits, in_common,
 from goldassay.questions.discount.question import answered_by
 from goldassay.questions.discount.reading import Answered
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
+from goldassay.questions.inputs import describe_inputs, read_texts, run_paths
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import describe_inputs, read_texts, run_paths
 from goldassay.runs.adapters.long_table import with_settings
 from goldassay.runs.configurations import asked_apart
 from goldassay.runs.finding import find_in_own_format, kind_at

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
 
-from goldassay.core.finding import Finding
 from goldassay.core.results import Result, frame_of_records
+from goldassay.core.sections import Finding
 from goldassay.questions.comparison.alignment import cluster_names
 from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons, align_sides, compare_sides
 from goldassay.questions.comparison.result import ComparisonResult, ModelScore, PairRow, SuiteScore, TotalRow
@@ -25,19 +25,19 @@ from goldassay.questions.comparison.suites import SuiteComparison, SuitePair, co
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.example_clusters import AUTO, NONE
+from goldassay.questions.inputs import describe_inputs
 from goldassay.questions.instability.measures.comparison import PairedDifference
 from goldassay.questions.instability.paper import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
-from goldassay.questions.run_sources import describe_inputs
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.core.verdicts import Verdict
+    from goldassay.core.results import Verdict
     from goldassay.data.dataset import Dataset
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import bounds, count, percent, points
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Verdict
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons, leaves_out_zero
 from goldassay.questions.comparison.rules import describe_rules

@@ -11,8 +11,8 @@ from goldassay.questions.comparison.report import report_comparison, report_suit
 from goldassay.questions.comparison.sides import read_suite
 from goldassay.questions.discount.reading import reported_bits
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.inputs import run_paths
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
     from goldassay.core.settings import Settings

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
 
 # As many as are read; the least stable runs come first.
 _MOST_SENTENCES = 9

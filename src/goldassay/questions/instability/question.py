@@ -11,16 +11,17 @@ import polars as pl
 from goldassay.core.document import Input
 from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.files import sha256_of
-from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
+from goldassay.core.results import Verdict, not_measurable
+from goldassay.core.sections import Finding, RowToRead
 from goldassay.core.settings import Settings, with_seed
-from goldassay.core.verdicts import Verdict, not_measurable
 from goldassay.questions.answers_on_test import curves_of_runs
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import ShortcutBits, reported_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.inputs import describe_inputs, run_paths
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
@@ -33,7 +34,6 @@ from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice, RunReading
 from goldassay.questions.run_curves import find_curves, measure_curve
 from goldassay.questions.run_sets import RunSet, placed
-from goldassay.questions.run_sources import describe_inputs, run_paths
 from goldassay.runs.curves import UNNAMED_METRIC, Curves
 from goldassay.runs.reading import NoRunsError
 from goldassay.runs.traits import group_names, known_groups

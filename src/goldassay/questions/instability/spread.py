@@ -11,6 +11,7 @@ import numpy as np
 
 from goldassay.core.errors import InputError, UndefinedMeasureWarning, right_labels
 from goldassay.core.numbers import count, points
+from goldassay.questions.inputs import describe_reading
 from goldassay.questions.instability.measures.checkpoints import select_checkpoints
 from goldassay.questions.instability.measures.intervals import resample_groups, resample_scores
 from goldassay.questions.instability.measures.power import examples_needed, plan_seeds
@@ -34,7 +35,6 @@ from goldassay.questions.instability.result import (
     SeedsNeeded,
     Selection,
 )
-from goldassay.questions.run_sources import describe_reading
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
 from goldassay.runs.missing import describe_unscored
 from goldassay.stats.intervals import few_runs_caveat, score_sd_interval

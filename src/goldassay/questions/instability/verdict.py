@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.numbers import count, percent, points, signed_points
-from goldassay.core.results import Result
-from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
+from goldassay.core.results import Headline, Result, Verdict, Word, not_measurable, severity
 from goldassay.questions.instability.measures.power import seeds_needed, smallest_difference
 from goldassay.questions.instability.measures.scores import LEAST_WRONG, FamiliesOpen
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT

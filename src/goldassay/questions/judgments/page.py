@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
     from goldassay.questions.judgments.measures import PositionEffect
 
 _JUDGE = Column("judge", "judge", "data")

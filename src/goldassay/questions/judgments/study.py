@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.results import frame_of_records
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Verdict, frame_of_records
+from goldassay.core.sections import Finding
 from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO

@@ -35,7 +35,13 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import percent
 from goldassay.data.kinds.kind import CHOICES, PREFERENCES
 from goldassay.data.text_form import form_words
-from goldassay.questions.detection_limits import ReadText, largest_limits
+from goldassay.questions.detection_limits import (
+    N_OPTION_GROUPS,
+    ReadText,
+    largest_limits,
+    option_planting,
+    planted_texts,
+)
 from goldassay.questions.leakage.item_loading import Posed, item_clusters
 from goldassay.questions.leakage.partial_input import LONGEST, PROBES, READERS, PartialInputRuns
 from goldassay.questions.leakage.probes import (
@@ -54,7 +60,6 @@ from goldassay.readers.choice_rules import Picks, chance_of, measure_positions
 from goldassay.readers.choice_subjects import pick_by_subject, rules_by_subject, untrained_picks
 from goldassay.readers.interactions import read_interactions
 from goldassay.readers.naive_bayes import planted_evidence_of_folds, word_evidence_of_folds
-from goldassay.readers.planting import N_OPTION_GROUPS, option_planting, planted_texts
 from goldassay.readers.preference_rules import measure_by_subset, measure_item_rules, measure_like_length
 from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.quick_probe import deal_folds

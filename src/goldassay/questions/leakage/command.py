@@ -117,11 +117,10 @@ def measure_leakage(
     """
     from goldassay.core.settings import chosen
     from goldassay.data.roles import with_own, with_values
-    from goldassay.questions.inputs import input_names
+    from goldassay.questions.inputs import input_names, run_paths
     from goldassay.questions.leakage.given import GivenEvidence
     from goldassay.questions.leakage.partial_input import LeakageChoice
     from goldassay.questions.leakage.question import study_leakage
-    from goldassay.questions.run_sources import run_paths
 
     beside = {"embeddings": embeddings, "probabilities": probabilities, "bits": bits}
     is_given = runs is not None or any(beside.values())

@@ -9,10 +9,10 @@ import polars as pl
 from pydantic import TypeAdapter
 
 from goldassay.core.document import About, Input, SettingsFile
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import number
 from goldassay.core.progress import Steps
-from goldassay.core.verdicts import severity
+from goldassay.core.results import severity
+from goldassay.core.sections import Finding
 from goldassay.questions.leakage.result import (
     Agreement,
     ComparedDatasets,

@@ -12,7 +12,7 @@ import numpy as np
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.data.reading import load_data
-from goldassay.questions.inputs import describe_input
+from goldassay.questions.inputs import describe_input, describe_paths
 from goldassay.questions.leakage.partial_input import (
     GIVEN,
     PartialInputRuns,
@@ -22,7 +22,6 @@ from goldassay.questions.leakage.partial_input import (
 )
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, read_found, read_one
-from goldassay.questions.run_sources import describe_paths
 from goldassay.readers.conditions import PAIRED, TEXT, conditions_of, is_part
 from goldassay.runs.array_files import aligned, read_distribution, read_probabilities, read_vectors
 from goldassay.runs.missing import on_same_items

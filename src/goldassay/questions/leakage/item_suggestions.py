@@ -13,10 +13,10 @@ import polars as pl
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
+from goldassay.core.sections import Finding
 from goldassay.data.kinds.kind import CHOICES, PREFERENCES, ItemKind
 from goldassay.questions.leakage.choices import LEAST_APART
 from goldassay.questions.leakage.item_loading import Posed, item_clusters

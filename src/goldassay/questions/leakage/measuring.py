@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Steps
+    from goldassay.core.results import Verdict
     from goldassay.core.settings import Settings
-    from goldassay.core.verdicts import Verdict
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.runs.sidecar import Relevances
     from goldassay.stats.effects import ReaderPredictions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points, small
 from goldassay.core.sections import Bar, Column, GroupCard, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.data.kinds.kind import CHOICES, PREFERENCES, ItemKind
-from goldassay.questions.effect_tables import table_of_effects
+from goldassay.questions.effect_sentences import table_of_effects
 from goldassay.questions.leakage.result import (
     ChangedItems,
     ComparedDatasets,

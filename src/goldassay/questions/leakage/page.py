@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
-from goldassay.questions.effect_tables import table_of_effects, table_of_limits
+from goldassay.questions.effect_sentences import table_of_effects, table_of_limits
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
     cluster_sections,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
     from goldassay.questions.leakage.cluster_result import Cluster, ClusterScores
 
 _MOST_CLUSTERS = 2

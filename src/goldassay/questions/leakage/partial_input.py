@@ -15,7 +15,7 @@ from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Progress, silent
 from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words, spelled_with
-from goldassay.questions.detection_limits import ReadText, largest_limits
+from goldassay.questions.detection_limits import ReadText, largest_limits, planted_texts
 from goldassay.questions.example_clusters import example_clusters, text_clusters
 from goldassay.readers.conditions import PAIRED, TEXT, is_part
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
@@ -24,7 +24,6 @@ from goldassay.readers.naive_bayes import (
     planted_evidence_of_folds,
     word_evidence_of_folds,
 )
-from goldassay.readers.planting import planted_texts
 from goldassay.readers.probes import train_probes
 from goldassay.runs.array_files import aligned
 from goldassay.runs.sidecar import Relevances, read_embeddings, read_relevances

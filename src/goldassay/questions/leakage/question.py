@@ -14,8 +14,8 @@ import polars as pl
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
 from goldassay.core.errors import InputError, option, place
-from goldassay.core.finding import Finding, RowToRead
 from goldassay.core.progress import Steps
+from goldassay.core.sections import Finding, RowToRead
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import check_cluster_columns

@@ -22,9 +22,8 @@ from goldassay.core.figures import (
     role,
 )
 from goldassay.core.numbers import number
-from goldassay.core.results import Result
-from goldassay.core.verdicts import Headline
-from goldassay.questions.effect_tables import figures_of_effects, figures_of_headline
+from goldassay.core.results import Headline, Result
+from goldassay.questions.effect_sentences import figures_of_effects, figures_of_headline
 from goldassay.questions.leakage.cluster_result import (
     PECO,
     Cluster,

@@ -12,9 +12,9 @@ from goldassay.artifacts import PatternTable, pattern_features
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.document import About
 from goldassay.core.errors import InputError
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
+from goldassay.core.sections import Finding
 from goldassay.data.data_split import DataSplit
 from goldassay.data.fields import normalized_text
 from goldassay.data.reading import open_source

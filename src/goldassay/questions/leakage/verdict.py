@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
-from goldassay.core.verdicts import NOT_ASKED, Verdict, not_measurable
+from goldassay.core.results import NOT_ASKED, Verdict, not_measurable
 from goldassay.data.kinds.kind import CHOICES, ItemKind
 from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.effect_sentences import (

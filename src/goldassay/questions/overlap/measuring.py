@@ -12,8 +12,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent
-from goldassay.core.results import Result, frame_of_records
-from goldassay.core.verdicts import Headline, Verdict
+from goldassay.core.results import Headline, Result, Verdict, frame_of_records
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.overlap.doubts import (
     corpus_counts,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
 
 LEAD = "Was the test set seen in training?"
 CAUTION = (

@@ -12,9 +12,9 @@ import polars as pl
 
 from goldassay.core.document import About, Input
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
+from goldassay.core.sections import Finding
 from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.doubts import describe_lacking, find_reordered

@@ -10,13 +10,13 @@ import numpy as np
 
 from goldassay.core.errors import InputError, option
 from goldassay.questions.board.reading import read_board
+from goldassay.questions.inputs import run_paths
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
 from goldassay.questions.overlap.measures import adjusted_difference
 from goldassay.questions.overlap.result import ModelScore
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
-from goldassay.questions.run_sources import run_paths
 from goldassay.stats.intervals import Interval, difference_interval
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def measure_sensitivity(
         InputError: The runs cannot be read, no model has two configurations, or these cover different examples.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.run_sources import run_paths
+    from goldassay.questions.inputs import run_paths
     from goldassay.questions.sensitivity.question import study_sensitivity
 
     settings = chosen(settings, seed)

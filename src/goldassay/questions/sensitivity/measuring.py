@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.results import Result, frame_of_records
-from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity
+from goldassay.core.results import Headline, Result, Verdict, Word, frame_of_records, not_measurable, severity
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.scores import ALIKE
 from goldassay.questions.instability.measures.variance import score_above_constant

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.bounds import reading
 from goldassay.core.errors import SHELL, InputError, entry_point
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Steps
 from goldassay.core.results import frame_of_records
+from goldassay.core.sections import Finding
 from goldassay.data.column_names import normalized
 from goldassay.data.table import Table
+from goldassay.questions.inputs import describe_inputs, read_texts
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import (
@@ -25,7 +26,6 @@ from goldassay.questions.run_sets import (
     placed,
     unloaded_sets,
 )
-from goldassay.questions.run_sources import describe_inputs, read_texts
 from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy, measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow

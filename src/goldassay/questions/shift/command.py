@@ -205,7 +205,7 @@ def detect_shift(
         InputError: The runs cannot be read, no model answered on both sides, or a setting is out of range.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.run_sources import run_paths
+    from goldassay.questions.inputs import run_paths
     from goldassay.questions.shift.detection import report_detection
 
     choice = RunChoice.of(**reading)

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option
-from goldassay.core.finding import Finding
 from goldassay.core.progress import Progress, Steps
+from goldassay.core.sections import Finding
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.run_sources import describe_inputs
 from goldassay.questions.shift.answers import Answers, read_logits
 from goldassay.questions.shift.groups import (
     FoundSets,

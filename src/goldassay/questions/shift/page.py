@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
     from goldassay.core.settings import ShiftLimits
 
 _MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2

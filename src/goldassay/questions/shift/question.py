@@ -18,20 +18,19 @@ import polars as pl
 from goldassay.core.arguments import check_whole
 from goldassay.core.errors import InputError, option, place, right_labels
 from goldassay.core.files import write_parquet, written_whole
-from goldassay.core.finding import Finding
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
+from goldassay.core.sections import Finding
 from goldassay.core.settings import Settings, with_seed
 from goldassay.core.temp_files import temporary_folder
 from goldassay.data.reading import load_data
 from goldassay.data.roles import naming
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.inputs import named_sources
+from goldassay.questions.inputs import describe_inputs, named_sources, run_paths
 from goldassay.questions.networks import files_since, network_trainer
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, first_to_read
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_sources import describe_inputs, run_paths
 from goldassay.questions.shift.gaps import check_choice, explain_wrong, measure
 from goldassay.questions.shift.groups import TRAINING, GapChoice, Read, read_answering, read_models, title_of
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick

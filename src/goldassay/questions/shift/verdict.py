@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.figures import NO_QUICK_PROBES
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
-from goldassay.core.verdicts import Headline, Verdict, Word, not_measurable, severity, unresolved
+from goldassay.core.results import Headline, Verdict, Word, not_measurable, severity, unresolved
 from goldassay.questions.shift.result import SCORE_NAMES, DetectionRow, GapRow
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import Doubt, judge_interval

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goldassay.core.document import Issue
-    from goldassay.core.finding import Finding
+    from goldassay.core.sections import Finding
 
 
 _MEND = "Read these rows, then correct the label or drop the row."

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.finding import Finding
 from goldassay.core.numbers import count
+from goldassay.core.sections import Finding
 from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
 from goldassay.questions.board.measures import describe_items
 from goldassay.questions.rows import beside_data

@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.lab.training.objectives import TeacherLogitsOn
 from goldassay.lab.training.objectives.guidance import Guidance, GuidanceSettings, next_alpha
-from goldassay.lab.training.targets import TeacherLogitsOn
 
 
 def on(strengths) -> TeacherLogitsOn:

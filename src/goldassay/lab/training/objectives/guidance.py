@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.lab.training.targets import TeacherLogitsOn
+    from goldassay.lab.training.objectives import TeacherLogitsOn
 
 
 @dataclass(frozen=True)
