@@ -185,7 +185,7 @@ class AnsweredLimits(StrictSection):
 
 
 class JudgmentLimits(StrictSection):
-    """What a seat adds to a judge's win rate, a fraction."""
+    """What a seat adds to a judge's win rate, and how far a judge's mean score is from people's, fractions."""
 
     caution: float = Field(default=0.02, ge=0, le=1)
     unsound: float = Field(default=0.1, ge=0, le=1)

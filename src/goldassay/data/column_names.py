@@ -195,6 +195,10 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "score graded_list correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 "
                     "exact_match accuracy acc right win preference"
                 ),
+                "judged scores": (
+                    "judge_score judge_label judge_rating judge_grade judge_verdict llm_judge llm_score llm_label "
+                    "llm_rating llm_grade autorater autorater_score judge score rating grade verdict is_correct correct"
+                ),
             },
         ),
         "id": Role(
@@ -321,9 +325,13 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "a": Role("The name or the text of the first side."),
         "b": Role("The name or the text of the second side."),
         "people": Role(
-            "Which side people prefer.",
+            "Which side people prefer, or what they score.",
             {
                 "judgments": "human human_label human_winner human_verdict human_preference gold gold_label label",
+                "judged scores": (
+                    "human human_label human_score human_rating human_grade human_verdict human_judgment human_correct "
+                    "gold_human expert expert_label expert_score expert_rating"
+                ),
             },
         ),
         "system": Role(
@@ -400,6 +408,12 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "configuration prompt prompt_id prompt_name prompt_template template template_id paraphrase "
                     "paraphrase_id instruction_id variant"
                 ),
+            },
+        ),
+        "probability": Role(
+            "With which probability a row was drawn for people to score.",
+            {
+                "judged scores": "sampling_probability label_probability inclusion_probability",
             },
         ),
         "weight": Role("How much a row counts."),

@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.progress import Steps
 from goldassay.core.results import unresolved
 from goldassay.core.sections import Finding
+from goldassay.data.kinds.judged_scores import JudgedScores
 from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
 from goldassay.data.roles import searching
 from goldassay.questions.answered.question import CHECK as ANSWERED
@@ -41,6 +42,7 @@ from goldassay.questions.inputs import run_paths
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves
 from goldassay.questions.instability.question import measure_sets
 from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
+from goldassay.questions.judgments.scores import measure_scores
 from goldassay.questions.judgments.study import load_judgments, measure_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
@@ -128,7 +130,7 @@ def study_audit(
             return replace(report_on(items, out), places=_places(train, test))
         _refuse(kind, besides)
         if kind == JUDGMENTS:
-            judged = load_judgments(evidence.source, test, reading)
+            judged = load_judgments(evidence.source, evidence.opened.match, test, reading)
             return report_on(JudgmentEvidence(judged, settings, steps), out)
     reading_runs = RunChoice.of(
         columns=reading.columns,
@@ -386,8 +388,11 @@ class _Judgments:
     needs = ()
 
     def run(self, evidence: JudgmentEvidence) -> Finding:
-        """Say how far each judge follows the seat."""
-        return measure_judgments(evidence.judgments, evidence.settings, evidence.steps)
+        """Say how far each judge follows the seat, or how far its scores are from people's."""
+        own = evidence.judgments
+        if isinstance(own, JudgedScores):
+            return measure_scores(own, evidence.settings, evidence.steps)
+        return measure_judgments(own, evidence.settings, evidence.steps)
 
 
 class _Answered:

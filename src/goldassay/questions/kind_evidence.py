@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from goldassay.core.sections import Finding
     from goldassay.core.settings import Settings
     from goldassay.data.kinds.choices import ChoiceItems
+    from goldassay.data.kinds.judged_scores import JudgedScores
     from goldassay.data.kinds.judgments import Judgments
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.leakage.item_loading import Posed
@@ -182,11 +183,11 @@ class ItemEvidence(Evidence):
 
 
 class JudgmentEvidence(Evidence):
-    """Judgments of pairs."""
+    """Judgments of pairs, or scores by judges."""
 
     has_data = False
 
-    def __init__(self, judgments: Judgments, settings: Settings, steps: Steps) -> None:
+    def __init__(self, judgments: Judgments | JudgedScores, settings: Settings, steps: Steps) -> None:
         super().__init__(settings=settings, steps=steps)
         self.judgments = judgments
         self.kind = JUDGMENTS

@@ -59,7 +59,8 @@ def look(
       texts         premise, hypothesis, text, label
       choices       choices, answer, question, passage
       preferences   chosen, rejected; or responses, winner; tie, prompt
-      judgments     winner or seat, tie, order, item, judge, a, b, people, prompt
+      judgments     winner or seat, tie, order, item, judge, a, b, people, prompt;
+                    or score, people, item, judge, system, probability
       predictions   example_id, prediction, seed, score, logits, features, label,
                     model, dataset, checkpoint, configuration
       boards        system, item, score, answer, prediction, run

@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Measure = Literal["accuracy skill", "balanced skill", "information share", "position effect"]
+Measure = Literal["accuracy skill", "balanced skill", "information share", "position effect", "bias"]
 ACCURACY: Final = "accuracy skill"
 BALANCED: Final = "balanced skill"
 INFORMATION: Final = "information share"
 # Of a judge: what a seat adds to a win rate.
 POSITION: Final = "position effect"
+# Of a judge: how far its mean score lies from people's, as a share of the scale.
+BIAS: Final = "bias"
 
 # Labels with fewer test rows are one class of the balanced skill: a recall of fewer is mostly noise.
 LEAST_ROWS = 50
@@ -149,7 +151,7 @@ class Effect(Result):
     Attributes:
         part: Of the input.
         reader: What read it.
-        measure: `ACCURACY`, `BALANCED`, `INFORMATION` or, of a judge, `POSITION`.
+        measure: `ACCURACY`, `BALANCED`, `INFORMATION` or, of a judge, `POSITION` or `BIAS`.
         value: 0 without a flaw, at most 1; 0 of a reader that gives all rows one answer.
         low: Lower end, simultaneous with those of all effects measured together at 95 %; of an information share, which
             decides nothing, the ordinary one.

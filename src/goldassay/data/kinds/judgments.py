@@ -13,6 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, name_fields, normalized_texts
+from goldassay.data.kinds.judged_scores import SCORE_ROLES, ScoreShape, find_judged_scores
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread
@@ -111,16 +112,18 @@ class JudgedPairs:
 
     name: ClassVar[str] = "judgments"
     rows: ClassVar[str] = "judgments"
-    wants: ClassVar[str] = "winner and order or judge"
-    roles: ClassVar[tuple[str, ...]] = (*JUDGMENT_ROLES, "ignore")
+    wants: ClassVar[str] = "winner and order or judge, or score and people"
+    roles: ClassVar[tuple[str, ...]] = (*dict.fromkeys((*JUDGMENT_ROLES, *SCORE_ROLES)), "ignore")
     aliases: ClassVar[Mapping[str, str]] = {}
     rank: ClassVar[int] = 3
 
     def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
-        """As `Kind.recognize`, by the shapes of `judgment_shapes`."""
-        shape = find_judgments(table.frame, columns)
+        """As `Kind.recognize`, by the shapes of `judgment_shapes`; else scores by a judge and by people."""
+        is_of_pairs = not columns.keys() - {*JUDGMENT_ROLES, "ignore"}
+        shape = find_judgments(table.frame, columns) if is_of_pairs else None
         if shape is None:
-            return None
+            scored = find_judged_scores(table.frame, columns)
+            return None if scored is None else self._of_scores(table, columns, scored)
         sides = shape.names or shape.texts or (None, None)
         covered = {*shape.covered, *aside(columns)}
         return Match(
@@ -143,6 +146,27 @@ class JudgedPairs:
             covered=frozenset(covered),
             unread=find_unread(table.frame, covered).columns,
             against=() if shape.unclear is None else (shape.unclear.problem,),
+            found=shape,
+        )
+
+    def _of_scores(self, table: Table, columns: Mapping[str, str], shape: ScoreShape) -> Match:
+        covered = {*shape.covered, *aside(columns)}
+        return Match(
+            kind=self,
+            strength=Strength.SHAPE,
+            roles=joined(
+                {
+                    "score": shape.scores,
+                    "people": shape.people,
+                    "item": shape.item,
+                    "judge": shape.judge,
+                    "system": shape.system,
+                    "probability": shape.probability,
+                }
+            ),
+            core=frozenset(shape.scores),
+            covered=frozenset(covered),
+            unread=find_unread(table.frame, covered).columns,
             found=shape,
         )
 

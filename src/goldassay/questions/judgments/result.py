@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goldassay.core.figures import Figure, Measure, declare, declare_verdict, figures_by, result
+from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict, figures_by, result
 from goldassay.core.results import Result
 from goldassay.questions.answered.result import Degenerate
 from goldassay.questions.judgments.measures import PeopleAgreement, PositionEffect, VerdictModel
+from goldassay.questions.judgments.people import AnnotatorTest, Corrected
 from goldassay.stats.effects import Effects
 
 if TYPE_CHECKING:
@@ -35,6 +36,27 @@ _OWN = declare(
 )  # fmt: skip
 _ACCURACY = declare(Measure("judgments.accuracy", "verdicts that people share", "share", "higher", least=0, most=1))
 _KAPPA = declare(Measure("judgments.kappa", "agreement with people beyond chance", "number", "higher", bounded=False))
+_CORRECTED = declare(
+    Measure("judgments.corrected", "score that people would give", "number", "higher",
+            rule=Rule("min_corrected_score", "score that people would give", "at least"))
+)  # fmt: skip
+_BIAS = declare(
+    Measure("judgments.bias", "mean score of the judge above people's", "number", least=-math.inf, most=math.inf)
+)
+_SENSITIVITY = declare(
+    Measure("judgments.sensitivity", "what people accept and the judge, too", "share", "higher", least=0, most=1)
+)
+_SPECIFICITY = declare(
+    Measure("judgments.specificity", "what people reject and the judge, too", "share", "higher", least=0, most=1)
+)
+_MORE_LABELS = declare(
+    Measure("judgments.more_labels", "further labels that halve the interval", "examples", compared=False,
+            bounded=False)
+)  # fmt: skip
+_ADVANTAGE = declare(
+    Measure("judgments.advantage", "items on which the judge is as near to annotators as one of them", "share",
+            "higher", least=0, most=1, bounded=False)
+)  # fmt: skip
 
 
 def _of_seats(judges: tuple[PositionEffect, ...]) -> Iterator[Figure]:
@@ -64,6 +86,25 @@ def _of_models(models: tuple[VerdictModel, ...]) -> Iterator[Figure]:
             yield _OWN.figure(each.own, each.own_low, each.own_high, n=each.n, model=each.judge)
 
 
+def _of_corrected(corrected: tuple[Corrected, ...]) -> Iterator[Figure]:
+    for each in corrected:
+        of: dict[str, Any] = {"model": each.judge, "part": each.of or None}
+        # Of labels that were chosen the estimate is no better than its interval.
+        value, bias = (math.nan, math.nan) if each.reason else (each.value, each.bias)
+        yield _CORRECTED.figure(value, each.low, each.high, n=each.n_labelled, reason=each.reason, **of)
+        yield _BIAS.figure(bias, each.bias_low, each.bias_high, n=each.n_labelled, reason=each.reason, **of)
+        if not math.isnan(each.sensitivity + each.specificity):
+            yield _SENSITIVITY.figure(each.sensitivity, each.sensitivity_low, each.sensitivity_high, **of)
+            yield _SPECIFICITY.figure(each.specificity, each.specificity_low, each.specificity_high, **of)
+        yield _MORE_LABELS.figure(each.n_more, reason=each.reason or "labels alone cannot halve it", **of)
+
+
+def _of_tests(tests: tuple[AnnotatorTest, ...]) -> Iterator[Figure]:
+    for each in tests:
+        if not each.lacking:
+            yield _ADVANTAGE.figure(each.advantage, n=each.n_items, model=each.judge)
+
+
 @result
 class JudgmentsResult(Result):
     """The judges of one set of judgments.
@@ -76,6 +117,10 @@ class JudgmentsResult(Result):
         remarks: What is not as one would expect of the verdicts, and what was decided.
         n_judgments: How many there are.
         degenerate: Systems whose output cannot depend on what was asked.
+        corrected: Scores, or win rates, corrected by people, by judge; none where no people were asked.
+        replaces: Whether each judge can replace an annotator; none where it was not asked.
+        scale: The least and the largest score of judges and people.
+        drawn: Whether it is known with which probability people scored each row.
     """
 
     results: tuple[PositionEffect, ...] = figures_by(_of_seats)
@@ -85,3 +130,7 @@ class JudgmentsResult(Result):
     remarks: tuple[str, ...]
     n_judgments: int
     degenerate: tuple[Degenerate, ...] = ()
+    corrected: tuple[Corrected, ...] = figures_by(_of_corrected, default=())
+    replaces: tuple[AnnotatorTest, ...] = figures_by(_of_tests, default=())
+    scale: tuple[float, float] = (0.0, 1.0)
+    drawn: bool = False

@@ -12,6 +12,7 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import Headline, Verdict, frame_of_records
 from goldassay.core.sections import Finding
+from goldassay.data.kinds.judged_scores import JudgedScores, ScoreShape, read_judged_scores
 from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO
@@ -24,6 +25,7 @@ from goldassay.questions.judgments.measures import (
     verdicts_by_order,
 )
 from goldassay.questions.judgments.result import JudgmentsResult
+from goldassay.questions.judgments.scores import correct_pairs
 from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import JudgmentLimits, Settings
+    from goldassay.data.kinds.kind import Match
     from goldassay.data.reading import Source
     from goldassay.questions.answered.result import Degenerate
     from goldassay.questions.leakage.item_loading import ItemReading
@@ -68,6 +71,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         measured = _measure(judgments, limits, settings.seed)
     with steps.step("comparing with people"):
         people = agree_with_people(judgments.rows)
+        corrected = correct_pairs(judgments.rows)
     with steps.step("modelling verdicts"):
         models = model_verdicts(judgments.rows)
     verdict = judge_judges(
@@ -84,6 +88,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         remarks=(*map(describe_degenerate, degenerate), *_remarks(judgments)),
         n_judgments=len(judgments),
         degenerate=degenerate,
+        corrected=corrected,
     )
     tables = {
         "judges": frame_of_records(result.results),
@@ -93,6 +98,8 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     }
     if people:
         tables["agreement"] = frame_of_records(people)
+    if corrected:
+        tables["corrected_scores"] = frame_of_records(corrected)
     return Finding("judgments", verdict, tables=tables, result=result)
 
 
@@ -357,27 +364,31 @@ def _rule(limits: JudgmentLimits) -> str:
 JUDGMENTS = "judgments"
 
 
-def load_judgments(source: Source, test: Any, reading: ItemReading) -> Judgments:
-    """The judgments of a source that holds such.
+def load_judgments(source: Source, match: Match, test: Any, reading: ItemReading) -> Judgments | JudgedScores:
+    """The judgments of a source that holds such: of pairs, or scores.
 
     Args:
         source: All rows.
+        match: What they were recognized as.
         test: A second set, which judgments have not.
         reading: How the set is to be read.
 
     Raises:
         InputError: An option is without effect on judgments, or they cannot be used.
     """
-    found = read_judgments(source.table, source.name, roles=reading.roles(), source=source.place)
-    if found is None:
-        raise InputError("there are no rows", file=source.place, mend="give a file with at least one verdict")
     place = source.place
+    is_scored = isinstance(match.found, ScoreShape)
     for given, of in ((test, "test"), (reading.label_names, "label_names"), (reading.split_by, "split_by")):
         if given is not None:
             raise InputError(f"{option(of)}: an audit of judgments does not use it", file=place, mend="leave it out")
-    if reading.clusters != AUTO:
+    if reading.clusters != AUTO and not is_scored:
         raise InputError(
             f"{option('clusters')}: judgments of one item count as one", file=place,
             mend="leave it out; the role item says what an item is",
         )  # fmt: skip
+    if is_scored:
+        return read_judged_scores(source.table, source.name, match.found, reading.roles(), place)
+    found = read_judgments(source.table, source.name, roles=reading.roles(), source=place)
+    if found is None:
+        raise InputError("there are no rows", file=place, mend="give a file with at least one verdict")
     return found

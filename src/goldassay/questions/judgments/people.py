@@ -1,0 +1,281 @@
+"""What people would score, from a judge of all items and people on some; and whether the judge can replace them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.results import Result
+from goldassay.stats.clusters import dense_codes, effective_clusters
+from goldassay.stats.intervals import t_interval, wilson_bounds
+from goldassay.stats.significance import benjamini_hochberg, t_p_value, t_tail
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+LEVEL = 0.95
+# Labelled rows on which the judge scores so unlike the others are no random sample.
+_SURE = 0.01
+NOT_RANDOM = "the labelled rows are no random sample: the judge scores them unlike the others"
+FEW = "fewer than two labelled clusters"
+# Of the alternative annotator test (Calderon, Reichart and Dror 2025): crowd workers, skilled annotators, experts.
+EPSILONS = (0.1, 0.15, 0.2)
+LEAST_ANNOTATORS = 3
+LEAST_ITEMS = 30
+_FDR = 0.05
+
+
+@dataclass(frozen=True)
+class Corrected(Result):
+    """The mean score that people would give, estimated from a judge's; see `correct_by_people`.
+
+    Attributes:
+        value: Prediction-powered estimate.
+        low: Lower end at 95 %; NaN where no interval is valid.
+        high: Upper end.
+        reason: Why no interval is valid; "" where one is.
+        people_mean: Mean of people's scores on the labelled rows.
+        judge_mean: Mean of the judge's scores on all rows.
+        weight: Lambda, from 0 (people alone) to 1.
+        bias: `judge_mean` - `value`: how much too high the judge's mean is.
+        bias_low: Lower end at 95 %.
+        bias_high: Upper end.
+        bias_error: Its standard error.
+        df: Degrees of freedom, labelled effective clusters - 1.
+        p_random: Probability that the judge scores random labelled rows so unlike the others.
+        rogan_gladen: Mean by sensitivity and specificity; NaN where scores are not 0 and 1, or these sum to 1 or less.
+        sensitivity: Share of what people accept that the judge accepts; NaN where scores are not 0 and 1.
+        sensitivity_low: Wilson's lower bound at the effective number of clusters.
+        sensitivity_high: The upper one.
+        specificity: Share of what people reject that the judge rejects.
+        specificity_low: See above.
+        specificity_high: See above.
+        n_rows: Rows with a judge's score.
+        n_labelled: Of these, rows that people scored.
+        n_clusters: Labelled clusters.
+        n_more: Further labels that halve the interval; None where labels of these rows cannot.
+        judge: Name of the judge.
+        of: What is scored: a system, or what wins against what; "" for all rows.
+    """
+
+    value: float
+    low: float
+    high: float
+    reason: str
+    people_mean: float
+    judge_mean: float
+    weight: float
+    bias: float
+    bias_low: float
+    bias_high: float
+    bias_error: float
+    df: float
+    p_random: float
+    rogan_gladen: float
+    sensitivity: float
+    sensitivity_low: float
+    sensitivity_high: float
+    specificity: float
+    specificity_low: float
+    specificity_high: float
+    n_rows: int
+    n_labelled: int
+    n_clusters: int
+    n_more: int | None
+    judge: str = ""
+    of: str = ""
+
+
+def correct_by_people(
+    judge: ArrayLike, people: ArrayLike, clusters: ArrayLike | None = None, probabilities: ArrayLike | None = None
+) -> Corrected:
+    """Estimate people's mean score y from a judge's score f of all N + n rows and people's of n.
+
+        theta = mean_n(y) + lambda (mean_N(f) - mean_n(f)),   lambda = cov(y, f) / [(1 + n/N) var f] within [0, 1]
+
+    The same is mean_n(y) + l (mean_all(f) - mean_n(f)) with l = lambda (N + n)/N, of which row i adds psi_i =
+    [labelled] (y_i - l f_i - their mean)/n + l (f_i - mean_all(f))/(N + n). The variance is G/(G-1) sum_g (sum_{i in g}
+    psi_i)² with G the labelled clusters, and Student's t has the labelled effective clusters - 1 degrees of freedom.
+    With unequal probabilities means over labelled rows are weighted by their inverse, and l is the least-squares one.
+
+    No interval is valid where labelled rows were chosen by what they hold, other than by these probabilities. The
+    judge's scores of labelled rows test that at 1 %; no test can exclude it.
+
+    Args:
+        judge: f, (N + n,).
+        people: y, (N + n,); NaN where no person scored the row.
+        clusters: Names or codes of rows that depend on each other, (N + n,).
+        probabilities: With which each row was drawn to be labelled, (N + n,), above 0; None for equal ones.
+
+    Raises:
+        ValueError: Nothing is labelled, sizes differ, or a probability is not in (0, 1].
+
+    Source: Angelopoulos, Duchi and Zrnic 2023, "PPI++"; Zrnic and Candès 2024, "Active statistical inference", for
+    probabilities; Rogan and Gladen 1978.
+    """
+    f, y = (np.asarray(each, dtype=np.float64) for each in (judge, people))
+    known = ~np.isnan(y)
+    m, n = f.size, int(known.sum())
+    pi = np.ones(m) if probabilities is None else np.asarray(probabilities, dtype=np.float64)
+    if not n or y.shape != f.shape or pi.shape != f.shape:
+        raise ValueError("nothing is labelled, or sizes differ")
+    if not ((pi[known] > 0) & (pi[known] <= 1)).all():
+        raise ValueError("a probability is not above 0 and at most 1")
+    codes = dense_codes(clusters, m)
+    weights = np.where(known, 1 / np.where(known, pi, 1.0), 0.0)
+    weights /= weights.sum()
+    given = np.where(known, y, 0.0)
+    mean_y, mean_f, mean_all = float(weights @ given), float(weights @ f), float(f.mean())
+    of_people = weights * (given - mean_y)
+    # How much the labelled rows' mean of f lies above that of all, row by row.
+    apart = weights * (f - mean_f) - (f - mean_all) / m
+    if n < m and np.ptp(f) > 0:
+        if np.ptp(pi[known]) == 0:
+            cov = float(((y - mean_y) * (f - mean_f))[known].sum()) / max(n - 1, 1)
+            weight = cov / ((1 + n / (m - n)) * float(f.var(ddof=1)))
+        else:
+            weight = float(of_people @ apart / (apart @ apart)) * (m - n) / m
+        weight = min(1.0, max(0.0, weight))
+    else:
+        weight = 0.0
+    share = weight * m / (m - n) if n < m else 0.0
+    value = mean_y + share * (mean_all - mean_f)
+    labelled = np.unique(codes[known]).size
+    df = effective_clusters(np.unique(codes[known], return_inverse=True)[1], weights[known]) - 1
+
+    def variance(psi: NDArray[np.float64]) -> float:
+        sums = np.bincount(codes, psi)
+        return float(sums @ sums) * labelled / (labelled - 1) if labelled > 1 and df > 0 else math.nan
+
+    psi = of_people - share * apart
+    spread, of_bias = variance(psi), variance((f - mean_all) / m - psi)
+    chosen = t_p_value(mean_f - mean_all, variance(apart), df) if n < m and np.ptp(f) > 0 and labelled > 1 else math.nan
+    reason = FEW if math.isnan(spread) else ""
+    if not reason and chosen < _SURE:
+        reason = NOT_RANDOM
+    ends, of_difference = (
+        (math.nan, math.nan) if reason else (found.low, found.high)
+        for found in (t_interval(value, spread, df, LEVEL), t_interval(mean_all - value, of_bias, df, LEVEL))
+    )  # fmt: skip
+    binary = bool(np.isin(f, (0, 1)).all() and np.isin(y[known], (0, 0.5, 1)).all())
+    accepts = [_share(f == accepted, known & (y == accepted), weights, codes) for accepted in (1, 0)] if binary else []
+    sensitivity, specificity = accepts or [(math.nan,) * 3] * 2
+    both = sensitivity[0] + specificity[0] - 1
+    return Corrected(
+        value, *ends, reason, mean_y, mean_all, weight, mean_all - value, *of_difference,
+        math.sqrt(of_bias), df, chosen,
+        min(1.0, max(0.0, (mean_all + specificity[0] - 1) / both)) if both > 0 else math.nan,
+        *sensitivity, *specificity, m, n, labelled,
+        None if reason else _more_labels(spread, variance(share * (f - mean_all) / m), n, m),
+    )  # fmt: skip
+
+
+def _share(
+    agrees: NDArray[np.bool_], rows: NDArray[np.bool_], weights: NDArray[np.float64], codes: NDArray[np.int64]
+) -> tuple[float, float, float]:
+    """How often it is so on some rows, with Wilson's bounds at their effective clusters."""
+    if not rows.any():
+        return (math.nan,) * 3
+    share = float(weights[rows] @ agrees[rows] / weights[rows].sum())
+    n = effective_clusters(np.unique(codes[rows], return_inverse=True)[1], weights[rows])
+    low, high = wilson_bounds(share * n, n)
+    return share, float(low), float(high)
+
+
+def _more_labels(spread: float, rest: float, n: int, n_rows: int) -> int | None:
+    """Further labels with which the variance is a quarter, as a/n + b with b what is left of all rows' own."""
+    a, quarter = max(spread - rest, 0.0) * n, spread / 4
+    if quarter <= rest:
+        return None
+    more = math.ceil(a / (quarter - rest)) - n
+    return more if n + more <= n_rows else None
+
+
+@dataclass(frozen=True)
+class AnnotatorTest(Result):
+    """Whether a judge can replace an annotator; see `replaces_annotators`.
+
+    Attributes:
+        judge: Its name.
+        n_annotators: Annotators that were held against the judge.
+        n_items: Items with so many annotators.
+        advantage: Mean share of items on which the judge is at least as near to the others as the annotator is.
+        wins: Of each epsilon of `EPSILONS` the share of annotators that the judge beats.
+        epsilon: The least of these at which it beats at least half; NaN where it does at none.
+        lacking: What is missing for the test; "" where it was made.
+    """
+
+    judge: str
+    n_annotators: int
+    n_items: int
+    advantage: float
+    wins: tuple[float, ...]
+    epsilon: float
+    lacking: str = ""
+
+
+def replaces_annotators(name: str, judge: ArrayLike, annotators: ArrayLike, *, graded: bool) -> AnnotatorTest:
+    """Whether a judge represents each annotator's colleagues as well as that annotator does.
+
+    On the items of annotator j, w_i = 1 where the judge is at least as near to the others as j, v_i = 1 where j is at
+    least as near as the judge. H_j: mean(v - w) >= epsilon is rejected by a one-sided t test, for all annotators
+    together by Benjamini and Yekutieli at 5 %. The judge passes where it beats at least half of the annotators.
+    Nearness is the share of others with the same label, or of grades the negative root mean squared difference.
+
+    Args:
+        name: Of the judge.
+        judge: (N,).
+        annotators: Their labels, (J, N), NaN where there is none.
+        graded: Whether labels are grades.
+
+    Returns:
+        What is lacking where fewer than three annotators have 30 items each that three annotated.
+
+    Source: Calderon, Reichart and Dror 2025, "The alternative annotator test for LLM-as-a-judge".
+    """
+    f, given = np.asarray(judge, dtype=np.float64), np.atleast_2d(np.asarray(annotators, dtype=np.float64))
+    known = ~np.isnan(given) & ~np.isnan(f)
+    known &= known.sum(axis=0) >= LEAST_ANNOTATORS
+    held = [at for at in range(len(given)) if known[at].sum() >= LEAST_ITEMS]
+    n_items = int(known.any(axis=0).sum())
+    if len(held) < LEAST_ANNOTATORS:
+        lacking = (
+            f"{LEAST_ANNOTATORS} annotators with {LEAST_ITEMS} items each that {LEAST_ANNOTATORS} annotated; here "
+            f"{len(held)} of {len(given)} have"
+        )
+        return AnnotatorTest(name, len(held), n_items, math.nan, (math.nan,) * len(EPSILONS), math.nan, lacking)
+    advantages, p_values = [], []
+    for at in held:
+        items, others = known[at], known.copy()
+        others[at] = False
+        near = [_nearness(each[items], given[:, items], others[:, items], graded=graded) for each in (f, given[at])]
+        wins, loses = near[0] >= near[1], near[1] >= near[0]
+        advantages.append(float(wins.mean()))
+        p_values.append([_below(loses.astype(np.float64) - wins, epsilon) for epsilon in EPSILONS])
+    harmonic = float((1 / np.arange(1, len(held) + 1)).sum())
+    rates = tuple(
+        float((benjamini_hochberg(of_epsilon) * harmonic <= _FDR).mean()) for of_epsilon in np.array(p_values).T
+    )
+    passed = [epsilon for epsilon, rate in zip(EPSILONS, rates, strict=True) if rate >= 0.5]
+    return AnnotatorTest(name, len(held), n_items, float(np.mean(advantages)), rates, min(passed, default=math.nan))
+
+
+def _nearness(
+    one: NDArray[np.float64], given: NDArray[np.float64], others: NDArray[np.bool_], *, graded: bool
+) -> NDArray[np.float64]:
+    """How near labels (N,) are to those of others, (J, N)."""
+    far = np.where(others, (given - one) ** 2 if graded else given != one, 0.0).sum(axis=0) / others.sum(axis=0)
+    return -np.sqrt(far) if graded else -far
+
+
+def _below(differences: NDArray[np.float64], epsilon: float) -> float:
+    """P of a mean of at least epsilon, by one-sided t; 0 or 1 where all are equal."""
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+    away = float(differences.mean()) - epsilon
+    if not error:
+        return float(away >= 0)
+    tail = t_tail(abs(away) / error, differences.size - 1)
+    return tail if away < 0 else 1 - tail

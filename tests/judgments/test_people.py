@@ -1,0 +1,358 @@
+"""What people would score: against loops written anew, against simulated truth, and through the audit."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.data.kinds.judgments import read_judgments
+from goldassay.data.reading import read_table
+from goldassay.questions.judgments.people import (
+    FEW,
+    LEAST_ITEMS,
+    NOT_RANDOM,
+    correct_by_people,
+    replaces_annotators,
+)
+from goldassay.questions.judgments.scores import correct_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.report.report import Report
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"
+TRUTH, JUDGED, SENSITIVITY = 0.714, 0.838, 0.95
+
+
+def world(
+    rng: np.random.Generator, n: int = 4000, size: int = 1, *, biased: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """People's labels with mean .714, the judge's with mean .838 (or .714), and clusters of `size` that are alike."""
+    clusters = np.repeat(np.arange(n // size), size)
+    share = np.full(n, TRUTH) if size == 1 else rng.beta(3 * TRUTH, 3 * (1 - TRUTH), n // size)[clusters]
+    people = (rng.random(n) < share).astype(float)
+    false = (JUDGED - TRUTH * SENSITIVITY) / (1 - TRUTH) if biased else TRUTH * (1 - SENSITIVITY) / (1 - TRUTH)
+    judge = (rng.random(n) < np.where(people == 1, SENSITIVITY, false)).astype(float)
+    return judge, people, clusters
+
+
+def hide(people: NDArray[np.float64], known: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """People's labels of some rows alone."""
+    found = np.full(people.size, np.nan)
+    found[known] = people[known]
+    return found
+
+
+def by_loops(
+    judge: NDArray[np.float64], people: NDArray[np.float64], clusters: NDArray[np.int64]
+) -> tuple[float, float, float, float]:
+    """Lambda, the estimate and its interval as PPI++ states them, of labelled and unlabelled rows apart."""
+    labelled = [at for at in range(people.size) if not np.isnan(people[at])]
+    others = [at for at in range(people.size) if np.isnan(people[at])]
+    n, m = len(labelled), len(others)
+    y, f, g = people[labelled], judge[labelled], judge[others]
+    weight = np.cov(y, f)[0, 1] / ((1 + n / m) * np.var(judge, ddof=1))
+    weight = min(1.0, max(0.0, weight))
+    value = y.mean() + weight * (g.mean() - f.mean())
+    sums = dict.fromkeys(clusters.tolist(), 0.0)
+    # Of unlabelled rows the mean of all is the center, as the estimate's own derivative has it.
+    share = weight * (n + m) / m
+    for at in range(people.size):
+        sums[clusters[at]] += share * (judge[at] - judge.mean()) / (n + m)
+    for at in labelled:
+        sums[clusters[at]] += (people[at] - y.mean() - share * (judge[at] - f.mean())) / n
+    sizes = np.unique(clusters[labelled], return_counts=True)[1]
+    variance = sum(each**2 for each in sums.values()) * sizes.size / (sizes.size - 1)
+    half = stats.t.ppf(0.975, n**2 / (sizes**2).sum() - 1) * np.sqrt(variance)
+    return weight, value, value - half, value + half
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_the_estimate_is_that_of_ppi_written_anew(size: int) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        judge, people, clusters = world(rng, 400, size)
+        known = np.flatnonzero(np.isin(clusters, rng.choice(400 // size, 120 // size, replace=False)))
+        given = hide(people, known)
+        found = correct_by_people(judge, given, clusters)
+        assert (found.weight, found.value, found.low, found.high) == pytest.approx(by_loops(judge, given, clusters))
+        assert found.bias == pytest.approx(judge.mean() - found.value)
+
+
+def test_the_two_part_variance_of_ppi_is_the_same_to_first_order() -> None:
+    rng = np.random.default_rng(2)
+    judge, people, _ = world(rng)
+    known = rng.choice(people.size, 600, replace=False)
+    found = correct_by_people(judge, hide(people, known))
+    others = np.setdiff1d(np.arange(people.size), known)
+    rest = people[known] - found.weight * judge[known]
+    plain = rest.var(ddof=1) / 600 + found.weight**2 * judge[others].var(ddof=1) / others.size
+    half = stats.t.ppf(0.975, 599) * np.sqrt(plain)
+    assert found.high - found.value == pytest.approx(half, rel=0.01)
+
+
+def coverage(n_sets: int, size: int, *, by_cluster: bool, twice: bool = False) -> tuple[float, float]:
+    """Share of intervals that hold the truth, of those that are valid; and the share that are not."""
+    rng, held, invalid = np.random.default_rng(3), 0, 0
+    for _ in range(n_sets):
+        judge, people, clusters = world(rng, size=size)
+        if size > 1:
+            known = np.flatnonzero(np.isin(clusters, rng.choice(4000 // size, 600 // size, replace=False)))
+        else:
+            odds = np.where(people == 0, 2.0 if twice else 1.0, 1.0)
+            known = rng.choice(4000, 600, replace=False, p=odds / odds.sum())
+        found = correct_by_people(judge, hide(people, known), clusters if by_cluster else None)
+        invalid += bool(found.reason)
+        held += found.low <= TRUTH <= found.high
+    return held / max(n_sets - invalid, 1), invalid / n_sets
+
+
+def test_intervals_cover_people_by_rows_and_by_clusters() -> None:
+    for size, by_cluster in ((1, False), (20, True)):
+        covered, invalid = coverage(300, size, by_cluster=by_cluster)
+        assert 0.92 <= covered <= 0.98
+        assert invalid <= 0.04
+    # Whole clusters taken for single rows are much too sure.
+    assert coverage(300, 20, by_cluster=False)[0] < 0.8
+
+
+def test_failures_that_are_labelled_twice_as_often_are_no_random_sample() -> None:
+    covered, invalid = coverage(200, 1, by_cluster=False, twice=True)
+    assert covered < 0.05
+    assert invalid > 0.75
+
+
+def test_given_probabilities_undo_the_choice() -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(200):
+        judge, people, _ = world(rng)
+        odds = np.where(judge == 0, 0.3, 0.12)
+        found = correct_by_people(judge, hide(people, np.flatnonzero(rng.random(4000) < odds)), None, odds)
+        held += found.low <= TRUTH <= found.high
+    assert held >= 0.91 * 200
+
+
+def test_a_judge_without_bias_is_corrected_by_nothing_but_noise() -> None:
+    rng, moved, ratio = np.random.default_rng(5), [], []
+    for _ in range(200):
+        judge, people, _ = world(rng, biased=False)
+        found = correct_by_people(judge, hide(people, rng.choice(4000, 600, replace=False)))
+        moved.append((found.value - judge.mean()) / found.bias_error)
+        ratio.append((found.high - found.low) / (2 * 1.96 * np.sqrt(TRUTH * (1 - TRUTH) / 600)))
+    assert abs(np.mean(moved)) < 0.25
+    assert np.std(moved) == pytest.approx(1, abs=0.2)
+    # The judge's rows narrow the interval of people alone.
+    assert np.nanmean(ratio) < 0.75
+
+
+def test_what_a_judge_is_off_by_hand() -> None:
+    judge = [1, 1, 1, 0, 1, 0, 1, 1, 0, 1]
+    people = [1, 1, 0, 0, 1, 0, *[np.nan] * 4]
+    found = correct_by_people(judge, people)
+    assert (found.sensitivity, found.specificity) == (1.0, pytest.approx(2 / 3))
+    assert found.rogan_gladen == pytest.approx((0.7 + 2 / 3 - 1) / (2 / 3))
+    assert (found.people_mean, found.judge_mean, found.n_labelled) == (0.5, 0.7, 6)
+
+
+def test_all_labelled_is_the_mean_of_people_and_one_cluster_is_none() -> None:
+    judge, people, _ = world(np.random.default_rng(6), 200)
+    found = correct_by_people(judge, people)
+    assert (found.value, found.weight) == (pytest.approx(people.mean()), 0.0)
+    half = stats.t.ppf(0.975, 199) * people.std(ddof=1) / np.sqrt(200)
+    assert found.high - found.value == pytest.approx(half, rel=0.01)
+    assert correct_by_people(judge, hide(people, np.arange(20)), np.arange(200) // 20).reason == FEW
+
+
+def test_so_many_more_labels_halve_the_interval() -> None:
+    rng, ratio = np.random.default_rng(7), []
+    judge, people, _ = world(rng, 20000)
+    for _ in range(20):
+        order = rng.permutation(20000)
+        few = correct_by_people(judge, hide(people, order[:300]))
+        assert few.n_more is not None
+        more = correct_by_people(judge, hide(people, order[: 300 + few.n_more]))
+        ratio.append((more.high - more.low) / (few.high - few.low))
+    assert np.nanmean(ratio) == pytest.approx(0.5, abs=0.03)
+    # Of 400 rows too few are left to label.
+    assert correct_by_people(judge[:400], hide(people, np.arange(300))[:400]).n_more is None
+
+
+def annotated(seed: int, n: int = 60, *, noise: float = 0.3, n_people: int = 4) -> tuple[Any, NDArray[np.float64]]:
+    """The truth, and what annotators say who err at random."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n).astype(float)
+    said = np.stack([np.where(rng.random(n) < noise, 1 - truth, truth) for _ in range(n_people)])
+    said[rng.random(said.shape) < 0.1] = np.nan
+    return truth, said
+
+
+def alternative_by_loops(
+    judge: NDArray[np.float64], said: NDArray[np.float64], epsilon: float, *, graded: bool
+) -> tuple[float, float]:
+    """Winning rate and advantage, item by item."""
+    p_values, advantages = [], []
+    for j in range(len(said)):
+        wins, differences = [], []
+        for i in range(judge.size):
+            others = [said[k, i] for k in range(len(said)) if k != j and not np.isnan(said[k, i])]
+            if np.isnan(said[j, i]) or len(others) < 2:
+                continue
+
+            def near(label: float, others: list[float] = others) -> float:
+                if graded:
+                    return -float(np.sqrt(np.mean([(label - each) ** 2 for each in others])))
+                return float(np.mean([label == each for each in others]))
+
+            own, his = near(judge[i]), near(said[j, i])
+            wins.append(own >= his)
+            differences.append(float(his >= own) - float(own >= his))
+        p_values.append(stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+        advantages.append(np.mean(wins))
+    rejected = stats.false_discovery_control(p_values, method="by") <= 0.05
+    return float(rejected.mean()), float(np.mean(advantages))
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_the_alternative_annotator_test_is_that_of_loops(graded: bool) -> None:
+    for seed in range(4):
+        truth, said = annotated(seed)
+        judge = np.where(np.random.default_rng(seed).random(60) < 0.2, 1 - truth, truth)
+        if graded:
+            said, judge = said * 2 + np.random.default_rng(seed).integers(0, 2, said.shape), judge * 2
+        found = replaces_annotators("judge", judge, said, graded=graded)
+        for epsilon, rate in zip((0.1, 0.15, 0.2), found.wins, strict=True):
+            assert (rate, found.advantage) == pytest.approx(alternative_by_loops(judge, said, epsilon, graded=graded))
+
+
+def test_who_can_replace_an_annotator() -> None:
+    truth, said = annotated(9, 200)
+    good, bad = (replaces_annotators("j", each, said, graded=False) for each in (truth, 1 - truth))
+    assert good.epsilon == 0.1
+    assert good.wins == (1.0, 1.0, 1.0)
+    assert np.isnan(bad.epsilon)
+    assert replaces_annotators("j", truth, said[:2], graded=False).lacking
+    assert replaces_annotators("j", truth[: LEAST_ITEMS - 1], said[:, : LEAST_ITEMS - 1], graded=False).lacking
+
+
+def table(seed: int = 0, n: int = 2000, n_known: int = 400, *, drawn: bool = True, **given: Any) -> pl.DataFrame:
+    """A judge's scores with a column of people's, most of which is empty."""
+    rng = np.random.default_rng(seed)
+    judge, people, _ = world(rng, n, **given)
+    known = rng.choice(n, n_known, replace=False)
+    label = pl.Series(hide(people, known)).fill_nan(None)
+    frame = pl.DataFrame({"item": np.arange(n), "judge": judge, "human_label": label})
+    return frame.with_columns(sampling_probability=pl.lit(n_known / n)) if drawn else frame
+
+
+def figure(report: Report, name: str) -> dict[str, Any]:
+    """The only figure of a measure."""
+    (found,) = (each for each in report.document["figures"] if each["id"] == f"judgments.{name}")
+    return dict(found)
+
+
+def test_a_biased_judge_is_found_and_corrected(tmp_path: Path) -> None:
+    report = goldassay.audit(table(n=4000, n_known=1200))
+    stated = report.document["verdicts"]["judgments"]
+    assert stated["verdict"] == "unsound" if figure(report, "bias")["low"] >= 0.1 else "caution"
+    assert stated["headline"]["value"] == figure(report, "bias")["value"]
+    assert figure(report, "corrected")["low"] <= TRUTH <= figure(report, "corrected")["high"]
+    report.save(tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "How far off the judge is" in page
+    rows = pl.read_csv(tmp_path / "report" / "tables" / "corrected_scores.csv")
+    assert rows["value"][0] == pytest.approx(figure(report, "corrected")["value"])
+
+
+def test_sound_takes_a_known_draw() -> None:
+    unbiased = {"biased": False, "n": 8000, "n_known": 2000}
+    assert goldassay.audit(table(**unbiased)).document["verdicts"]["judgments"]["verdict"] == "sound"
+    undrawn = goldassay.audit(table(**unbiased, drawn=False)).document["verdicts"]["judgments"]
+    assert (undrawn["verdict"], undrawn["at_most"]) == ("unresolved", 1.0)
+    assert "sampling_probability" in undrawn["next_step"]
+
+
+def test_a_choice_of_failures_leaves_no_interval() -> None:
+    rng = np.random.default_rng(8)
+    judge, people, _ = world(rng)
+    odds = np.where(people == 0, 4.0, 1.0)
+    known = rng.choice(4000, 600, replace=False, p=odds / odds.sum())
+    frame = pl.DataFrame({"judge_score": judge, "human": pl.Series(hide(people, known)).fill_nan(None)})
+    report = goldassay.audit(frame)
+    stated = report.document["verdicts"]["judgments"]
+    assert stated["verdict"] == "not measurable"
+    assert NOT_RANDOM in stated["evidence"]
+    assert figure(report, "corrected")["value"] is None
+
+
+def test_words_grades_systems_and_annotators_are_read() -> None:
+    rng = np.random.default_rng(10)
+    truth, said = annotated(11, 300)
+    annotators = {
+        f"annotator_{at}": [None if np.isnan(each) else "yes" if each else "no" for each in own]
+        for at, own in enumerate(said)
+    }
+    report = goldassay.audit(
+        pl.DataFrame({"id": np.arange(300), "llm_judge": np.where(truth == 1, "PASS", "fail"), **annotators})
+    )
+    assert report.document["judgments"]["replaces"][0]["epsilon"] == 0.1
+    assert figure(report, "advantage")["value"] > 0.8
+    quality = rng.integers(1, 5, 400)
+    human = np.where(rng.random(400) < 0.4, quality, np.nan)
+    grades = pl.DataFrame({"model": np.repeat(["x", "y"], 200), "score": np.minimum(quality + 1, 5),
+                           "human_score": pl.Series(human).fill_nan(None)})  # fmt: skip
+    report = goldassay.audit(grades)
+    assert report.document["judgments"]["scale"] == [1.0, 5.0]
+    found = {each["of"].get("part"): each for each in report.document["figures"] if each["id"] == "judgments.bias"}
+    assert found.keys() == {None, "x", "y"}
+    assert all(each["value"] == pytest.approx(1.0, abs=0.1) for each in found.values())
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    frame = table(n=200, n_known=50)
+    named = "score=judge,people=human_label"
+    with pytest.raises(InputError, match="people scored no row"):
+        goldassay.audit(frame.with_columns(judge=pl.when(pl.col("human_label").is_null()).then("judge")), columns=named)
+    with pytest.raises(InputError, match="probabilities"):
+        goldassay.audit(frame.with_columns(sampling_probability=pl.lit(0.0)))
+    label = pl.col("human_label")
+    words = pl.when(label == 0).then(pl.lit("unsure")).when(label == 1).then(pl.lit("yes"))
+    few = frame.with_columns(human_label=pl.when(pl.col("item") < 190).then(words))
+    problems = goldassay.audit(few, columns=named).tables["judgment_problems"]
+    assert problems.height == few.filter(pl.col("human_label") == "unsure").height > 0
+
+
+def test_policies_hold_what_people_would_score(tmp_path: Path) -> None:
+    goldassay.audit(table(n=4000, n_known=1200)).save(tmp_path / "report")
+    for least, broken in ((0.6, False), (0.8, True)):
+        policy = {"min_corrected_score": {"limit": least, "by": "low"}}
+        assert bool(goldassay.check(tmp_path / "report", policy).broken) is broken
+
+
+def test_the_interval_holds_what_hidden_labels_of_llmbar_say() -> None:
+    path = DATA / "llmbar-judgments.parquet"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    table = read_table(path)
+    judged = pl.col("subset").str.starts_with("LLMBar") & (pl.col("evaluator") == "ChatGPT")
+    found = read_judgments(replace(table, frame=table.frame.filter(judged, strategy="Vanilla")), "llmbar")
+    assert found is not None
+    rows, rng, held, n_sets = found.rows, np.random.default_rng(12), 0, 200
+    full = correct_pairs(rows)[0]
+    items = rows["item"].unique(maintain_order=True)
+    for _ in range(n_sets):
+        known = items.gather(rng.choice(len(items), round(0.15 * len(items)), replace=False))
+        hidden = rows.with_columns(people=pl.when(pl.col("item").is_in(known.implode())).then("people"))
+        (own,) = correct_pairs(hidden)
+        held += own.low <= full.value <= own.high
+    assert full.n_labelled == full.n_rows == len(items)
+    assert held >= 0.93 * n_sets
