@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from goldassay.core.results import Headline, Verdict, Word
@@ -32,10 +34,15 @@ def leakage(word: Word) -> Finding:
 def test_a_flaw_is_an_issue_with_its_rows_and_its_worst_example() -> None:
     (found,) = issues_of([patterns(7, "unsound")])
     assert (found.kind, found.n_rows, found.worst) == ("pattern names the label", 7, "Nobody sleeps. → no")
+    (row,) = patterns(7, "unsound").first_rows
+    (found,) = issues_of([replace(patterns(7, "unsound"), first_rows=(replace(row, meant="A dog runs."),))])
+    assert found.worst == "A dog runs. → no"
     assert (found.mend, found.table, found.filter) == ("Mend it.", "examples", "difficulty=easy")
     (read,) = issues_of([leakage("caution")])
     assert (read.kind, read.n_rows) == ("label readable from the hypothesis alone", 2)
-    assert read.filter == "hypothesis_only=always right"
+    assert (read.filter, read.mend) == ("hypothesis_only=always right", "Mend it.")
+    (read,) = issues_of([leakage("unsound")])
+    assert read.mend.startswith("Rewrite the hypothesis of")
 
 
 def test_what_is_sound_is_no_issue() -> None:

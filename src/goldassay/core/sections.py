@@ -407,12 +407,14 @@ class RowToRead:
         text: Its texts, a line each.
         label: Its gold label.
         why: One sentence.
+        meant: The text that it speaks of, where it speaks of one of several.
     """
 
     example_id: str
     text: str
     label: str
     why: str
+    meant: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def rewrite_part(part: str) -> str:
+    """What to do about a text that gives the label away."""
+    return f"Rewrite the {part} of the leaky examples, or report scores only next to a {part}-only baseline."
+
+
 def skill_limits(caution: float, unsound: float) -> dict[EffectMeasure, Limits]:
     """Limits of the two skills; no share of the label's information decides anything."""
     skill = Limits(caution, unsound)

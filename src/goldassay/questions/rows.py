@@ -85,14 +85,23 @@ MOST_ROWS = 10
 _MOST_ALIKE = 3
 
 
-def rows_to_read(dataset: Dataset, reasons: Iterable[tuple[int, str]]) -> tuple[RowToRead, ...]:
-    """The examples at some positions of a dataset, each with why it is worth reading."""
+def rows_to_read(dataset: Dataset, reasons: Iterable[tuple[int, str, str]]) -> tuple[RowToRead, ...]:
+    """The examples at some positions of a dataset, each with why it is worth reading.
+
+    Args:
+        dataset: Texts and labels.
+        reasons: Position, role of the text that is meant, and a sentence.
+    """
     columns = dataset.text_columns
     return tuple(
         RowToRead(
-            str(row["example_id"]), "\n".join(str(row[column] or "") for column in columns), str(row["label"]), why
+            str(row["example_id"]),
+            "\n".join(str(row[column] or "") for column in columns),
+            str(row["label"]),
+            why,
+            str(row.get(role) or ""),
         )
-        for position, why in reasons
+        for position, role, why in reasons
         for row in [dataset.examples.row(position, named=True)]
     )
 
@@ -211,12 +220,12 @@ def _short(text: str) -> str:
 
 
 def row_saying(finding: Finding, words: str) -> str:
-    """The first row to read whose reason has these words: what is asked, without choices, and its label."""
+    """The first row to read whose reason has these words: the text that is meant, or what is asked; and its label."""
     row = next((each for each in finding.first_rows if words in each.why), None)
     if row is None:
         return ""
     asked = row.text.partition("\n– ")[0].splitlines()[-1:] or [row.example_id]
-    return f"{asked[0]} → {row.label}"
+    return f"{row.meant or asked[0]} → {row.label}"
 
 
 def issue_of_rows(finding: Finding, kind: str) -> tuple[Issue, ...]:

@@ -123,6 +123,7 @@ def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, described:
         (
             (
                 found[at],
+                role,
                 f"Its {role} has the pattern “{row['pattern']}”: of the {count(row['support'])} training examples with "
                 f"it {percent(row['probability'], 0)} are {row['label']}.",
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
-from goldassay.questions.effect_sentences import table_of_effects, table_of_limits
+from goldassay.questions.effect_sentences import rewrite_part, table_of_effects, table_of_limits
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
     cluster_sections,
@@ -468,11 +468,13 @@ def issues(found: LeakageResult, finding: Finding) -> Iterator[Issue]:
         shown = f"{parts[rule.rule]}: {RULE}{rule.rule}=right"
         yield issue(finding, kind, n, row_saying(finding, rule.rule), of="items", table=EXAMPLES, filter=shown)
     what = "label" if found.kind is None else "right choice"
+    is_unsound = finding.verdict is not None and finding.verdict.verdict == "unsound"
     for part in dict.fromkeys(each.part for each in flaws if not each.reader.startswith(RULE)):
         right = finding.examples.get(f"right_{part}_only")
         if right is not None and (n := int((right == 1).sum())):
             worst, shown = row_saying(finding, f"the {part} alone"), f"{part}_only=always right"
-            yield issue(finding, f"{what} readable from the {part} alone", n, worst, table=EXAMPLES, filter=shown)
+            mend = rewrite_part(part) if found.kind is None and is_unsound else ""
+            yield issue(finding, f"{what} readable from the {part} alone", n, worst, mend, table=EXAMPLES, filter=shown)
 
 
 PAGE = Page(

@@ -265,7 +265,7 @@ def _first_rows(test: Dataset, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
     return rows_to_read(
         test,
         (
-            (position, f"The label is predictable from the {part} alone (all runs of the reader).")
+            (position, part, f"The label is predictable from the {part} alone (all runs of the reader).")
             for position, _, part in examples_read(examples)[:MOST_ROWS]
         ),
     )

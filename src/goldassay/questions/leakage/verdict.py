@@ -14,6 +14,7 @@ from goldassay.questions.effect_sentences import (
     describe_judged,
     effect_rule,
     headline_of,
+    rewrite_part,
     scarce_doubts,
     skill_limits,
     unheld_doubts,
@@ -343,7 +344,7 @@ def judge_leakage(
     next_step = {
         "sound": "Keep the report with the dataset; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model next to every score on this benchmark.",
-        "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
+        "unsound": rewrite_part(worst),
     }.get(judged.word, judged.mend)
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound) + " Sound takes two runs of every part."
     headline = None if decisive is None else headline_of(decisive)
