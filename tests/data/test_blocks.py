@@ -23,7 +23,7 @@ PLAIN = [{key: value.replace("\n", " ").replace("\t", " ") for key, value in row
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 64)
+    monkeypatch.setattr("goldassay.data.source.BLOCK", 64)
 
 
 def same(path, at_least=2):

@@ -533,7 +533,7 @@ def test_right_labels_that_runs_bring_are_held_against_the_rows_that_were_kept(t
     ).write_csv(tmp_path / "runs.csv")  # fmt: skip
     home = [{**row, "label": "-"} if i < 5 else row for i, row in enumerate(TEST)]
     evidence = known(TRAIN, frame(home, "home"), [tmp_path / "runs.csv"])
-    (runs,) = runs_on_test(evidence)
+    (runs,) = runs_on_test(evidence.test, evidence.run_sets)
     assert runs.scores.mean(axis=1).tolist() == pytest.approx([1, 45 / 55])
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.errors import InputError
-from goldassay.stats import ratios
+from goldassay.stats import bootstrap
 from goldassay.stats.effects import (
     ACCURACY,
     BALANCED,
@@ -445,14 +445,14 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.Monke
     gold, named, clusters = world(5, 600, [0.6, 0.3, 0.1], 0.3, of_a_cluster)
     reading = ReaderPredictions("hypothesis", "r", named[np.newaxis])
     drawn: list[int] = []
-    whole = ratios.draw_clusters
+    whole = bootstrap.draw_clusters
 
     def draw(*given: Any, **options: Any) -> Any:
         for rows, counts in whole(*given, **options):
             drawn.append(counts.shape[1])
             yield rows, counts
 
-    monkeypatch.setattr(ratios, "draw_clusters", draw)
+    monkeypatch.setattr(bootstrap, "draw_clusters", draw)
     few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000, by_kind=True)
     each = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
     assert drawn[0] < 60

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from goldassay.stats import ratios as module
+from goldassay.stats import bootstrap as module
 
 
 def drawn(seed: int, n: int, n_classes: int, of_a_cluster: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

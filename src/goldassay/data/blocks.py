@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import zstandard
 
-from goldassay.core.bounds import Unpacking, check_pages
+from goldassay.core.bounds import check_pages
 from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.temp_files import seekable
+from goldassay.data import source
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.labels import class_names_in
 from goldassay.data.readers import Reader, csv, jsonl, parquet, reader_for, tsv
-from goldassay.data.source import check_text, is_zstandard, read_head, zstd_frame
+from goldassay.data.source import check_text, decompressed, read_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,13 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Bytes of text read at once, and of a table made at once.
-BLOCK = 1 << 23
-# Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
-_ZSTD_PIECE = 1 << 11
 LONGEST_RECORD = 1 << 26
 MOST_ROWS = 1 << 17
-_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 _QUOTE, _NEWLINE, _RETURN, _TAB = 34, 10, 13, 9
 _MOST_COLUMNS = 1 << 12
 
@@ -151,7 +146,7 @@ def _parquet(path: Path) -> Iterator[Block]:
             begin += frame.height
             yield Block(frame, begin / total, names)
             # Rows may be of any length: as many are taken next as make up a block.
-            n = max(1, min(int(BLOCK * frame.height / max(frame.estimated_size(), 1)), MOST_ROWS))
+            n = max(1, min(int(source.BLOCK * frame.height / max(frame.estimated_size(), 1)), MOST_ROWS))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"
@@ -166,7 +161,7 @@ def _text_blocks(path: Path, end_of: Callable[[bytes], int]) -> Iterator[tuple[b
     first = True
     for block, place in decompressed(path):
         data = rest + (block.removeprefix(_BOM) if first else block)
-        if first and b"\n" not in data and b"\r" in data and len(data) >= BLOCK:
+        if first and b"\n" not in data and b"\r" in data and len(data) >= source.BLOCK:
             raise InputError(
                 "lines end with carriage returns only", file=path, mend=f"convert it with: tr '\\r' '\\n' < {path.name}"
             )
@@ -201,64 +196,6 @@ def _line_moved(line: int) -> Iterator[None]:
         raise InputError(
             error.problem, file=error.file, row=error.row + line, column=error.column, mend=error.mend
         ) from error
-
-
-def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Blocks of a file's bytes, and how far into the file each ends."""
-    try:
-        with seekable(path).open("rb") as file:
-            magic = file.read(4)
-            file.seek(0)
-            if magic.startswith(_GZIP):
-                yield from _gzip(file, path)
-            elif is_zstandard(magic):
-                yield from _zstandard(file, path)
-            else:
-                while block := file.read(BLOCK):
-                    yield block, file.tell()
-    except PermissionError as error:
-        raise InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}") from error
-
-
-def _gzip(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
-    import gzip
-
-    counted = Unpacking(seekable(path), held=False)
-    try:
-        with gzip.GzipFile(fileobj=file) as stream:
-            while block := stream.read(BLOCK):
-                counted.add(len(block))
-                yield block, file.tell()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            "the gzip file is damaged or cut short", file=path, mend="copy or download the file again"
-        ) from error
-
-
-def _zstandard(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
-    mend = "copy or download the file again"
-    frame = zstd_frame()
-    counted = Unpacking(seekable(path), held=False)
-    held: list[bytes] = []
-    n_held = 0
-    try:
-        while raw := file.read(_ZSTD_PIECE):
-            while raw:
-                if frame.eof:
-                    frame = zstd_frame()
-                held.append(frame.decompress(raw))
-                n_held += len(held[-1])
-                counted.add(len(held[-1]))
-                raw = frame.unused_data if frame.eof else b""
-            if n_held >= BLOCK:
-                yield b"".join(held), file.tell()
-                held, n_held = [], 0
-    except zstandard.ZstdError as error:
-        raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
-    if not frame.eof:
-        raise InputError("the zstandard file is cut short", file=path, mend=mend)
-    if held:
-        yield b"".join(held), file.tell()
 
 
 def is_quoted(blocks: Iterable[bytes], separator: str) -> bool:

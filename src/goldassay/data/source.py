@@ -8,7 +8,7 @@ import io
 import re
 import zlib
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import zstandard
 
@@ -18,7 +18,7 @@ from goldassay.core.temp_files import is_pipe, seekable
 from goldassay.data.table import InputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -43,7 +43,8 @@ _NOT_UNPACKED = (
     (re.compile(rb"7z\xbc\xaf'\x1c"), "7-Zip", "7z x"),
 )
 _HEAD = 1 << 16
-_PIECE = 1 << 20
+# Bytes of text read at once, and of a table made at once.
+BLOCK = 1 << 23
 # Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
 _ZSTD_PIECE = 1 << 11
 
@@ -212,41 +213,11 @@ def _unreadable(error: OSError, path: Path) -> InputError:
 
 
 def _decompressed(raw: bytes, path: Path) -> bytes:
-    mend = "copy or download the file again"
     if raw.startswith(_GZIP):
-        counted = Unpacking(seekable(path), held=True)
-        pieces = []
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-                while piece := stream.read(_PIECE):
-                    counted.add(len(piece))
-                    pieces.append(piece)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError("the gzip file is damaged or cut short", file=path, mend=mend) from error
-        return b"".join(pieces)
+        return b"".join(block for block, _ in _gzip(io.BytesIO(raw), path, held=True))
     if is_zstandard(raw):
-        return _zstd_frames(raw, path, mend)
+        return b"".join(block for block, _ in _zstandard(io.BytesIO(raw), path, held=True))
     return raw
-
-
-def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
-    counted = Unpacking(seekable(path), held=True)
-    parts: list[bytes] = []
-    frame = None
-    for begin in range(0, len(raw), _ZSTD_PIECE):
-        rest = raw[begin : begin + _ZSTD_PIECE]
-        while rest:
-            frame = frame or zstd_frame()
-            try:
-                parts.append(frame.decompress(rest))
-            except zstandard.ZstdError as error:
-                raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
-            counted.add(len(parts[-1]))
-            rest = frame.unused_data
-            frame = None if frame.eof else frame
-    if frame is not None:
-        raise InputError("the zstandard file is cut short", file=path, mend=mend)
-    return b"".join(parts)
 
 
 def name_of(path: Path) -> str:
@@ -305,3 +276,59 @@ def _below(folder: Path, wanted: Sequence[str]) -> Path | None:
 
 def _is_called(name: str, wanted: str) -> bool:
     return fnmatchcase(without_packing(name).lower(), without_packing(wanted).lower())
+
+
+def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Blocks of a file's bytes, and how far into the file each ends."""
+    try:
+        with seekable(path).open("rb") as file:
+            magic = file.read(4)
+            file.seek(0)
+            if magic.startswith(_GZIP):
+                yield from _gzip(file, path, held=False)
+            elif is_zstandard(magic):
+                yield from _zstandard(file, path, held=False)
+            else:
+                while block := file.read(BLOCK):
+                    yield block, file.tell()
+    except PermissionError as error:
+        raise InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}") from error
+
+
+def _gzip(file: BinaryIO, path: Path, *, held: bool) -> Iterator[tuple[bytes, int]]:
+    counted = Unpacking(seekable(path), held=held)
+    try:
+        with gzip.GzipFile(fileobj=file) as stream:
+            while block := stream.read(BLOCK):
+                counted.add(len(block))
+                yield block, file.tell()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            "the gzip file is damaged or cut short", file=path, mend="copy or download the file again"
+        ) from error
+
+
+def _zstandard(file: BinaryIO, path: Path, *, held: bool) -> Iterator[tuple[bytes, int]]:
+    mend = "copy or download the file again"
+    frame = zstd_frame()
+    counted = Unpacking(seekable(path), held=held)
+    parts: list[bytes] = []
+    n_bytes = 0
+    try:
+        while raw := file.read(_ZSTD_PIECE):
+            while raw:
+                if frame.eof:
+                    frame = zstd_frame()
+                parts.append(frame.decompress(raw))
+                n_bytes += len(parts[-1])
+                counted.add(len(parts[-1]))
+                raw = frame.unused_data if frame.eof else b""
+            if n_bytes >= BLOCK:
+                yield b"".join(parts), file.tell()
+                parts, n_bytes = [], 0
+    except zstandard.ZstdError as error:
+        raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
+    if not frame.eof:
+        raise InputError("the zstandard file is cut short", file=path, mend=mend)
+    if parts:
+        yield b"".join(parts), file.tell()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.questions.evidence import Evidence
+    from goldassay.data.dataset import Dataset
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.runs import Runs
 
@@ -25,51 +25,51 @@ MOST_CHECKPOINTS, MOST_RUNS = 8, 5
 PROBABILITY, SCORE = "probability of the label", "score"
 
 
-def runs_on_test(evidence: Evidence, sets: Sequence[RunSet] | None = None) -> Iterator[Runs]:
-    """Each set of runs of the whole input that answers every test example, in the order of these; or of some sets.
+def runs_on_test(test: Dataset, sets: Sequence[RunSet]) -> Iterator[Runs]:
+    """Of some sets of runs of the whole input each that answers every test example, in the order of these.
 
     Where they name the labels of the test part in another order, their codes are made those of the test part; where
     they name others, they keep their scores alone.
     """
-    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
-    for each in evidence.run_sets if sets is None else sets:
+    ids = test.examples["example_id"].cast(pl.String).to_list()
+    for each in sets:
         if not each.is_comparable:
             continue
         runs = each.load()
         place = {str(example): at for at, example in enumerate(runs.example_ids.tolist())}
         rows = [place[name] for name in ids if name in place]
         if len(rows) == len(ids):
-            yield _with_labels(runs.take(rows), evidence.test.label_names)
+            yield _with_labels(runs.take(rows), test.label_names)
 
 
-def runs_on_most(evidence: Evidence, least: float) -> tuple[NDArray[np.int64], Iterable[Runs]]:
+def runs_on_most(test: Dataset, sets: Sequence[RunSet], least: float) -> tuple[NDArray[np.int64], Iterable[Runs]]:
     """The rows of the test part that are answered, ascending, and the sets of runs of the whole input on these.
 
     All rows where some set answers all. Else sets may lack rows, such as those that were rewritten since: taken are the
     rows that most sets answer, at least a share `least` of all, and the sets that answer just these, so that every
     score is of the same rows.
     """
-    every = np.arange(len(evidence.test))
-    if any(each.is_comparable for each in evidence.run_sets):
-        return every, runs_on_test(evidence)
+    every = np.arange(len(test))
+    if any(each.is_comparable for each in sets):
+        return every, runs_on_test(test, sets)
     alike: dict[bytes, tuple[NDArray[np.int64], list[Runs]]] = {}
-    for rows, own in runs_on_part(evidence):
+    for rows, own in runs_on_part(test, sets):
         if rows.size >= least * every.size:
             alike.setdefault(rows.tobytes(), (rows, []))[1].append(own)
     return max(alike.values(), key=lambda found: (len(found[1]), found[0].size), default=(every, []))
 
 
-def runs_on_part(evidence: Evidence) -> Iterator[tuple[NDArray[np.int64], Runs]]:
+def runs_on_part(test: Dataset, sets: Sequence[RunSet]) -> Iterator[tuple[NDArray[np.int64], Runs]]:
     """Each set of runs of the whole input that lacks some test rows: those that it answers, and the runs on these."""
-    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
-    for each in evidence.run_sets:
+    ids = test.examples["example_id"].cast(pl.String).to_list()
+    for each in sets:
         if not each.is_whole_input or each.is_complete:
             continue
         runs = each.load()
         place = {str(example): at for at, example in enumerate(runs.example_ids.tolist())}
         rows = np.array([row for row, name in enumerate(ids) if name in place], dtype=np.int64)
         if rows.size:
-            yield rows, _with_labels(runs.take([place[ids[row]] for row in rows.tolist()]), evidence.test.label_names)
+            yield rows, _with_labels(runs.take([place[ids[row]] for row in rows.tolist()]), test.label_names)
 
 
 def right_probabilities(runs: Runs) -> NDArray[np.float64] | None:
@@ -131,18 +131,18 @@ class Curves:
         )
 
 
-def curves_of_runs(evidence: Evidence) -> Curves | None:
+def curves_of_runs(test: Dataset, sets: Sequence[RunSet]) -> Curves | None:
     """Those of the first set of runs of the whole input with several checkpoints; None where there is none.
 
     One checkpoint is read after the other, so that no more is in memory than the audit has anyway.
     """
-    for each in evidence.run_sets:
+    for each in sets:
         if not each.is_comparable or len(steps := each.checkpoints_in_common()) < 2:
             continue
         places = np.unique(np.linspace(0, len(steps) - 1, MOST_CHECKPOINTS).round().astype(int))
         chosen = [steps[at] for at in places.tolist()]
         try:
-            found = list(_read(evidence, each, chosen))
+            found = list(_read(test, each, chosen))
         except InputError:
             # What cannot be read at an earlier checkpoint was not asked for: the score is that of the last.
             continue
@@ -152,11 +152,11 @@ def curves_of_runs(evidence: Evidence) -> Curves | None:
 
 
 def _read(
-    evidence: Evidence, runs: RunSet, steps: list[int | str]
+    test: Dataset, runs: RunSet, steps: list[int | str]
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64] | None]]:
     """(R, N) scores and probabilities of the right label at each of some checkpoints."""
     for step in steps:
-        for loaded in runs_on_test(evidence, [runs.at(step, MOST_RUNS)]):
+        for loaded in runs_on_test(test, [runs.at(step, MOST_RUNS)]):
             yield loaded.final().scores, right_probabilities(loaded.final())
 
 

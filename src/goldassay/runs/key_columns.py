@@ -218,3 +218,25 @@ def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | No
 
 def _hashable(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> dict[str, str]:
+    """Say which column plays which role.
+
+    Raises:
+        InputError: A column that was named is not there, or a role does not exist.
+    """
+    for role, name in given.items():
+        if role not in SYNONYMS and role != "group":
+            raise InputError(f"there is no role {role!r}", mend=f"roles are {', '.join(SYNONYMS)}")
+        if name not in names:
+            raise InputError("there is no such column", file=path, column=name, mend=f"it has {', '.join(names[:12])}")
+    lower = {name.lower(): name for name in reversed(names)}
+    taken = set(given.values())
+    roles = dict(given)
+    for role, synonyms in SYNONYMS.items():
+        if role not in roles:
+            found = next((lower[s] for s in synonyms if s in lower and lower[s] not in taken), None)
+            if found is not None:
+                roles[role] = found
+    return roles

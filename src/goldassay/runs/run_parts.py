@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 UNNAMED = "dataset"
 # And a model.
 UNNAMED_MODEL = "model"
+# Beside the runs: copies of what models are trained on, and a folder for each training with its settings and its lock.
+# Folders whose names begin like these are passed over by whoever looks for runs in the folder; pyarrow does so, too.
+DATA, JOBS = "_data", "_jobs"
 
 
 class Collection(NamedTuple):

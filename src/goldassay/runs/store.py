@@ -17,6 +17,7 @@ from goldassay.core.errors import GoldassayError, inert_cells
 from goldassay.core.files import write_parquet, written_together, written_whole
 from goldassay.runs.configurations import digest, to_cell
 from goldassay.runs.grades import SHARES_OF, write_grades
+from goldassay.runs.run_parts import DATA, JOBS
 from goldassay.runs.statuses import STATUSES
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 METADATA_KEY = "goldassay_run"
 FORMAT_VERSION = 1
-# Beside the runs: copies of what models are trained on, and a folder for each training with its settings and its lock.
-# Folders whose names begin like these are passed over by whoever looks for runs in the folder, here and in pyarrow.
-DATA, JOBS = "_data", "_jobs"
 SETTINGS, LOCK = "settings.json", "lock"
 
 

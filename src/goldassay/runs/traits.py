@@ -17,7 +17,7 @@ from goldassay.core.numbers import points
 from goldassay.data.fields import cell_texts
 from goldassay.data.roles import columns_named
 from goldassay.data.row_keys import end_of_numbers
-from goldassay.runs.adapters.long_table import find_roles
+from goldassay.runs.key_columns import find_roles
 from goldassay.runs.labels import order_labels
 from goldassay.runs.run_parts import Gold
 from goldassay.runs.tables import read_table

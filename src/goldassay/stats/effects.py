@@ -27,10 +27,10 @@ import numpy as np
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import LEVEL, Ratios, Resampled, resample_ratios
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
 from goldassay.stats.detection import KindLimit  # noqa: TC001 - results are read by their types
 from goldassay.stats.intervals import Interval, PairedShares, exact_upper, normal_level, normal_quantile, wilson_bounds
-from goldassay.stats.ratios import LEVEL, Ratios, Resampled, resample_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from goldassay.data.kinds.choices import Choices
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.table import Table
-from goldassay.runs.kinds import ALL_KINDS
+from goldassay.runs.kinds.opening import ALL_KINDS
 from tests.stated import in_order
 
 if TYPE_CHECKING:

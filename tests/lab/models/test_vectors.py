@@ -88,7 +88,7 @@ def test_the_binary_holds_the_same_as_the_text(tmp_path: Path, end: bytes, compr
 
 
 def test_a_binary_of_many_blocks_is_read_across_their_borders(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("goldassay.data.blocks.BLOCK", 37)
+    monkeypatch.setattr("goldassay.data.source.BLOCK", 37)
     rng = np.random.default_rng(0)
     vectors = {f"word{i}": rng.normal(size=5).astype(np.float32).tolist() for i in range(50)}
     (tmp_path / "v.bin").write_bytes(binary(vectors))

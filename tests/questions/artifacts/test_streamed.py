@@ -10,7 +10,7 @@ from goldassay.artifacts import PatternTable
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import blocks, labelled_blocks
+from goldassay.data import labelled_blocks
 from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds
 from goldassay.questions.artifacts.question import mine, report_of_mining
 from goldassay.questions.artifacts.streamed import mine_files
@@ -22,7 +22,7 @@ MEASURES = "goldassay.questions.artifacts.measures"
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
+    monkeypatch.setattr("goldassay.data.source.BLOCK", 1 << 12)
     monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 300)
     monkeypatch.setattr(f"{MEASURES}.spool.STEP", 50)
     monkeypatch.setattr(f"{MEASURES}.counting.MOST_GATHERED", 1 << 17)
@@ -213,7 +213,7 @@ class TestSameAsInMemory:
     def test_real_data(self, assert_same, data_dir, tmp_path, monkeypatch, file, n_rows):
         if not (data_dir / file).exists():
             pytest.skip(f"no {file}")
-        monkeypatch.setattr(blocks, "BLOCK", 1 << 16)
+        monkeypatch.setattr("goldassay.data.source.BLOCK", 1 << 16)
         monkeypatch.setattr(f"{MEASURES}.spool.SHARD_SENTENCES", 1200)
         path = tmp_path / "real.tsv"
         with gzip.open(data_dir / file, "rt", encoding="utf-8") as lines:

@@ -131,5 +131,5 @@ def test_cues_are_planted_in_each_text(monkeypatch: pytest.MonkeyPatch) -> None:
         clusters=None,
         seed=0,
     )
-    found = limits_of_parts(split, (), readings, effects, None, 0)
+    found = limits_of_parts(split, {}, readings, effects, None, 0)
     assert {each.kind for each in found} == {"premise", "hypothesis"}

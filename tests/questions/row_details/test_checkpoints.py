@@ -50,7 +50,7 @@ def evidence(folder: Path, logits: np.ndarray, checkpoints: list[int], **given: 
 def test_means_are_those_of_the_runs_at_each_checkpoint(tmp_path: Path) -> None:
     logits = np.random.default_rng(0).normal(size=(3, 4, N, 3))
     found = evidence(tmp_path, logits, [5, 10, 100, 1000])
-    curves = curves_of_runs(found)
+    curves = curves_of_runs(found.test, found.run_sets)
     assert curves is not None
     right = softmax(logits, axis=-1)[..., np.arange(N), GOLD]
     assert curves.checkpoints == ("5", "10", "100", "1000")
@@ -67,7 +67,8 @@ def test_means_are_those_of_the_runs_at_each_checkpoint(tmp_path: Path) -> None:
 
 def test_many_checkpoints_and_runs_are_bounded(tmp_path: Path) -> None:
     logits = np.random.default_rng(0).normal(size=(MOST_RUNS + 2, 20, N, 3))
-    curves = curves_of_runs(evidence(tmp_path, logits, list(range(20))))
+    found = evidence(tmp_path, logits, list(range(20)))
+    curves = curves_of_runs(found.test, found.run_sets)
     assert curves is not None
     assert len(curves.checkpoints) == MOST_CHECKPOINTS
     assert (curves.checkpoints[0], curves.checkpoints[-1], curves.n_runs) == ("0", "19", MOST_RUNS)
@@ -75,5 +76,5 @@ def test_many_checkpoints_and_runs_are_bounded(tmp_path: Path) -> None:
 
 def test_one_checkpoint_is_no_curve(tmp_path: Path) -> None:
     found = evidence(tmp_path, np.random.default_rng(0).normal(size=(2, 1, N, 3)), [7])
-    assert curves_of_runs(found) is None
+    assert curves_of_runs(found.test, found.run_sets) is None
     assert "runs_over_checkpoints" not in answers_of_runs(found).columns

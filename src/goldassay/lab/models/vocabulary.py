@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.data.blocks import decompressed
-from goldassay.data.source import read_head
+from goldassay.data.source import decompressed, read_head
 from goldassay.data.tokenization import tokenize
 
 if TYPE_CHECKING:

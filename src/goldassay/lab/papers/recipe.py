@@ -15,7 +15,7 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.files import written_whole
 from goldassay.core.results import to_plain
 from goldassay.data.source import find_published
-from goldassay.runs.store import JOBS
+from goldassay.runs.run_parts import JOBS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

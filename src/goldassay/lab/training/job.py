@@ -26,7 +26,8 @@ from goldassay.lab.models.configuration import DESK
 from goldassay.lab.models.registry import OWN_OBJECTIVES
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.snapshots import Snapshot, TeacherSnapshot
-from goldassay.runs.store import JOBS, LOCK, SETTINGS
+from goldassay.runs.run_parts import JOBS
+from goldassay.runs.store import LOCK, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

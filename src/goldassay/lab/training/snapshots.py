@@ -30,7 +30,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.data.dataset import Dataset
 from goldassay.lab.training.objectives import TeacherLogits, TeacherLogitsOn, TeacherSource
-from goldassay.runs.store import DATA
+from goldassay.runs.run_parts import DATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -302,7 +302,7 @@ def answers_of_runs(evidence: Evidence, curves: Curves | None = None) -> RunAnsw
     n = len(evidence.test)
     found: dict[str, pl.Series] = {}
     likely, whole = [], []
-    for runs in runs_on_test(evidence):
+    for runs in runs_on_test(evidence.test, evidence.run_sets):
         whole.append(runs.final())
         if (right := right_probabilities(runs)) is not None:
             likely.append(right)
@@ -323,7 +323,7 @@ def answers_of_runs(evidence: Evidence, curves: Curves | None = None) -> RunAnsw
             right = np.concatenate(likely)
             found["confidence"] = pl.Series(right.mean(axis=0))
             found["variability"] = pl.Series(right.std(axis=0))
-    part = [(rows, runs.final()) for rows, runs in runs_on_part(evidence)]
+    part = [(rows, runs.final()) for rows, runs in runs_on_part(evidence.test, evidence.run_sets)]
     if part:
         scores = np.concatenate([_on_all(runs.scores.astype(np.float32), rows, n) for rows, runs in part])
         answers = np.concatenate([_on_all(_named(runs), rows, n) for rows, runs in part])

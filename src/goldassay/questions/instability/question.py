@@ -311,7 +311,7 @@ class _Instability:
     def run(self, evidence: Evidence) -> Finding:
         """Measure spread and its causes for each set of runs on the evaluation part, without single examples."""
         found, verdict, tables, rows = measure_sets(evidence, InstabilityChoice(deep=False))
-        curves = curves_of_runs(evidence)
+        curves = curves_of_runs(evidence.test, evidence.run_sets)
         if curves is not None:
             tables["checkpoints"] = curves.to_frame()
         answers = answers_of_runs(evidence, curves)

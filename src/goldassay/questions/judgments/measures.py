@@ -31,6 +31,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.results import Result
+from goldassay.stats.bootstrap import LEVEL, Ratios, resample_ratios
 from goldassay.stats.effects import (
     POSITION,
     Effect,
@@ -38,7 +39,6 @@ from goldassay.stats.effects import (
     Limits,
 )
 from goldassay.stats.intervals import normal_level, normal_quantile, paired_interval, wilson_bounds
-from goldassay.stats.ratios import LEVEL, Ratios, resample_ratios
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

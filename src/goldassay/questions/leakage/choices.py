@@ -65,6 +65,7 @@ from goldassay.readers.probe_features import build_features, tokenize_roles
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.readers.rule_effects import LikeLength, RuleEffect, SubsetEffect
 from goldassay.runs.runs import Runs
+from goldassay.stats.bootstrap import LEVEL
 from goldassay.stats.calibration import cross_calibrate
 from goldassay.stats.clusters import Folds, dense_codes
 from goldassay.stats.detection import (
@@ -79,7 +80,6 @@ from goldassay.stats.detection import (
 )
 from goldassay.stats.effects import Effects, ReaderPredictions
 from goldassay.stats.intervals import normal_quantile
-from goldassay.stats.ratios import LEVEL
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:

@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     from goldassay.core.document import Input
     from goldassay.data.dataset import Dataset
     from goldassay.data.kinds.kind import ItemKind
-    from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.result import Split
     from goldassay.readers.rule_effects import KeyPositions
     from goldassay.runs.runs import Runs
     from goldassay.stats.clusters import Clusters, Folds
     from goldassay.stats.detection import KindLimit, Planting, Shape
     from goldassay.stats.verdicts import Doubt
+
+    # Rows of a copy, which of them teach which, what is planted, the seed of its words -> what interactions name there.
+    ReadTogether = Callable[[NDArray[np.int64], Folds, Planting, int], ReaderPredictions]
+
 
 N_CLUSTERS = 50
 N_COMPONENTS = 30
@@ -378,7 +381,7 @@ READERS: dict[Shape, str] = {"word": WORDS, "form": FORM, "together": INTERACTIO
 
 def limits_of_parts(
     split: DataSplit,
-    patterns: Sequence[PatternReadings],
+    together: Mapping[str, ReadTogether],
     readings: Sequence[ReaderPredictions],
     effects: Effects,
     clusters: NDArray[np.int64] | None,
@@ -389,7 +392,7 @@ def limits_of_parts(
 
     Args:
         split: Rows with their texts.
-        patterns: What artifacts read of each part; of the same rows they have read copies.
+        together: What reads the interactions of a copy where artifacts read the same rows, by part.
         readings: What the readers of each part name.
         effects: Of these.
         clusters: Of the rows that are read, (N,).
@@ -407,9 +410,7 @@ def limits_of_parts(
             n_classes=split.label_counts.size,
             folds=split.folds,
             here={shape: own[name] for shape, name in READERS.items() if name in own},
-            read_rows=partial(
-                _read_copies, split, role, seed, next((each for each in patterns if each.part == part), None)
-            ),
+            read_rows=partial(_read_copies, split, role, seed, together.get(part)),
             clusters=clusters,
             n_independent=effects.n_clusters,
         )
@@ -422,7 +423,7 @@ def _read_copies(
     split: DataSplit,
     role: str,
     seed: int,
-    patterns: PatternReadings | None,
+    together: ReadTogether | None,
     rows: NDArray[np.int64],
     folds: Folds,
 ) -> Callable[[Planting, Shape, int], ReaderPredictions]:
@@ -441,8 +442,8 @@ def _read_copies(
     def read(planting: Planting, shape: Shape, of_copy: int) -> ReaderPredictions:
         if shape == "word":
             return _by_words(part_name(role), words()(planting.words[:, 0]), counts, codes[folds.rows])
-        if shape == "together" and patterns is not None and patterns.written.codes.size == split.codes.size:
-            return patterns.read_together(rows, folds, planting, of_copy)
+        if shape == "together" and together is not None:
+            return together(rows, folds, planting, of_copy)
         copy = parts().with_texts(role, planted_texts(texts, planting, of_copy))
         readers = form_readings if shape == "form" else interaction_readings
         return readers(copy, [f"{role}_only"], seed)[0]

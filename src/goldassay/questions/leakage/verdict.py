@@ -148,8 +148,12 @@ def judge(
             effects = replace(effects, limits=evidence.planted(effects, tuple({each.part for each in readings})))
     elif split is not None:
         with steps.step("planting cues") as progress:
+            # What artifacts read of the same rows need not be read again.
+            together = {
+                each.part: each.read_together for each in patterns if each.written.codes.size == split.codes.size
+            }
             effects = replace(
-                effects, limits=limits_of_parts(split, patterns, readings, effects, codes, seed, progress)
+                effects, limits=limits_of_parts(split, together, readings, effects, codes, seed, progress)
             )
     if evidence.untrained is not None:
         doubts += evidence.untrained(limits.unsound)

@@ -16,6 +16,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.core.sections import Finding
 from goldassay.core.temp_files import temporary_folder
+from goldassay.questions.board.reading import read_board
 from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.doubts import describe_lacking, find_reordered
 from goldassay.questions.overlap.items import TestItems, items_of_dataset, read_items
@@ -119,7 +120,9 @@ def _study(
             reading = RunChoice(dataset=choice.dataset, gold=gold, align=by_ids(choice.align), missing=choice.missing)
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
             if choice.board is not None:
-                difficulty = difficulty_by_model(choice.board, list(scores), [item.id for item in items.items])
+                difficulty = difficulty_by_model(
+                    read_board(choice.board, RunChoice()), list(scores), [item.id for item in items.items]
+                )
     fields = fields_of(choice.field)
     with steps.step("searching the corpus", of_bytes=True) as progress:
         scanned: ScanResult = scan_corpus(

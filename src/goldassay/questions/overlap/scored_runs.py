@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from goldassay.core.errors import InputError, option
-from goldassay.questions.board.reading import read_board
 from goldassay.questions.inputs import run_paths
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.leakage.measures.single_sentence import PAIRED, TEXT
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from goldassay.questions.board.scores import BoardScores
 
 _FEW = 2
 
@@ -65,33 +66,32 @@ def scores_by_model(runs: Any, choice: RunChoice, ids: Sequence[str]) -> dict[st
 
 
 def difficulty_by_model(
-    board: Any, models: Sequence[str], ids: Sequence[str]
+    board: BoardScores, models: Sequence[str], ids: Sequence[str]
 ) -> dict[str, tuple[NDArray[np.float64], int]]:
     """What the other systems of a board score on each item, NaN where it lacks one, and how many there are.
 
     Args:
-        board: A path or table of scores of systems on items.
+        board: Scores of systems on items.
         models: Those that are compared; a system of the same name is left out.
         ids: Names of the items, (N,).
 
     Raises:
-        InputError: It cannot be read, has none of the items, or no other system.
+        InputError: It has none of the items, or no other system.
     """
-    scores = read_board(board, RunChoice())
-    place = {str(name): at for at, name in enumerate(scores.items.tolist())}
+    place = {str(name): at for at, name in enumerate(board.items.tolist())}
     at = np.array([place.get(name, -1) for name in ids])
     if (at < 0).all():
         raise InputError(
             f"{option('board')}: it has none of the items; the first item is {ids[0]!r}, the first of the board "
-            f"{str(scores.items[0])!r}",
+            f"{str(board.items[0])!r}",
             mend="give the runs of this test set, or name the column of its items' ids as id",
         )
     found = {}
     for model in models:
-        others = [number for number, name in enumerate(scores.systems) if name.casefold() != model.casefold()]
+        others = [number for number, name in enumerate(board.systems) if name.casefold() != model.casefold()]
         if not others:
             raise InputError(f"{option('board')}: it has no system but {model}", mend="give scores of other systems")
-        mean = scores.values[others].mean(axis=0)
+        mean = board.values[others].mean(axis=0)
         found[model] = np.where(at >= 0, mean[at], np.nan), len(others)
     return found
 

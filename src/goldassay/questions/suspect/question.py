@@ -132,7 +132,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
     test = evidence.test
     if not test.label_names:
         return Suspects(SuspectResult(NO_LABELS), {}, None, None)
-    rows_answered, sets = runs_on_most(evidence, LEAST_ANSWERED)
+    rows_answered, sets = runs_on_most(evidence.test, evidence.run_sets, LEAST_ANSWERED)
     defects, systems = find_defects(test), _systems(sets)
     n, gold = len(test), test.labels()[rows_answered]
     families = [family_of(model) for model in systems.models]

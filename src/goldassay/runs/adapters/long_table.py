@@ -50,7 +50,7 @@ from goldassay.data.source import name_of
 from goldassay.data.table import Table
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
-from goldassay.runs.key_columns import SYNONYMS, is_large, key_columns
+from goldassay.runs.key_columns import SYNONYMS, find_roles, is_large, key_columns
 from goldassay.runs.run_parts import (
     UNNAMED,
     UNNAMED_MODEL,
@@ -293,28 +293,6 @@ def is_beside_the_point(names: list[str], request: Request) -> bool:
         return False
     known = {synonym for role in ("prediction", "score", "logits") for synonym in SYNONYMS[role]}
     return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}
-
-
-def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> dict[str, str]:
-    """Say which column plays which role.
-
-    Raises:
-        InputError: A column that was named is not there, or a role does not exist.
-    """
-    for role, name in given.items():
-        if role not in SYNONYMS and role != "group":
-            raise InputError(f"there is no role {role!r}", mend=f"roles are {', '.join(SYNONYMS)}")
-        if name not in names:
-            raise InputError("there is no such column", file=path, column=name, mend=f"it has {', '.join(names[:12])}")
-    lower = {name.lower(): name for name in reversed(names)}
-    taken = set(given.values())
-    roles = dict(given)
-    for role, synonyms in SYNONYMS.items():
-        if role not in roles:
-            found = next((lower[s] for s in synonyms if s in lower and lower[s] not in taken), None)
-            if found is not None:
-                roles[role] = found
-    return roles
 
 
 def with_right_answers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, str]:

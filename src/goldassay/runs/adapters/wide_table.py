@@ -21,8 +21,8 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.data.fields import cell_texts
-from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles, is_beside_the_point
-from goldassay.runs.key_columns import SYNONYMS, is_large, key_columns
+from goldassay.runs.adapters.long_table import as_number, as_scores, is_beside_the_point
+from goldassay.runs.key_columns import SYNONYMS, find_roles, is_large, key_columns
 from goldassay.runs.labels import canonical
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.runs import condition_within

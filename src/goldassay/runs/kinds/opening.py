@@ -17,6 +17,7 @@ from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
 from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
+from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.kind import Strength
 from goldassay.data.kinds.labelled_texts import LabelledTexts
@@ -27,13 +28,15 @@ from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
 from goldassay.data.table import Table, stacked
 from goldassay.runs.finding import find_in_own_format
-from goldassay.runs.kinds import ALL_KINDS, Boards, Grades, Predictions
+from goldassay.runs.kinds.boards import Boards, Grades
+from goldassay.runs.kinds.predictions import Predictions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.data.kinds.kind import Match
+    from goldassay.data.kinds.kind import Kind, Match
 
+ALL_KINDS: tuple[Kind, ...] = (*DATA_KINDS, Predictions(), Boards(), Grades())
 _MOST_PATHS = 3
 
 

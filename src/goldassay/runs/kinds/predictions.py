@@ -8,10 +8,10 @@ import polars as pl
 
 from goldassay.data.kinds.kind import Match, Strength, joined
 from goldassay.data.unread import find_unread
-from goldassay.runs.adapters.long_table import find_roles, with_right_answers, with_settings
+from goldassay.runs.adapters.long_table import with_right_answers, with_settings
 from goldassay.runs.adapters.wide_table import run_columns
 from goldassay.runs.finding import find_in_own_format
-from goldassay.runs.key_columns import SYNONYMS
+from goldassay.runs.key_columns import SYNONYMS, find_roles
 from goldassay.runs.run_parts import ASIDE
 from goldassay.runs.tables import are_codes
 

@@ -13,10 +13,10 @@ import polars as pl
 
 from goldassay.core.bounds import check_pages
 from goldassay.core.errors import InputError, option
-from goldassay.data.blocks import decompressed
 from goldassay.data.column_names import FREE_ANSWERS, normalized
 from goldassay.data.languages import UNSPACED
 from goldassay.data.reading import read_table
+from goldassay.data.source import decompressed
 from goldassay.kernels.json_lines import line_ends
 from goldassay.questions.overlap.search.corpus import OVERLAP, PIECE, CorpusFile, Shard
 from goldassay.questions.overlap.search.sought import LEAST_WORDS
