@@ -1,6 +1,7 @@
 """How often whole audits are right about made sets: without a flaw, and with one of each kind that they claim to see.
 
     python -m benchmarks.verdicts.limits --to FILE [--of texts|items] [--rows 300 1000 2000 5000] [--draws 10]
+                                         [--beside 4000] [--times 1 1.5 2]
     python -m benchmarks.verdicts.limits --from FILE                  prints the table of what FILE holds
     python -m benchmarks.verdicts.limits --recovery                   what naive Bayes recovers of fifty words, by rows
 
@@ -33,7 +34,7 @@ from goldassay.stats.detection import FIFTY_WORDS, KINDS, plant_rows
 from goldassay.stats.detection import Cell as Planted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from goldassay.report.report import Report
     from goldassay.stats.detection import CueKind
@@ -84,17 +85,32 @@ def said_of(report: Report) -> dict[str, Any]:
     }
 
 
-def drawn(of: str, n: int, seed: int) -> Iterator[dict[str, Any]]:
-    """A draw as it is, then with a flaw of each kind that a question claims to see."""
+def drawn(of: str, n: int, seed: int, beside: int, times: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """A draw as it is, then with flaws of each kind that a question claims to see.
+
+    Args:
+        of: What is drawn.
+        n: Rows that are read.
+        seed: Of the draw.
+        beside: Rows of a training part.
+        times: How many limits of detection a flaw is as large as; twice the limit for unsound, if there are none.
+    """
     make = {"texts": texts, "items": items}[of]
-    clean = said_of(goldassay.audit(make(n, seed, None, 0.0), seed=seed, quiet=True))
-    yield {"of": of, "n": n, "seed": seed, "kind": "", **clean}
+
+    def said(kind: CueKind | None, share: float) -> dict[str, Any]:
+        made = make(beside + n, seed, kind, share)
+        parts = (made.head(beside), made.tail(n)) if beside else (made,)
+        return said_of(goldassay.audit(*parts, seed=seed, quiet=True))
+
+    drawn_as = {"of": of, "n": n, "beside": beside, "seed": seed}
+    clean = said(None, 0.0)
+    yield {**drawn_as, "kind": "", **clean}
     for question in QUESTIONS:
         for kind in KINDS:
-            if clean[question]["limits"].get(kind.name, 1.0) < UNSOUND[question]:
-                flawed = make(n, seed, kind, 2 * UNSOUND[question])
-                said = said_of(goldassay.audit(flawed, seed=seed, quiet=True))
-                yield {"of": of, "n": n, "seed": seed, "kind": kind.name, "asked": question, **said}
+            limit = clean[question]["limits"].get(kind.name, 1.0)
+            if limit < UNSOUND[question]:
+                for share in [each * limit for each in times] or [2 * UNSOUND[question]]:
+                    yield {**drawn_as, "kind": kind.name, "asked": question, "share": share, **said(kind, share)}
 
 
 def recovery_of_many_words(n: int, n_teaching: int, seed: int) -> tuple[float, float]:
@@ -123,14 +139,21 @@ def recovery_of_many_words(n: int, n_teaching: int, seed: int) -> tuple[float, f
 
 def cells_of(rows: list[dict[str, Any]]) -> list[Cell]:
     """Shares of *caution or worse* and *sound* without a flaw, and of *sound* at twice the limit."""
+    bounds: dict[tuple[str, str], list[bool]] = defaultdict(list)
     words: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for row in rows:
         for question in QUESTIONS:
             if row["kind"] == "":
-                words[f"{row['of']}, {row['n']:,}", question, ""][row[question]["word"]] += 1
-            elif row["asked"] == question:
+                world = f"{row['of']}, {row['n']:,}" + (f" beside {row['beside']:,}" if row.get("beside") else "")
+                words[world, question, ""][row[question]["word"]] += 1
+            elif row["asked"] == question and row.get("share", 2 * UNSOUND[question]) == 2 * UNSOUND[question]:
                 words[row["of"], question, row["kind"]][row[question]["word"]] += 1
-    cells = []
+            elif row["asked"] == question:
+                bounds[row["of"], question].append(row[question]["limits"][row["kind"]] < row["share"])
+    cells = [
+        Cell(f"{of}, {question}, a flaw planted", "limit of detection below it", sum(below), len(below), at_most(0.05))
+        for (of, question), below in bounds.items()
+    ]
     for (world, question, kind), counted in words.items():
         n = counted.total()
         if kind:
@@ -150,6 +173,8 @@ def main() -> None:
     parser.add_argument("--of", nargs="+", choices=("texts", "items"), default=("texts", "items"))
     parser.add_argument("--rows", nargs="+", type=int, default=(300, 1000, 2000, 5000))
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--beside", type=int, default=0, help="rows of a training part")
+    parser.add_argument("--times", nargs="+", type=float, default=(), help="limits of detection in a flaw")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
     parser.add_argument("--to", type=Path, help="file of JSON lines that is added to")
     parser.add_argument("--from", dest="source", type=Path, help="print the table from such a file")
@@ -169,7 +194,7 @@ def main() -> None:
         for seed in range(given.first, given.first + given.draws):
             for n in given.rows:
                 for of in given.of:
-                    for row in drawn(of, n, seed):
+                    for row in drawn(of, n, seed, given.beside, given.times):
                         rows.append(row)
                         line = json.dumps(row)
                         print(line, flush=True)
