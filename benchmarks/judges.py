@@ -3,7 +3,7 @@
     GOLDASSAY_DATA=... python -m benchmarks.judges
 
 4,000 rows with a truth of .714, which the judge puts at .838, and 600 labels; then LLMBar with 85 % of people's
-preferences hidden. An interval that is not valid is none, and holds nothing.
+preferences hidden; then crowds of 56 judges. An interval that is not valid is none, and holds nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import polars as pl
 
 from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.reading import read_table
+from goldassay.questions.judgments.measures import measure_position, pool_judges
 from goldassay.questions.judgments.people import correct_by_people
 from goldassay.questions.judgments.scores import correct_pairs
+from goldassay.stats.effects import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,19 +74,44 @@ def llmbar() -> Iterator[tuple[str, int, Corrected, float]]:
             yield judge, at, own, full.value
 
 
+def crowds(spread: float) -> Iterator[tuple[bool, bool]]:
+    """Whether the seat of no effect on average is held, over judges and items, and over items alone, in 300 crowds."""
+    rng = np.random.default_rng(0)
+    n, n_judges, n_models = 600, 56, 6
+    for seed in range(300):
+        strength, who = rng.normal(0, 0.8, n_models), rng.choice(n_judges, n, p=rng.dirichlet(np.full(n_judges, 2.0)))
+        seat = np.clip(rng.normal(0, spread, n_judges), -1, 1)[who]
+        pairs = np.sort([rng.choice(n_models, 2, replace=False) for _ in range(n)])
+        first = rng.random(n) < 0.5
+        merit = rng.random(n) < 1 / (1 + np.exp(strength[pairs[:, 1]] - strength[pairs[:, 0]]))
+        win = np.where(rng.random(n) < np.abs(seat), np.where(seat > 0, first, ~first), merit)
+        rows = pl.DataFrame(
+            {"item": np.arange(n).astype(str), "judge": who.astype(str), "a": pairs[:, 0].astype(str),
+             "b": pairs[:, 1].astype(str), "a_first": first, "win": win.astype(float)}
+        )  # fmt: skip
+        both = (measure_position(each, Limits(0.02, 0.1), seed)[0][0]
+                for pooled in [pool_judges(rows)] for each in (pooled, pooled.drop("member")))  # fmt: skip
+        one, other = (each.low <= 0 <= each.high for each in both)
+        yield one, other
+
+
 def main() -> None:
     print("labels                                        truth held   not valid   mean width")
     for how in ("single rows", "whole clusters", "whole clusters, taken for rows", "failures twice as often",
                 "what the judge rejects twice as often", "what the judge rejects twice as often, given"):  # fmt: skip
         found = list(draws(how))
         held = np.mean([each.low <= TRUTH <= each.high for each in found])
-        width = np.nanmean([each.high - each.low for each in found])
+        valid = [each.high - each.low for each in found if not each.reason]
+        width = np.mean(valid) if valid else np.nan
         print(f"{how:46}{100 * held:8.1f} %{100 * np.mean([bool(each.reason) for each in found]):10.1f} %{width:12.4f}")
     by_judge: dict[str, list[bool]] = {}
     for judge, _, own, value in llmbar():
         by_judge.setdefault(judge, []).append(own.low <= value <= own.high)
     for judge, held_of in by_judge.items():
         print(f"LLMBar, 85 % hidden, {judge:25}{100 * np.mean(held_of):8.1f} %")
+    for spread in (0.0, 0.3):
+        held = 100 * np.mean(list(crowds(spread)), axis=0)
+        print(f"crowds, SD of judges {spread}: {held[0]:.1f} % over judges and items, {held[1]:.1f} % over items alone")
 
 
 if __name__ == "__main__":

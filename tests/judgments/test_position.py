@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.reading import read_table
-from goldassay.questions.judgments.measures import FIRST_SEAT, SECOND_SEAT, agree_with_people, measure_position
+from goldassay.questions.judgments.measures import (
+    FEW_VERDICTS,
+    FIRST_SEAT,
+    SECOND_SEAT,
+    agree_with_people,
+    measure_position,
+    pool_judges,
+    without_few,
+)
 from goldassay.stats.effects import Limits
 from tests.judgments.made import judged
 
@@ -182,3 +191,54 @@ def test_judgments_of_llmbar_change_with_the_order(judge: str, changed: float) -
     assert position.n_both == 326 - int((silent > 0).sum())
     # Of items with a silent verdict the publication counts those as changed that have one.
     assert 100 * (position.n_changed + int((silent == 1).sum())) / 326 == pytest.approx(changed, abs=0.05)
+
+
+def crowd(seed: int, *, spread: float, n: int = 600, n_judges: int = 56) -> pl.DataFrame:
+    """Judges who follow either seat by chance, each with few verdicts on pairs of named models."""
+    rng = np.random.default_rng(seed)
+    who = rng.choice(n_judges, n)
+    seat = np.clip(rng.normal(0, spread, n_judges), -1, 1)[who]
+    first = rng.random(n) < 0.5
+    win = np.where(rng.random(n) < np.abs(seat), np.where(seat > 0, first, ~first), rng.random(n) < 0.6)
+    return pl.DataFrame(
+        {"item": np.arange(n).astype(str), "judge": [f"user {each}" for each in who], "a": ["x"] * n, "b": ["y"] * n,
+         "a_first": first, "win": win.astype(float)}
+    )  # fmt: skip
+
+
+def test_a_crowd_is_one_judge_whose_members_differ() -> None:
+    held, alone, n_sets = 0, 0, 60
+    for seed in range(n_sets):
+        rows = pool_judges(crowd(seed, spread=0.4))
+        (found,), effects = measure_position(rows, LIMITS, seed)
+        assert found.judge == "56 judges"
+        assert len(effects.effects) == 2
+        held += found.low <= 0 <= found.high
+        (narrow,), _ = measure_position(rows.drop("member"), LIMITS, seed)
+        alone += narrow.low <= 0 <= narrow.high
+    assert held >= 0.88 * n_sets
+    assert alone <= 0.85 * n_sets
+
+
+def test_the_error_over_judges_and_items_is_that_of_statsmodels() -> None:
+    rows = pool_judges(crowd(0, spread=0.4))
+    (found,), effects = measure_position(rows, LIMITS)
+    x, y = rows["a_first"].to_numpy().astype(float), rows["win"].to_numpy()
+    codes = [np.unique(rows[name], return_inverse=True)[1] for name in ("member", "item")]
+    fit = sm.OLS(y, sm.add_constant(x)).fit(cov_type="cluster", cov_kwds={"groups": np.stack(codes, axis=1)})
+    assert found.effect == pytest.approx(fit.params[1])
+    assert effects.effects[0].standard_error == pytest.approx(fit.bse[1], rel=0.02)
+
+
+def test_few_verdicts_make_no_judge() -> None:
+    few = [judged(12, seed, judge=f"few {seed}") for seed in range(3)]
+    many = [judged(100, seed, judge=f"many {seed}") for seed in range(4)]
+    pooled = pool_judges(pl.concat([*few, *many]))
+    assert pooled["judge"].unique().sort().to_list() == ["3 judges", *(f"many {at}" for at in range(4))]
+    assert pool_judges(pl.concat([*few, *many[:2]]))["judge"].unique().to_list() == ["5 judges"]
+    alone = pool_judges(pl.concat([few[0], *many]))
+    judges, effects = measure_position(alone, LIMITS)
+    effects = without_few(effects, judges, alone)
+    assert {each.part: each.reason for each in effects.effects}["few 0"] == FEW_VERDICTS
+    assert np.isnan(judges[0].effect)
+    assert all(each.measurable for each in effects.effects[2:])

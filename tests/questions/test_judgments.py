@@ -312,3 +312,20 @@ def test_options_without_effect_are_refused(name: str, value: Any, tmp_path: Pat
         value = str(tmp_path)
     with pytest.raises(InputError):
         goldassay.audit(frame, **{name: value})
+
+
+def test_the_headline_of_an_arena_is_of_all_judges() -> None:
+    """Fifty-six judges with some ten votes each: the worst of them is chance."""
+    rng, n = np.random.default_rng(1), 600
+    pairs = np.array([rng.choice(6, 2, replace=False) for _ in range(n)])
+    votes = pl.DataFrame(
+        {"question_id": np.arange(n), "model_a": [f"m{a}" for a in pairs[:, 0]],
+         "model_b": [f"m{b}" for b in pairs[:, 1]], "winner": rng.choice(["model_a", "model_b", "tie"], n),
+         "judge": [f"arena_user_{each}" for each in rng.integers(0, 56, n)]}
+    )  # fmt: skip
+    report = goldassay.audit(votes)
+    assert report.document["verdicts"]["judgments"]["headline"]["label"].endswith(", 56 judges")
+    (found,) = report.document["judgments"]["results"]
+    assert found["high"] - found["low"] < 0.3
+    assert found["low"] <= 0 <= found["high"]
+    assert report.tables["judged_items"]["judge"].n_unique() == 56

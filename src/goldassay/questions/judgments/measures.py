@@ -32,13 +32,14 @@ import polars as pl
 
 from goldassay.core.results import Result
 from goldassay.stats.bootstrap import LEVEL, Ratios, resample_ratios
+from goldassay.stats.clusters import effective_clusters
 from goldassay.stats.effects import (
     POSITION,
     Effect,
     Effects,
     Limits,
 )
-from goldassay.stats.intervals import normal_level, normal_quantile, paired_interval, wilson_bounds
+from goldassay.stats.intervals import normal_level, normal_quantile, paired_interval, t_quantile, wilson_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -292,6 +293,9 @@ def _fitted(
     return w, np.sqrt(np.where(variances >= 0, variances, math.nan))
 
 
+# With fewer verdicts a judge is not measured by itself.
+LEAST_VERDICTS = 30
+FEW_VERDICTS = f"there are fewer than {LEAST_VERDICTS} verdicts"
 FIRST_SEAT, SECOND_SEAT = "the first seat", "the second seat"
 N_DRAWS = 2000
 _LEAST_CLUSTERS = 20
@@ -341,6 +345,58 @@ class _Units:
     minus: float
 
 
+def pool_judges(rows: pl.DataFrame) -> pl.DataFrame:
+    """Verdicts with judges of fewer than 30 verdicts taken as one, and with a column member, who gave the verdict.
+
+    Where such judges are most of several, as in a crowd or an arena, all are taken as one.
+
+    Args:
+        rows: As of `Judgments.rows`.
+    """
+    sizes = rows.group_by("judge", maintain_order=True).len()
+    small = sizes.filter(pl.col("len") < LEAST_VERDICTS)["judge"]
+    rows = rows.with_columns(member=pl.col("judge"))
+    if len(small) < 2:
+        return rows
+    pooled = sizes["judge"] if 2 * len(small) > sizes.height else small
+    name = f"{len(pooled)} judges"
+    return rows.with_columns(
+        judge=pl.when(pl.col("judge").is_in(pooled.implode())).then(pl.lit(name)).otherwise("judge")
+    )
+
+
+def without_few(effects: Effects, described: list[PositionEffect], rows: pl.DataFrame) -> Effects:
+    """The effects, of which those of a judge with fewer than 30 verdicts are not measurable; so in `described`."""
+    few = set(rows.group_by("judge").len().filter(pl.col("len") < LEAST_VERDICTS)["judge"].to_list())
+    for at, each in enumerate(described):
+        if each.judge in few:
+            described[at] = replace(each, effect=math.nan, low=math.nan, high=math.nan)
+    kept = (replace(each, reason=each.reason or FEW_VERDICTS) if each.part in few else each for each in effects.effects)
+    return replace(effects, effects=tuple(kept))
+
+
+def _over_members(rows: pl.DataFrame, value: float) -> tuple[float, float]:
+    """Standard error of an effect of several judges, who are a random effect beside items; degrees of freedom.
+
+    V = V_judges + V_items - V_both of sums of residuals, at least either (Cameron, Gelbach and Miller 2011); degrees of
+    freedom are the effective judges - 1.
+    """
+    x, win = rows["a_first"].to_numpy().astype(np.float64), rows["win"].to_numpy()
+    found = _within(rows, ["item", "a", "b"], x, win) or _within(rows, ["a", "b"], x, win)
+    assert found is not None
+    above, below = found[:2]
+    residuals, total = above - value * below, below.sum()
+    variances = []
+    for by in (["member"], ["item"], ["member", "item"]):
+        codes = rows.select(pl.struct(by).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+        sums, n = np.bincount(codes, residuals), int(codes.max()) + 1
+        variances.append(float(sums @ sums) * n / max(n - 1, 1) / total**2)
+    members = rows["member"].rank("dense").to_numpy().astype(np.int64) - 1
+    told = below > 0
+    df = effective_clusters(np.unique(members[told], return_inverse=True)[1], below[told]) - 1
+    return math.sqrt(max(variances[0] + variances[1] - variances[2], *variances[:2])), df
+
+
 def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple[list[PositionEffect], Effects]:
     """The position effect of every judge, and what verdicts are made of: each direction as an effect.
 
@@ -348,7 +404,7 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
     than Newcombe's for paired shares, of verdicts that follow the first and the second seat.
 
     Args:
-        rows: Columns item, judge, a, b, a_first, win, as of `Judgments.rows`.
+        rows: Columns item, judge, a, b, a_first, win, as of `Judgments.rows`; and member, of `pool_judges`, if any.
         limits: Of the verdict.
         seed: Of the draws.
 
@@ -386,6 +442,14 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
         # Draws in which some judge does not vary may be too many together: a normal quantile, corrected for all.
         wide = together if math.isfinite(together) else normal_quantile(1 - (1 - LEVEL) / max(len(moving), 1))
         ordinary = found.upper_quantile(ratio) if error > 0 else normal_quantile(LEVEL)
+        of_judge = rows.filter(pl.col("judge") == judge)
+        if "member" in rows.columns and of_judge["member"].n_unique() > 1:
+            between, df = _over_members(of_judge, value)
+            error = max(error, between)
+            wide, ordinary = (
+                max(one, t_quantile(df, level))
+                for one, level in ((wide, 1 - (1 - LEVEL) / max(len(known), 1)), (ordinary, LEVEL))
+            )
         ends = []
         for quantile in (wide, ordinary):
             reach = quantile * error if error > 0 and math.isfinite(quantile) else 0.0

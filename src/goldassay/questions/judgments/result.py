@@ -63,7 +63,7 @@ def _of_seats(judges: tuple[PositionEffect, ...]) -> Iterator[Figure]:
     for each in judges:
         yield _POSITION.figure(
             each.effect, each.low, each.high, n=each.n_items, model=each.judge,
-            reason="each pair was shown in one order",
+            reason="each pair was shown in one order, or there are fewer than 30 verdicts",
         )  # fmt: skip
         if each.n_both:
             yield _CHANGED.figure(

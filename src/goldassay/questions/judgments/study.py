@@ -17,12 +17,15 @@ from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO
 from goldassay.questions.judgments.measures import (
+    LEAST_VERDICTS,
     PositionEffect,
     VerdictModel,
     agree_with_people,
     measure_position,
     model_verdicts,
+    pool_judges,
     verdicts_by_order,
+    without_few,
 )
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.judgments.scores import correct_pairs
@@ -67,6 +70,8 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         steps: What was done, and when.
     """
     limits = settings.verdicts.judgments
+    by_judge = judgments.rows
+    judgments = replace(judgments, rows=pool_judges(by_judge))
     with steps.step("measuring what a seat adds"):
         measured = _measure(judgments, limits, settings.seed)
     with steps.step("comparing with people"):
@@ -85,7 +90,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         effects=measured.effects,
         agreement=tuple(people),
         models=tuple(models),
-        remarks=(*map(describe_degenerate, degenerate), *_remarks(judgments)),
+        remarks=(*map(describe_degenerate, degenerate), *_remarks(judgments), *_pooled(judgments.rows)),
         n_judgments=len(judgments),
         degenerate=degenerate,
         corrected=corrected,
@@ -94,7 +99,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         "judges": frame_of_records(result.results),
         "verdict_models": frame_of_records(result.models),
         "judgment_problems": judgments.problems,
-        "judged_items": verdicts_by_order(judgments.rows),
+        "judged_items": verdicts_by_order(by_judge),
     }
     if people:
         tables["agreement"] = frame_of_records(people)
@@ -125,6 +130,7 @@ def _win_rate(rows: pl.DataFrame, system: str) -> float | None:
 def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measured:
     given = Limits(limits.caution, limits.unsound)
     judges, effects = measure_position(judgments.rows, given, seed)
+    effects = without_few(effects, judges, judgments.rows)
     doubts = [*_reading_doubts(judgments, judges), *_other_doubts(judgments, given, seed)]
     # Where a seat is found already, nothing is called sound.
     if not any(each.measurable and each.low >= each.caution for each in effects.effects):
@@ -270,6 +276,16 @@ def _remarks(judgments: Judgments) -> list[str]:
     counted = judgments.problems.group_by("reason", maintain_order=True).len()
     found = [f"{count(n)} verdict{'' if n == 1 else 's'} left out: {reason}." for reason, n in counted.iter_rows()]
     return [*judgments.decisions, *found]
+
+
+def _pooled(rows: pl.DataFrame) -> list[str]:
+    """Which judges are taken as one."""
+    return [
+        f"{judge} are taken as one, since {'most' if n == rows['member'].n_unique() else 'these'} have fewer than "
+        f"{LEAST_VERDICTS} verdicts; the interval allows for how judges differ."
+        for judge, n in rows.group_by("judge", maintain_order=True).agg(pl.col("member").n_unique()).iter_rows()
+        if n > 1
+    ]
 
 
 # From this share on, a system wins.
