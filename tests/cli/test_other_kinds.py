@@ -29,6 +29,11 @@ READS = {
     "artifacts downsample FILE -o out": ("labelled texts",),
     "leakage measure FILE": ("labelled texts", *ITEMS),
     "leakage suggest FILE": ("labelled texts", *ITEMS),
+    "train FILE --test FILE --model bow": ("labelled texts", "extractive answers"),
+    "shift generalization FILE --test ID=FILE --test far=FILE --model quick_probe": (
+        "labelled texts",
+        "extractive answers",
+    ),
     "leakage measure --runs FILE": ("runs",),
     "shift generalization --runs FILE": ("runs",),
     "instability FILE": ("runs",),
@@ -51,7 +56,7 @@ def test_rows_of_another_kind_are_refused_with_the_command_that_reads_them(
     tmp_path: Path, refused: Callable[..., str], command: str, kind: str
 ) -> None:
     write(tmp_path / "a file.jsonl", ROWS[kind])
-    line = refused(*(("a file.jsonl" if word == "FILE" else word) for word in command.split()))
+    line = refused(*(word.replace("FILE", "a file.jsonl") for word in command.split()))
     assert line.startswith("goldassay: a file.jsonl: ")
     assert f"goldassay {WRITES[kind].replace('FILE', shlex.quote('a file.jsonl'))}" in line
 

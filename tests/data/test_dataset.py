@@ -94,6 +94,19 @@ def test_duplicate_and_missing_ids():
         Dataset.from_frame({"id": [1, None], "text": ["a", "b"]})
 
 
+def test_repeated_ids_are_mended_by_the_column_that_makes_them_whole():
+    rows = {
+        "row": [1, 2, 1, 2],
+        "engine": ["a", "a", "b", "b"],
+        "note": ["v", "w", "x", "y"],
+        "text": ["p", "q", "r", "s"],
+    }
+    with pytest.raises(InputError, match=r"engine\+row"):
+        Dataset.from_frame(rows, columns={"id": "row"})
+    whole = Dataset.from_frame(rows, columns={"id": "engine+row"})
+    assert whole.examples["example_id"].to_list() == ["a/1", "a/2", "b/1", "b/2"]
+
+
 def test_ids_that_count_within_groups():
     dataset = Dataset.from_frame({"id": [1, 2, 1], "group": ["a", "a", "b"], "text": ["p", "q", "r"]})
     assert dataset.examples["example_id"].to_list() == ["a/1", "a/2", "b/1"]

@@ -288,6 +288,67 @@ def test_numbers_in_another_spelling_drop_no_system_unseen(written: str) -> None
         goldassay.rank_systems(texts.with_columns(alpha=few))
 
 
+@pytest.mark.parametrize(
+    "words", [("correct", "incorrect"), ("PASS", "FAIL"), ("resolved", "unresolved"), ("Yes", "No")]
+)
+def test_words_for_right_and_wrong_are_scores_at_every_door(tmp_path: Path, words: tuple[str, str]) -> None:
+    named = pl.when(pl.col("score") == 1).then(pl.lit(words[0])).otherwise(pl.lit(words[1]))
+    frame = long(values()).with_columns(score=named)
+    wanted = board_of(goldassay.rank_systems(long(values())))["systems"]
+    assert board_of(goldassay.rank_systems(frame))["systems"] == wanted
+    each = [
+        pl.when(pl.col(name) == 1).then(pl.lit(words[0])).otherwise(pl.lit(words[1])).alias(name) for name in SYSTEMS
+    ]
+    assert board_of(goldassay.rank_systems(wide(values()).with_columns(each)))["systems"] == wanted
+    path = tmp_path / "words.csv"
+    frame.rename({"item": "example_id", "system": "model", "score": "result"}).write_csv(path)
+    with pytest.raises(InputError, match="'score': 'result'"):
+        goldassay.rank_systems(path)
+    runs = goldassay.read_runs(path, model="alpha", columns={"score": "result"})
+    assert runs.scores is not None
+    assert runs.scores.mean() == pytest.approx(wanted[0]["score"])
+
+
+def test_what_other_words_score_is_given(tmp_path: Path) -> None:
+    coded = long(values()).with_columns(
+        score=pl.when(pl.col("score") == 1).then(pl.lit("C")).otherwise(pl.lit("I: no"))
+    )
+    with pytest.raises(InputError, match=in_order("are no numbers", "C", "I: no")):
+        goldassay.rank_systems(coded)
+    wanted = board_of(goldassay.rank_systems(long(values())))["systems"]
+    assert board_of(goldassay.rank_systems(coded, map="score=C:1,I: no:0"))["systems"] == wanted
+    path = tmp_path / "coded.csv"
+    coded.write_csv(path)
+    assert board_of(goldassay.rank_systems(path, map={"score": {"C": "1", "I: no": "0"}}))["systems"] == wanted
+    with pytest.raises(InputError, match="these are runs"):
+        goldassay.rank_systems(Runs.from_arrays(scores=values()[:1]), map="score=C:1")
+
+
+def test_measures_are_no_systems(tmp_path: Path) -> None:
+    path = tmp_path / "measures.csv"
+    for names, said in (
+        (("bleu", "chrf", "comet"), "score'?[:=] ?'?bleu"),
+        (("a truth", "a info", "b truth"), "a info"),
+    ):
+        wide(values()).rename(dict(zip(SYSTEMS, names, strict=True))).write_csv(path)
+        with pytest.raises(InputError, match=f"are measures, and no systems.*{said}"):
+            goldassay.rank_systems(path)
+    board = board_of(goldassay.rank_systems(path, columns="ignore=a info"))
+    assert [row["system"] for row in board["systems"]] == ["a truth", "b truth"]
+    wide(values()).rename({"alpha": "bleu"}).write_csv(path)
+    assert len(board_of(goldassay.rank_systems(path))["systems"]) == 3
+
+
+def test_one_of_several_scores_is_taken_by_all(tmp_path: Path) -> None:
+    frame = long(values()).with_columns(f1=1 - pl.col("score")).rename({"score": "accuracy", "system": "model"})
+    path = tmp_path / "scores.csv"
+    frame.select("model", "item", "f1", "accuracy").rename({"item": "example_id"}).write_csv(path)
+    shown = {row["system"]: row["score"] for row in board_of(goldassay.rank_systems(path))["systems"]}
+    runs = goldassay.read_runs(path, model="beta")
+    assert runs.scores is not None
+    assert runs.scores.mean() == pytest.approx(shown["beta"])
+
+
 def test_white_space_around_a_name_makes_no_other_system() -> None:
     frame = long(values())
     spaced = frame.with_columns(system=pl.when(pl.col("item") > "i3").then(pl.col("system") + " ").otherwise("system"))

@@ -188,12 +188,12 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             "A number that a row has been given.",
             {
                 "runs": (
-                    "score graded_list pass1 pass@1 pass_at_1 correct is_correct exact_match f1 acc accuracy reward "
-                    "passed success resolved"
+                    "score graded_list correct is_correct resolved success passed pass@1 pass_at_1 pass1 exact_match "
+                    "accuracy acc f1 reward"
                 ),
                 "board": (
                     "score graded_list correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 "
-                    "exact_match accuracy acc right win preference"
+                    "exact_match accuracy acc f1 reward right win preference"
                 ),
                 "judged scores": (
                     "judge_score judge_label judge_rating judge_grade judge_verdict llm_judge llm_score llm_label "

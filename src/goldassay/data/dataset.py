@@ -322,12 +322,17 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
         draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")
         return whole
     again = (~ids.is_first_distinct()).arg_true()[0]
-    raise draft.error(
-        f"the id {ids[again]!r} occurs twice",
-        f"give each example an id of its own: {naming(draft.table.frame, 'id', besides=[column])}",
-        again,
-        column,
+    frame = draft.table.frame
+    texts = {column, *draft.roles.texts.values()}
+    within = [name for name in frame.columns if name not in texts and not frame.schema[name].is_nested()]
+    within.sort(key=lambda name: frame[name].n_unique())
+    # Of columns that make ids whole the one with the fewest values is what the rows are grouped by.
+    by = whole_ids(ids, {name: as_text(frame[name]) for name in within if frame[name].n_unique() < frame.height})
+    mend = (
+        naming(frame, "id", besides=[column]) if by is None else f"perhaps {option('columns', f'id={by[0]}+{column}')}"
     )
+    problem = f"the id {ids[again]!r} occurs twice"
+    raise draft.error(problem, f"give each example an id of its own: {mend}", again, column)
 
 
 def _add_texts(draft: _Draft) -> None:

@@ -28,6 +28,9 @@ VALUES = "=map"
 OWN = "=of"
 _PLACE = re.compile(r"#(\d+)")
 _MOST_FIELDS = 12
+# How tables write in words whether an answer was right, in small letters.
+RIGHT_WORDS = ("true", "yes", "correct", "right", "pass", "passed", "resolved", "solved", "success")
+WRONG_WORDS = ("false", "no", "incorrect", "wrong", "fail", "failed", "unresolved", "unsolved", "failure")
 
 
 def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple[pl.DataFrame, dict[str, str]]:
@@ -85,7 +88,7 @@ def _with_names(frame: pl.DataFrame, column: str, names: Mapping[str, str]) -> p
     if column not in frame.columns:
         listed = ", ".join(map(repr, frame.columns[:_MOST_FIELDS]))
         raise InputError(f"there is no column {column!r} to map", mend=f"the columns are {listed}")
-    texts = cell_texts(frame[column])
+    texts = cell_texts(frame[column]).str.strip_chars()
     known = set(texts.drop_nulls().unique().to_list())
     if missing := [value for value in names if value not in known]:
         shown = ", ".join(map(repr, sorted(known)[:_MOST_FIELDS]))

@@ -131,7 +131,7 @@ def load_data(
     """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there.
 
     Args:
-        data: A path, a `Dataset`, or as for `Dataset.from_frame`.
+        data: A path, a `Dataset`, rows that were opened, or as for `Dataset.from_frame`.
         part: The part that is wanted.
         columns: As for `Dataset.from_frame`; those of `with_own` by its name, or the part's.
         name: What to call it; by default what it is called.
@@ -145,7 +145,9 @@ def load_data(
         return data if name is None else replace(data, name=name)
     roles = own_roles(columns, name or part, part) or None
     with columns_named(name or part):
-        if isinstance(data, (str, os.PathLike)):
+        if isinstance(data, Source):
+            dataset = data.labelled(roles, None, name or "")
+        elif isinstance(data, (str, os.PathLike)):
             dataset = read_dataset(data, columns=roles, name=name)
         else:
             dataset = open_source(data, argument or part, name=name or part, columns=roles).labelled(roles)

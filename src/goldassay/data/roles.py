@@ -50,7 +50,7 @@ from goldassay.data.column_names import (
     names_of,
     normalized,
 )
-from goldassay.data.fields import OWN, VALUES, fields_of, name_fields
+from goldassay.data.fields import OWN, RIGHT_WORDS, VALUES, WRONG_WORDS, fields_of, name_fields
 from goldassay.data.labels import several_in_one
 from goldassay.data.unread import is_auxiliary
 
@@ -240,7 +240,12 @@ def with_values(
         found: dict[str, dict[str, str]] = {}
         for line in map.split("\n"):
             column, _, pairs = line.partition("=")
-            named = dict(pair.partition(":")[::2] for pair in pairs.split(","))
+            # A value that gets a number may have a colon: "True: fact:1".
+            ends = [re.search(r":\s*[\d.]+$", pair) for pair in pairs.split(",")]
+            named = dict(
+                (pair[: end.start()], pair[end.start() + 1 :]) if end else pair.partition(":")[::2]
+                for pair, end in zip(pairs.split(","), ends, strict=True)
+            )
             if not (column.strip() and all(key.strip() and name.strip() for key, name in named.items())):
                 raise InputError(
                     f"{line!r} is not COLUMN=VALUE:NAME", mend=f"write {option('map', 'label=0:first,1:second,2:tie')}"
@@ -385,8 +390,13 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
     named: dict[str, str] = {}
     for role in roles:
         left = frame.select(name for name in open_ if name not in named.values())
+        if role == "prediction" and (scored := _says_right(left)):
+            named["score"] = scored
+            continue
         if role not in guessed or guessed[role] not in left.columns:
             found = _likely(left, role)
+            if found is None and role == "prediction":
+                role, found = "score", next((name for name in left.columns if _is_share(left[name])), None)
             named |= {role: found} if found else {}
         else:
             named[role] = guessed[role]
@@ -413,12 +423,27 @@ def _likely(frame: pl.DataFrame, role: str) -> str | None:
         called = [name for name in plain if normalized(name) in IDS]
         return next((name for name in [*distinct, *called] if not holds_sentences(frame[name])), None)
     if role == "score":
-        return next(
-            (name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean), None
-        )
+        scored = [name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean]
+        return scored[0] if scored else _says_right(frame)
     if role == "prediction" and (called := [name for name in frame.columns if "pred" in name.lower()]):
         return called[0]
     return likely_label(frame, ())
+
+
+def _is_share(values: pl.Series) -> bool:
+    return _is_numeric(values) and bool(values.cast(pl.Float64, strict=False).drop_nulls().is_between(0, 1).all())
+
+
+def _says_right(frame: pl.DataFrame) -> str | None:
+    """The one column of which half of the cells that are filled say "correct" or "failed", or the like.
+
+    Of several such columns one may hold right answers, and another what was predicted.
+    """
+    texts = {name: frame[name].drop_nulls().str.strip_chars().str.to_lowercase()
+             for name in frame.columns if frame.schema[name] == pl.String}  # fmt: skip
+    words = [*RIGHT_WORDS, *WRONG_WORDS]
+    found = [name for name, filled in texts.items() if len(filled) and 2 * filled.is_in(words).sum() >= len(filled)]
+    return found[0] if len(found) == 1 else None
 
 
 def holds_sentences(values: pl.Series) -> bool:

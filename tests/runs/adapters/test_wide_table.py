@@ -27,6 +27,17 @@ def test_rows_of_several_runs_are_no_columns_of_one(tmp_path: Path) -> None:
         read_runs(tmp_path / "runs.csv")
 
 
+def test_a_score_of_rows_of_data_is_no_run(tmp_path: Path) -> None:
+    """SICK rates its pairs from 1 to 5."""
+    pairs = {"sentence_A": ["It rains.", "He runs."], "sentence_B": ["It pours.", "He sits."], "label": ["a", "b"]}
+    rated = write(tmp_path / "sick.tsv", {**pairs, "relatedness_score": [4.5, 3.2]})
+    with pytest.raises(InputError, match="labelled texts"):
+        list_runs(rated)
+    assert list_runs(write(tmp_path / "b.tsv", {**pairs, "bert_score": [0, 1]}))["model"].to_list() == ["bert"]
+    graded = read_runs(rated, grades="1:5")
+    assert graded.scores.tolist() == [[pytest.approx(0.875), pytest.approx(0.55)]]
+
+
 def test_columns_of_seeds_are_runs_of_one_model(tmp_path: Path) -> None:
     path = write(
         tmp_path / "dev.tsv", {"row": [0, 1], "gold_label": ["a", "b"], "seed_1": ["a", "a"], "seed_2": ["b", "b"]}

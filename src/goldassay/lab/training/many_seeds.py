@@ -21,7 +21,6 @@ from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data.dataset import Dataset
-from goldassay.data.reading import load_data
 from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
@@ -33,6 +32,7 @@ from goldassay.lab.training.snapshots import NO_SNAPSHOT, Snapshot, TeacherSnaps
 from goldassay.lab.training.targets import METRICS, Target, target_of
 from goldassay.lab.training.workers import run_jobs
 from goldassay.readers.conditions import roles_of
+from goldassay.runs.kinds.opening import load_texts
 
 # More are a slip of the finger, whose jobs would fill the memory before the first is done.
 MOST_SEEDS = 100_000
@@ -198,7 +198,7 @@ def plan_jobs(
         options["precision"] = choose_precision(options["precision"], options.get("device", DEVICES[0]))
     model = full_name(model)
     numbers = _seeds(seeds, options.get("vary", SOURCES))
-    training = load_data(train, "train", columns)
+    training = load_texts(train, "train", columns)
     target = target_of(training)
     target.check(training)
     shown = tuple(conditions) if conditions else (_all_texts(training),)
@@ -225,7 +225,7 @@ def plan_jobs(
     options.setdefault("objective", OWN_OBJECTIVES.get(model, target.objective))
     chosen_by: Dataset | None = None
     if dev is not None:
-        chosen_by = _of_same_texts(load_data(dev, "dev", columns, labelled=target.kind != "span"), training)
+        chosen_by = _of_same_texts(load_texts(dev, "dev", columns, labelled=target.kind != "span"), training)
         target.check(training, [chosen_by])
     # Before anything is written or asked for its opinions: what that costs is not spent on jobs that are refused.
     draft = Job(
@@ -360,7 +360,7 @@ def _tests(tests: Tests, columns: Columns, target: type[Target]) -> list[Dataset
     if not several:
         raise InputError("there is nothing to evaluate on", mend=f"name a test set with {option('test', 'FILE')}")
     named = [each if isinstance(each, tuple) else (None, each) for each in several]
-    return [load_data(data, "test", columns, name, labelled=target.kind != "span") for name, data in named]
+    return [load_texts(data, "test", columns, name, labelled=target.kind != "span") for name, data in named]
 
 
 def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:

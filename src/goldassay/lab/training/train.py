@@ -20,7 +20,6 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.core.settings import Settings, StrictSection, TrainingSettings, read_toml, validated
-from goldassay.data.reading import load_data
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.training.configured import configuration_of
 from goldassay.lab.training.many_seeds import (
@@ -37,6 +36,7 @@ from goldassay.lab.training.precision import AUTO, unasked_precision
 from goldassay.lab.training.targets import target_of
 from goldassay.lab.training.teachers import with_sources
 from goldassay.questions.inputs import named_sources
+from goldassay.runs.kinds.opening import load_texts
 from goldassay.runs.store import nothing_left_if_refused
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def sweep_jobs(plan: SweepPlan, folder: Path = Path()) -> list[Job]:
 
 def _load(folder: Path, place: str, part: str, plan: SweepPlan, name: str) -> Dataset:
     near = folder / place
-    return replace(load_data(near if near.exists() else place, part, plan.columns), name=name)
+    return replace(load_texts(near if near.exists() else place, part, plan.columns), name=name)
 
 
 def _options(plan: SweepPlan, label: str, folder: Path) -> dict[str, Any]:

@@ -6,7 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from goldassay.core.commands import command
-from goldassay.core.options import Clusters, Cutoff, Discount, DiscountPart, Quiet, Seed, SettingsOrFile, place
+from goldassay.core.options import (
+    Clusters,
+    Cutoff,
+    Discount,
+    DiscountPart,
+    Quiet,
+    Seed,
+    SettingsOrFile,
+    ValueMap,
+    place,
+)
 from goldassay.questions.run_choice import RunChoice, RunReading
 
 if TYPE_CHECKING:
@@ -27,6 +37,7 @@ def rank_systems(
     cutoff: Cutoff = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
+    map: ValueMap = None,  # noqa: A002
     quiet: Quiet = True,
     **reading: Unpack[RunReading],
 ) -> Report:
@@ -48,9 +59,11 @@ def rank_systems(
         InputError: It is no board, systems have no items in common, or scores are of two scales.
     """
     from goldassay.core.settings import chosen
+    from goldassay.data.roles import with_values
     from goldassay.questions.board.question import study_board
 
     settings = chosen(settings, seed, clusters=clusters)
+    reading["columns"] = with_values(reading.get("columns"), map)
     choice = RunChoice.of(cutoff, **reading)
     report, found = study_board(table, choice, settings, quiet=quiet, discount=discount, discount_part=discount_part)
     return replace(report, result=found)

@@ -16,6 +16,7 @@ from goldassay.core.document import Input
 from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file, option
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
+from goldassay.data.fields import VALUES
 from goldassay.data.frames import rows_of_lists, table_of
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
@@ -211,6 +212,8 @@ def _given(cells: Cells) -> Iterator[Given]:
 def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> BoardScores:
     """Systems are the models that have runs of the whole input on one dataset."""
     # What a system lacks is seen beside the others: its own runs are read by what they have.
+    if VALUES in choice.columns:
+        raise InputError("these are runs, and what values mean is said of a table's", mend=f"leave out {option('map')}")
     choice = replace(choice, checkpoint=choice.checkpoint or "last", missing="wrong")
     with run_paths(table, named=False) as paths, placed(paths):
         found = find_runs(paths, choice)

@@ -36,6 +36,7 @@ from goldassay.questions.shift.groups import TRAINING, GapChoice, Read, read_ans
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.questions.shift.result import GeneralizationResult
 from goldassay.questions.shift.verdict import judge_gaps
+from goldassay.runs.kinds.opening import load_texts
 from goldassay.runs.store import METADATA_KEY
 
 if TYPE_CHECKING:
@@ -244,7 +245,9 @@ def _read(name: str, data: Any, part: str, columns: Mapping[str, str]) -> Datase
     if isinstance(data, (str, os.PathLike)):
         given, data = split_named_path(os.fspath(data))
         name = name or given
-    return load_data(data, part, dict(columns) or None, name or None, labelled=part == "test")
+    if part == "texts":
+        return load_data(data, part, dict(columns) or None, name or None)
+    return load_texts(data, part, dict(columns) or None, name or None, labelled=part == "test")
 
 
 def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:

@@ -41,7 +41,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import cell_texts, name_fields, with_keys
+from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts, name_fields, with_keys
 from goldassay.data.frames import unnested
 from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.reading import read_table as read_rows
@@ -428,14 +428,14 @@ def as_number(value: Any) -> int | str:
 
 
 def as_scores(column: pl.Series, path: Path) -> pl.Series:
-    """A column of scores as numbers; true and false count as 1 and 0, and what is missing stays missing.
+    """A column of scores as numbers; true and false, passed and failed are 1 and 0, and what is missing stays missing.
 
     Raises:
         InputError: A value is neither a number nor true or false.
     """
     if column.dtype == pl.String:
         plain = column.str.strip_chars().str.to_lowercase()
-        column = plain.replace({"true": "1", "false": "0"})
+        column = plain.replace({**dict.fromkeys(RIGHT_WORDS, "1"), **dict.fromkeys(WRONG_WORDS, "0")})
     numbers = column.cast(pl.Float64, strict=False)
     lost = numbers.is_null() & column.is_not_null()
     if lost.any():

@@ -21,6 +21,9 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.data.fields import cell_texts
+from goldassay.data.kinds import DATA_KINDS
+from goldassay.data.kinds.recognition import other_kind, recognize
+from goldassay.data.table import Table
 from goldassay.runs.adapters.long_table import as_number, as_scores, is_beside_the_point
 from goldassay.runs.key_columns import SYNONYMS, find_roles, is_large, key_columns
 from goldassay.runs.labels import canonical
@@ -69,7 +72,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     aside = (roles.get("example_id"), roles.get("label"), *request.kept)
     others = [name for name in table.columns if name not in aside]
     runs = _runs(table, others, label, path)
-    if not runs:
+    if not runs or _rates_data(table, runs, request):
         return None
     ids = table[roles["example_id"]] if "example_id" in roles else pl.Series(range(table.height))
     groups = {name[6:]: table[name].cast(pl.String) for name in others if name.startswith("group_")}
@@ -128,6 +131,20 @@ def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path:
         return [_run(name, name, _kind(table, numbered, labels, path)) for name in numbered]
     by_value = [(name, _kind_by_value(table[name], labels)) for name in others] if labels is not None else []
     return [_run(name, name, kind) for name, kind in by_value if kind is not None]
+
+
+def _rates_data(table: pl.DataFrame, runs: Sequence[_Run], request: Request) -> bool:
+    """Whether the one column of scores says something of rows of data, as SICK's `relatedness_score` from 1 to 5."""
+    if request.columns or request.grades or [run.kind for run in runs] != ["score"]:
+        return False
+    scores = table[runs[0].column].cast(pl.Float64, strict=False)
+    if bool(scores.drop_nulls().is_between(0, 1).all()):
+        return False
+    try:
+        return bool(other_kind(recognize(Table(table, ""), {}, DATA_KINDS, ""), ())[0])
+    except InputError:
+        # Rows of two kinds of data.
+        return True
 
 
 def run_columns(table: pl.DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -46,6 +47,12 @@ ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answ
 _FLAGS = ("is_", "has_")
 _TRAITS = ("difficulty", "weight", "epoch", *names_of("trial", "runs"), *names_of("seed", "runs"))
 _MOST_NAMES = 8
+# Names of measures: several of them in the columns of one table are of one system.
+_MEASURES = re.compile(
+    r"(?:^|.*[ _.:-])(accuracy|acc|f1|em|exact_match|precision|recall|(?:sacre)?bleu|chrf|comet|bleurt|bertscore|meteor"
+    r"|ter|[wc]er|rouge_?[12l]?|mc[123]|truth|info|truthfulness|informativeness)",
+    re.IGNORECASE,
+)
 _GROUPS = (*GROUPS, "subject", "task")
 
 
@@ -486,6 +493,7 @@ def _wide(
     if len(systems) < 2 and not (systems and item):
         return None
     if systems is numeric:
+        _refuse_measures(systems, item, file)
         _check_scales(frame, numeric, scale, item, file)
         values = [scores_as_shares(frame[name], scale, file) for name in numeric]
     else:
@@ -540,8 +548,39 @@ def columns_of(
     valid = set() if answer is None else set(right_answers(frame[answer]).drop_nulls().to_list())
     of_answers = [name for name in others if holds_answers(frame[name], valid)] if answer is not None else []
     flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
-    numeric = [name for name in others if name not in (*of_answers, *flags) and is_score(frame[name])]
+    open_ = [name for name in others if name not in (*of_answers, *flags)]
+    numeric = [name for name in open_ if is_score(frame[name])]
+    if len(numeric) < 2 and len(of_answers) < 2:
+        numeric = [name for name in open_ if is_score(frame[name], words=True)]
     return item, answer, named, of_answers, numeric
+
+
+def measures_in(systems: Sequence[str]) -> list[str]:
+    """Of columns that are all called after measures, such as "bleu" or "GPT-3 truth", which; else none."""
+    found = [each[1].lower() for name in systems if (each := _MEASURES.fullmatch(name.strip()))]
+    return found if len(found) == len(systems) and len(set(found)) > 1 else []
+
+
+def _refuse_measures(systems: Sequence[str], item: str | None, file: str) -> None:
+    """Refuse a table whose columns are measures of one system, or several measures of each.
+
+    Raises:
+        InputError: They are.
+    """
+    found = measures_in(systems)
+    if not found:
+        return
+    kept = found[0]
+    others = [name for name, measure in zip(systems, found, strict=True) if measure != kept]
+    problem = f"the columns {_listed(systems)} are measures, and no systems"
+    if len(systems) - len(others) > 1:
+        left = option("columns", "ignore=" + "+".join(others))
+        raise InputError(problem, file=file, mend=f"rank the systems by {kept} alone with {left}")
+    named = f"example_id={item},score={systems[0]}" if item else f"score={systems[0]}"
+    write = f"goldassay.measure_instability({file!r}, columns={named!r})"
+    if entry_point() == SHELL:
+        write = f"goldassay instability {shlex.quote(file)} {option('columns', named)}"
+    raise InputError(problem, file=file, mend=f"a board needs two systems or more; {write} takes one measure")
 
 
 def _check_scales(

@@ -20,6 +20,7 @@ from goldassay.runs.kinds.board_tables import (
     SYSTEMS,
     columns_of,
     find_column,
+    measures_in,
     with_scores,
 )
 from goldassay.runs.kinds.cell_values import as_numbers
@@ -84,6 +85,8 @@ class Boards:
             found = joined({"item": item, "answer": answer if of_answers else None, "system": named})
             if item is None and named is not None:
                 against = (f"{named!r} names a system a row, and averages cannot be compared item by item",)
+            if measures_in(systems):
+                against = (*against, f"{', '.join(map(repr, systems[:3]))} are measures, and no systems")
         covered = {*found.values(), *systems, *ignored}
         unread = find_unread(frame, covered).columns
         if systems and unread:

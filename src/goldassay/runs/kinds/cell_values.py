@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.core.numbers import count
-from goldassay.data.fields import cell_texts
+from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts
 from goldassay.runs.labels import canonical
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0")
+# So many words are named with the option that says what each scores.
+_MOST_WORDS = 24
 # Cells that hold no score, as tables write them.
 _MISSING = ("", "na", "n/a", "<na>", "nan", "null", "none")
 # A column with so large a share of numbers, however they are written, is one of scores: what else it holds is a slip,
@@ -66,11 +69,11 @@ def spelled_as(texts: pl.Series, valid: Collection[str]) -> pl.Series:
     return texts.replace(other) if other else texts
 
 
-def is_score(values: pl.Series) -> bool:
-    """Whether a column holds numbers or booleans and nothing else but empty cells."""
+def is_score(values: pl.Series, *, words: bool = False) -> bool:
+    """Whether a column holds numbers or booleans, or such words as "passed", and nothing else but empty cells."""
     if not (values.dtype in (pl.Boolean, pl.String) or values.dtype.is_numeric()):
         return False
-    n_numbers = as_numbers(values).count()
+    n_numbers = as_numbers(values, words=words).count()
     return n_numbers > 0 and (values.dtype != pl.String or n_numbers == known_texts(values).count())
 
 
@@ -118,13 +121,14 @@ def scores_as_shares(values: pl.Series, scale: tuple[float, float] | None, file:
         InputError: A cell is no number, or lies outside the scale.
     """
     low, high = scale or (0.0, 1.0)
-    found = as_numbers(values)
+    found = as_numbers(values, words=True)
     wrong = found.is_null() & known_texts(values).is_not_null()
     if wrong.any():
         row = int(wrong.arg_true()[0])
         raise InputError(
             f"{count(wrong.sum())} scores are no numbers, the first is {(cell_texts(values)[row] or '')[:40]!r}",
-            file=file, column=values.name, mend="give 0 or 1, true or false, or a number",
+            file=file, column=values.name,
+            mend=f"give 0 or 1, true or false, a number{_by_map(values.filter(wrong), is_all=not found.count())}",
         )  # fmt: skip
     outside = found.is_not_null() & ~found.is_between(low, high).fill_null(value=False)
     if outside.any():
@@ -141,8 +145,20 @@ def scores_as_shares(values: pl.Series, scale: tuple[float, float] | None, file:
     return (found - low) / (high - low)
 
 
-def as_numbers(values: pl.Series) -> pl.Series:
-    """Numbers, with true as 1 and false as 0; null where a cell is neither, or NaN."""
+def _by_map(values: pl.Series, *, is_all: bool) -> str:
+    """The option that says what the words of a column score: some beside scores none, of two alone either all."""
+    words = known_texts(values).drop_nulls().unique(maintain_order=True).to_list()
+    if len(words) > _MOST_WORDS or any(set(",\n") & set(word) for word in words) or (is_all and len(words) != 2):
+        return f", or what each word scores with {option('map')}, once for each column"
+    # "True: fact" begins with what is right.
+    begun = [int(re.split(r"\W", word.lower(), maxsplit=1)[0] in RIGHT_WORDS) for word in words]
+    either = [[1, 0], [0, 1]] if is_all else [begun]
+    named = [",".join(f"{word}:{each}" for word, each in zip(words, scores, strict=True)) for scores in either]
+    return f", or what the words score, as in {' or '.join(option('map', f'{values.name}={pairs}') for pairs in named)}"
+
+
+def as_numbers(values: pl.Series, *, words: bool = False) -> pl.Series:
+    """Numbers, with true as 1 and false as 0, or also "passed" and "failed"; null where a cell is neither, or NaN."""
     if values.dtype == pl.Boolean:
         return values.cast(pl.Float64)
     if values.dtype.is_numeric():
@@ -150,8 +166,8 @@ def as_numbers(values: pl.Series) -> pl.Series:
     text = cell_texts(values).str.strip_chars().str.to_lowercase()
     frame = pl.DataFrame({"text": text})
     return frame.select(
-        pl.when(pl.col("text").is_in(_TRUE)).then(1.0)
-        .when(pl.col("text").is_in(_FALSE)).then(0.0)
+        pl.when(pl.col("text").is_in([*_TRUE, *(RIGHT_WORDS if words else ())])).then(1.0)
+        .when(pl.col("text").is_in([*_FALSE, *(WRONG_WORDS if words else ())])).then(0.0)
         .otherwise(pl.col("text").cast(pl.Float64, strict=False))
     ).to_series().fill_nan(None)  # fmt: skip
 

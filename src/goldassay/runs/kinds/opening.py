@@ -15,6 +15,7 @@ from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.files import matching
 from goldassay.core.naming import split_named_path
 from goldassay.data.column_names import PARTS
+from goldassay.data.dataset import Dataset
 from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import DATA_KINDS
@@ -23,7 +24,7 @@ from goldassay.data.kinds.kind import Strength
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.recognition import Recognition, other_kind, recognize
 from goldassay.data.readers import NO, all_readers
-from goldassay.data.reading import Source, open_source
+from goldassay.data.reading import Source, load_data, open_source
 from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
 from goldassay.data.table import Table, stacked
@@ -195,13 +196,31 @@ def labelled_source(
     return source
 
 
-def refuse_other_kind(source: Source, columns: str | Mapping[str, str] | None) -> None:
+def load_texts(
+    data: Any, part: str, columns: str | Mapping[str, str] | None, name: str | None = None, *, labelled: bool = False
+) -> Dataset:
+    """As `load_data`, of what networks read: labelled texts, and questions that a span of the passage answers.
+
+    Raises:
+        InputError: It cannot be read, or its rows are of another kind.
+    """
+    if not isinstance(data, Dataset):
+        roles = own_roles(columns, name or part, part)
+        with columns_named(name or part):
+            data = open_source(data, name or part, name=name or part, columns=roles)
+            refuse_other_kind(data, roles, (LabelledTexts.name, "extractive answers"))
+    return load_data(data, part, columns, name, labelled=labelled)
+
+
+def refuse_other_kind(
+    source: Source, columns: str | Mapping[str, str] | None, kinds: tuple[str, ...] = (LabelledTexts.name,)
+) -> None:
     """Refuse what a command of labelled texts does not read.
 
     Of choices the label that was named is none where it says which of them is right.
 
     Raises:
-        InputError: The rows are of another kind; it has the command that reads them.
+        InputError: The rows are of another kind than these; it has the command that reads them.
     """
     roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
     found = recognize_source(source, roles)
@@ -209,7 +228,7 @@ def refuse_other_kind(source: Source, columns: str | Mapping[str, str] | None) -
         bare = recognize_source(source, None)
         items = [match for match in bare.matches.values() if match and match.strength == Strength.SHAPE]
         found = bare if any(match.roles.get("answer") == roles["label"] for match in items) else found
-    rows, write = other_kind(found, (LabelledTexts.name,), source.argument)
+    rows, write = other_kind(found, kinds, source.argument)
     if rows and source.dataset is None:
         file = source.place if source.path else None
         raise InputError(f"holds {rows}, no labelled texts", file=file, mend=f"write {write}")
