@@ -142,3 +142,59 @@ def test_published_trials(data_dir: Path) -> None:
     assert [round(row.pass_all, 3) for row in found.passes] == [0.42, 0.273, 0.22, 0.2]
     (trials,) = found.trials
     assert (trials.n_items, trials.n_trials, trials.n_flip) == (50, 4, 26)
+
+
+def uneven(n: int = 30) -> list[dict[str, Any]]:
+    """Model a has four attempts at each item; b has two, three or four."""
+    rng = np.random.default_rng(8)
+    return [
+        {"task_id": f"T/{at}", "trial": trial, "model": name, "dataset": "tasks", "reward": int(rng.random() < chance)}
+        for name in ("a", "b")
+        for at, chance in enumerate(rng.random(n).tolist())
+        for trial in range(4 if name == "a" else 2 + at % 3)
+    ]
+
+
+@pytest.mark.parametrize("form", ["trial", "repeated rows"])
+def test_items_with_fewer_attempts_lack_no_answer(tmp_path: Path, form: str) -> None:
+    rows = uneven()
+    frame = pl.DataFrame(rows if form == "trial" else [{**row, "trial": None} for row in rows])
+    path = tmp_path / "t.csv"
+    frame.drop(() if form == "trial" else "trial").write_csv(path)
+    means = (
+        frame.group_by("model", "task_id").agg(pl.col("reward").mean()).group_by("model").agg(pl.col("reward").mean())
+    )
+    expected = dict(means.iter_rows())
+    answered = goldassay.measure_answered(path)
+    assert answered.verdicts["answered"]["verdict"] == "caution"
+    assert [row.missing for row in answered.result.found.runs] == [0] * 8
+    assert sorted(row.n_items for row in answered.result.found.runs if row.model == "b") == [10, 20, 30, 30]
+    one = {row.model: row for row in answered.result.found.passes if row.k == 4}
+    assert (one["a"].n_items, one["b"].n_items) == (30, 10)
+    assert {row.model: row.pass_at for row in answered.result.found.passes if row.k == 1} == pytest.approx(expected)
+    for report in (goldassay.compare_models(path), goldassay.measure_instability(path, quiet=True)):
+        found = report.document["instability"]["results"]
+        assert {row["model"]: np.mean(row["accuracies"]) for row in found} == pytest.approx(expected)
+        assert "fewer than 4 attempts" in report.to_markdown()
+    ranked = goldassay.rank_systems(path, quiet=True).document["board"]["systems"]
+    assert {row["system"]: row["score"] for row in ranked} == pytest.approx(expected)
+    # What is stored is read back as it was.
+    write_runs(read_runs(path, model="b"), tmp_path / "store")
+    stored = read_runs(tmp_path / "store")
+    assert stored.scores.mean() == pytest.approx(expected["b"])
+    assert (stored.status == "not tried").sum() == 30
+
+
+def test_more_examples_always_settle_a_difference_between_attempts(tmp_path: Path) -> None:
+    """Attempts are drawn one by one, so that what moves them falls with the examples, whatever three of them say."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = [
+            {"id": at, "trial": trial, "model": name, "score": int(rng.random() < chance)}
+            for name in ("a", "b")
+            for at, chance in enumerate(rng.random(60).tolist())
+            for trial in range(3)
+        ]
+        pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+        (pair,) = goldassay.compare_models(tmp_path / "t.csv").result.pairs
+        assert pair.plan.examples_needed is not None or pair.comparison.difference == 0

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+import goldassay
 from goldassay.core.errors import InputError
-from goldassay.runs.reading import find_slices, list_runs
+from goldassay.runs.reading import find_slices, list_runs, read_runs
 from goldassay.runs.run_parts import Request, Slice
 from goldassay.runs.runs import condition_of, condition_within, renamed
 from tests.stated import Fact, in_order
@@ -110,3 +111,17 @@ def test_published_runs_say_what_they_saw(data_dir: Path) -> None:
     by_condition = dict(list_runs(path)["condition"].value_counts().iter_rows())
     alike = ("hypothesis_only", "premise_only", "shuffled", "length", "overlap", "raw_overlap")
     assert by_condition == {**dict.fromkeys(alike, 3), "negative": 1, "paired": 36}
+
+
+def test_files_of_one_name_are_called_by_their_folders(tmp_path: Path) -> None:
+    """MODEL/preds.csv are models, seed_1/preds.csv are runs of one, and deeper folders of one name say nothing."""
+    for folder in ("models/bert/out", "models/esim/out", "seeds/seed_1", "seeds/seed_2", "both/a/x", "both/b/y"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "preds.csv").write_text("id,label,prediction\n0,yes,yes\n1,no,yes\n2,no,no\n")
+    assert list_runs(tmp_path / "models").select("model", "n_runs").rows() == [("bert", 1), ("esim", 1)]
+    assert list_runs(tmp_path / "seeds").select("model", "n_runs").rows() == [("model", 2)]
+    assert read_runs(tmp_path / "seeds").seeds.tolist() == ["seed_1", "seed_2"]
+    files = [tmp_path / "models" / name / "out/preds.csv" for name in ("bert", "esim")]
+    assert goldassay.compare_models(*files).result.names == ("bert", "esim")
+    with pytest.raises(InputError, match="is there twice"):
+        read_runs(tmp_path / "both")

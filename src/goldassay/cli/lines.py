@@ -95,8 +95,9 @@ def _answered(study: Answered) -> Iterator[str]:
         yield f"unsound  {describe_degenerate(named)}"
     for each in found.trials:
         own = [row for row in found.passes if (row.model, row.dataset) == (each.model, each.dataset)]
+        least = "" if each.n_trials_least == each.n_trials else f"{each.n_trials_least} to "
         yield (
-            f"trials  {each.model} on {each.dataset}: {each.n_trials} at each of {each.n_items:,} items, "
+            f"trials  {each.model} on {each.dataset}: {least}{each.n_trials} at each of {each.n_items:,} items, "
             f"{each.n_flip:,} items flip"
         )
         if each.error is not None and each.error_trials is not None and each.error_items is not None:
@@ -105,7 +106,11 @@ def _answered(study: Answered) -> Iterator[str]:
                 f"{points(each.error_trials, 2)}, with twice the items {points(each.error_items, 2)}"
             )
         for name in ("pass_at", "pass_all"):
-            shown = ", ".join(f"{row.k}: {points(getattr(row, name), 1)}" for row in own)
+            shown = ", ".join(
+                f"{row.k}: {points(getattr(row, name), 1)}"
+                + (f" ({row.n_items:,} of {each.n_items:,})" if row.n_items < each.n_items else "")
+                for row in own
+            )
             yield f"        {'pass@k' if name == 'pass_at' else 'pass^k'}  {shown}"
     for said in (*sentences(found), *found.notes):
         yield f"note  {said}"

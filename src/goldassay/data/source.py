@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import re
+import shlex
 import zlib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import zstandard
 
 from goldassay.core.bounds import Unpacking, check_size
-from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file
 from goldassay.core.temp_files import is_pipe, seekable
 from goldassay.data.table import InputFile
 
@@ -229,6 +230,25 @@ def name_of(path: Path) -> str:
     shown = stem if is_folder else path.name[: len(stem)]
     ending = next((each for each in _ENDINGS if stem.endswith(each)), "")
     return shown[: len(shown) - len(ending)]
+
+
+# Files of a folder among which one is sought.
+_MOST_LOOKED_AT = 1000
+
+
+def file_within(place: Path) -> str:
+    """The advice to give a file, with the command for the first table within a folder, where there is one."""
+    for at, file in enumerate(sorted(place.rglob("*")) if place.is_dir() else ()):
+        if at >= _MOST_LOOKED_AT:
+            break
+        if file.is_file() and bare_name(file).endswith((".json", ".jsonl", ".csv", ".tsv", ".parquet")):
+            look = (
+                f"goldassay look {shlex.quote(str(file))}"
+                if entry_point() == SHELL
+                else f"goldassay.look({str(file)!r})"
+            )
+            return f"one of its files ({look} says what it holds)"
+    return "a file"
 
 
 _PACKED = re.compile(r"\.(gz|zst)$", re.IGNORECASE)

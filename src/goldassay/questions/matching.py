@@ -115,7 +115,7 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         outright = datasets[name] if differs else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
         made = replace(runs, dataset=called, gold=outright, fallback=datasets[name])
-        n_answered = made.load().n_examples if runs.keeps_common else len(set(ids))
+        n_answered = made.load().n_examples if runs.rule == "leave-out" else len(set(ids))
         complete = n_answered == len(datasets[name])
         if not complete:
             partly.setdefault((name, n_answered), []).append(f"{runs.model} on {runs.dataset}")

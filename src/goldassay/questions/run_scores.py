@@ -18,6 +18,7 @@ from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.intervals import resample_scores
 from goldassay.questions.instability.spread import N_DRAWS, measure_spread
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sets import beside_each_other
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
 from goldassay.runs.duplicates import is_copy
@@ -152,9 +153,12 @@ def score_runs(
     unread: list[UnreadSet] = []
     read: list[Runs] = []
     first: InputError | None = None
+    sets: list[RunSet] = []
     for found in evidence.run_sets:
         each, left_out = _counted_once(*_finished(found, evidence.choice.align))
         unread += left_out
+        sets.append(each)
+    for each in beside_each_other(sets):
         try:
             runs = each.load().final()
         except InputError as error:

@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections import Counter, defaultdict
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from goldassay.runs.assembly import ordered
 from goldassay.runs.choosing import at_checkpoint
 from goldassay.runs.configurations import refuse_base_name
 from goldassay.runs.grades import parse_grades
+from goldassay.runs.missing import SharedItems
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.run_parts import UNNAMED, Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.traits import dataset_of, read_gold, with_traits
@@ -38,6 +40,7 @@ __all__ = [
     "Place",
     "RunChoice",
     "RunSet",
+    "beside_each_other",
     "distinguishable",
     "find_at",
     "find_runs",
@@ -77,6 +80,7 @@ class RunSet:
         gold: Right labels that replace those of the files: a file of them, a dataset, or None.
         fallback: The dataset that was predicted, for runs without labels of their own.
         is_complete: Whether they answer all of it.
+        beside: The sets on whose examples it is loaded; None for its own alone.
     """
 
     model: str
@@ -89,6 +93,7 @@ class RunSet:
     _choice: RunChoice
     fallback: Dataset | None = None
     is_complete: bool = True
+    beside: _Beside | None = None
 
     @property
     def of(self) -> tuple[str, str, str]:
@@ -111,9 +116,9 @@ class RunSet:
         return self.slices[0].file
 
     @property
-    def keeps_common(self) -> bool:
-        """Whether examples that not all of its runs answer are left out."""
-        return self._choice.rule == "leave-out"
+    def rule(self) -> Missing:
+        """What is done with answers without a score, and with examples that a run lacks."""
+        return self._choice.rule
 
     def with_missing(self, missing: Missing) -> RunSet:
         """The same set, read by another rule for what is missing."""
@@ -129,7 +134,8 @@ class RunSet:
         Raises:
             InputError: They cannot be read or do not fit together.
         """
-        return self._of(self.slices)
+        own = self._of(self.slices)
+        return own if self.beside is None else self.beside.shared.on(own)
 
     def outputs(self) -> Iterator[tuple[str, Outputs]]:
         """What the model wrote in each run at its last checkpoint, by the run's seed, as far as its file holds it."""
@@ -163,6 +169,48 @@ class RunSet:
         runs = _read(parts, self._choice, self._collection._asdict(), self.gold, self.fallback)
         groups = {} if self.fallback is None else _groups_of(self.fallback, runs)
         return dataclasses.replace(runs, model=self.model, dataset=self.dataset, groups={**groups, **runs.groups})
+
+
+@dataclasses.dataclass(frozen=True)
+class _Beside:
+    """Sets of runs on one dataset, of which each is measured on the examples of all, or on those that all answered."""
+
+    sets: tuple[RunSet, ...]
+
+    @cached_property
+    def shared(self) -> SharedItems:
+        """These examples.
+
+        Raises:
+            InputError: No set can be read, or all answered none.
+        """
+        read: list[Runs] = []
+        for each in self.sets:
+            try:
+                read.append(each.load().final())
+            except InputError:
+                # It is refused where it is measured itself.
+                if each is self.sets[-1] and not read:
+                    raise
+        return SharedItems.of(read, [runs.model for runs in read], self.sets[0].rule)
+
+
+def beside_each_other(sets: Sequence[RunSet]) -> list[RunSet]:
+    """The same sets, each on the examples that the rule for what is missing gives all sets of its dataset.
+
+    By "wrong" and "bounds" these are all that any of them was asked, by "leave-out" those that all answered. By other
+    rules a set has its own.
+    """
+    together: dict[tuple[str, str], list[RunSet]] = defaultdict(list)
+    for each in sets:
+        together[each.dataset, each.condition].append(each)
+    shared = {of: _Beside(tuple(every)) for of, every in together.items() if len(every) > 1}
+    return [
+        each
+        if each.rule in ("auto", "refuse") or (each.dataset, each.condition) not in shared
+        else dataclasses.replace(each, beside=shared[each.dataset, each.condition])
+        for each in sets
+    ]
 
 
 def _groups_of(dataset: Dataset, runs: Runs) -> dict[str, NDArray[np.str_]]:

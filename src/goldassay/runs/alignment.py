@@ -13,9 +13,11 @@ from goldassay.core.naming import listing
 from goldassay.data.row_keys import any_beyond
 from goldassay.runs.grades import advice
 from goldassay.runs.loading import Align, LackingError, Loaded, own_scores, taken, ways, who
-from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing
+from goldassay.runs.statuses import MISSING, NO_ANSWER, NOT_TRIED, STATUSES, Missing, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from goldassay.runs.run_parts import Columns, Gold
@@ -49,7 +51,7 @@ def align_examples(
         every = [item.columns.example_ids for item in loaded] + ([] if gold is None else [gold.example_ids])
         if not all(same(each, ids) for each in every):
             ids = pl.concat(every[::-1] if gold is not None else every).unique(maintain_order=True)
-            return _filled_up(loaded, ids), ids
+            return _filled_up(loaded, [ids] * len(loaded), STATUSES[MISSING]), ids
     if missing == "leave-out":
         for item in loaded[1:]:
             if not same(item.columns.example_ids, ids):
@@ -61,33 +63,49 @@ def align_examples(
     return [_ordered_like(item, ids, loaded[0], exact=missing != "leave-out") for item in loaded], ids
 
 
-def _filled_up(loaded: list[Loaded], ids: pl.Series) -> list[Loaded]:
-    """All slices on these examples: those that a slice lacks have no score, and the label and groups of the others."""
+def with_all_attempts(loaded: list[Loaded]) -> list[Loaded]:
+    """Attempts by one model, each with every item that any of them was asked; what an attempt lacks was not tried.
 
-    def known(columns: list[tuple[pl.Series, pl.Series]]) -> pl.Series:
-        rows = pl.concat([pl.DataFrame({"id": names, "value": values}) for names, values in columns])
-        first = rows.drop_nulls().unique("id", keep="first", maintain_order=True)
-        return pl.DataFrame({"id": ids}).join(first, on="id", how="left", maintain_order="left")["value"]
+    Items may have unequal numbers of attempts. What an attempt was asked, and left out by the rule for what is missing,
+    stays left out.
+    """
+    every = pl.concat([item.asked for item in loaded]).unique(maintain_order=True)
+    if all(item.asked.len() == every.len() for item in loaded):
+        return loaded
+    asked = [every.is_in(item.columns.example_ids.implode()) | ~every.is_in(item.asked.implode()) for item in loaded]
+    return _filled_up(loaded, [every.filter(own) for own in asked], STATUSES[NOT_TRIED])
 
+
+def _filled_up(loaded: list[Loaded], of_each: Sequence[pl.Series], status: Status) -> list[Loaded]:
+    """Slices on these examples: those that one lacks have the status, and the label and groups of the others."""
     every = [item.columns for item in loaded]
+
+    def known(columns: list[tuple[pl.Series, pl.Series]]) -> pl.DataFrame:
+        rows = pl.concat([pl.DataFrame({"id": names, "value": values}) for names, values in columns])
+        return rows.drop_nulls().unique("id", keep="first", maintain_order=True)
+
+    def on(ids: pl.Series, values: pl.DataFrame) -> pl.Series:
+        return pl.DataFrame({"id": ids}).join(values, on="id", how="left", maintain_order="left")["value"]
+
     labels = [(each.example_ids, each.label) for each in every if each.label is not None]
     label = known(labels) if labels else None
     shared = {name for name in every[0].groups if all(name in each.groups for each in every)}
     groups = {name: known([(each.example_ids, each.groups[name]) for each in every]) for name in sorted(shared)}
     filled = []
-    for item in loaded:
+    for item, ids in zip(loaded, of_each, strict=True):
         rows = position_of(ids, item.columns.example_ids)
         absent = rows.is_null()
         own = taken(replace(item.columns, logits=None, features=None, no_answer=None, groups={}, label=None), rows)
+        of_ids = {name: on(ids, values) for name, values in groups.items()}
         filled.append(
             replace(item, columns=replace(
                 own,
                 example_ids=ids,
-                label=label,
-                groups={name: values for name, values in groups.items() if not values.null_count()},
+                label=None if label is None else on(ids, label),
+                groups={name: values for name, values in of_ids.items() if not values.null_count()},
                 score=None if own.score is None else own.score.fill_null(0.0),
                 prediction=None if own.prediction is None else own.prediction.fill_null(NO_ANSWER),
-                status=None if own.status is None else own.status.set(absent, STATUSES[MISSING]),
+                status=None if own.status is None else own.status.set(absent, status),
             ))
         )  # fmt: skip
     return filled

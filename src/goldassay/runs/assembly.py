@@ -10,14 +10,14 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option, right_labels
 from goldassay.core.naming import listing
-from goldassay.runs.alignment import align_examples, check_scores, position_of, same
+from goldassay.runs.alignment import align_examples, check_scores, position_of, same, with_all_attempts
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
 from goldassay.runs.run_parts import UNNAMED, Columns, Gold, Slice
 from goldassay.runs.runs import Runs
-from goldassay.runs.statuses import STATUSES, Missing, codes_of
+from goldassay.runs.statuses import NOT_TRIED, STATUSES, Missing, codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,10 @@ def assemble(
     rule = rule_of(missing, align)
     parts = [part for row in grid for part in row]
     loaded = load_all(parts, label_names, rule, by_gold=gold is not None)
-    asked = [item.asked for item in loaded]
+    are_trials = len(seeds) > 1 and all(part.is_trial for part in slices)
+    if are_trials and len(checkpoints) == 1 and align != "position":
+        loaded = with_all_attempts(loaded)
+    asked, answered = [item.asked for item in loaded], [item.columns.example_ids for item in loaded]
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
         gold = fallback_gold
     if gold is None:
@@ -76,13 +79,15 @@ def assemble(
     shape = (len(seeds), len(checkpoints)) if len(checkpoints) > 1 else (len(seeds),)
     collection = slices[0].collection
     scores = scores_of(loaded, explicit_gold=gold is not None and predictions is not None)
+    codes = _statuses(loaded, shape)
     if scores is not None:
-        _check_scale(loaded, scores.reshape(*shape, -1))
+        scores = _of_attempts(scores.reshape(*shape, -1), codes)
+        _check_scale(loaded, scores)
     made = Runs.from_arrays(
         predictions=None if predictions is None else predictions.reshape(*shape, -1),
         gold=right,
         logits=logits_of(loaded, shape, names, labels, given_names=label_names),
-        scores=None if scores is None else scores.reshape(*shape, -1),
+        scores=scores,
         seeds=_axis(seeds),
         checkpoints=None if checkpoints == [None] else _axis(checkpoints),
         label_names=names,
@@ -104,10 +109,10 @@ def assemble(
         configuration=own.configuration,
         base_model=own.base_model,
         grades=own.grades,
-        status_codes=_statuses(loaded, shape),
+        status_codes=codes,
         reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
-        trials=len(seeds) > 1 and all(part.is_trial for part in slices),
-        left_out=_left_out(asked, ids) if rule == "leave-out" else (),
+        trials=are_trials,
+        left_out=_left_out(asked, answered, ids) if rule == "leave-out" else {},
         unrecorded=tuple(each for each in STATUSES if any(_is_unrecorded(item, each) for item in loaded)),
         numbered=any(part.numbered for part in slices),
         keyed=gold is None and all(part.keyed for part in slices),
@@ -121,6 +126,14 @@ def _statuses(loaded: Sequence[Loaded], shape: tuple[int, ...]) -> NDArray[np.in
     return found.reshape(*shape, -1) if found.any() else None
 
 
+def _of_attempts(scores: NDArray[np.float64], codes: NDArray[np.int8] | None) -> NDArray[np.float64]:
+    """The scores with the mean of an item's attempts for each that was not tried: so the mean is that of the items."""
+    if codes is None or not (not_tried := codes == NOT_TRIED).any():
+        return scores
+    n = (~not_tried).sum(axis=0)
+    return np.where(not_tried, (scores * ~not_tried).sum(axis=0) / np.maximum(n, 1), scores)
+
+
 def _is_unrecorded(item: Loaded, status: str) -> bool:
     """Whether files of the form do not record a status; a table does by a column of its own, where it holds any."""
     own, said = item.columns.status, item.slice.unrecorded
@@ -128,9 +141,11 @@ def _is_unrecorded(item: Loaded, status: str) -> bool:
     return status in said and not holds
 
 
-def _left_out(asked: Sequence[pl.Series], ids: pl.Series) -> tuple[str, ...]:
+def _left_out(asked: Sequence[pl.Series], answered: Sequence[pl.Series], ids: pl.Series) -> dict[str, bool]:
     every = pl.concat(list(asked)).unique(maintain_order=True)
-    return tuple(every.filter(~every.is_in(ids.implode())).to_list())
+    left = every.filter(~every.is_in(ids.implode()))
+    by_any = left.is_in(pl.concat(list(answered)).implode())
+    return dict(zip(left.to_list(), by_any.to_list(), strict=True))
 
 
 def _by_run(loaded: Sequence[Loaded], n_checkpoints: int) -> list[Sequence[Loaded]]:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -180,10 +180,16 @@ def _holds_results_of_evaluate(place: Path) -> bool:
 def _named_by_files(found: list[Slice]) -> list[Slice]:
     """Take files that name neither model nor run, and whose own names hold no number, for as many models.
 
-    bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone.
+    bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone. So are
+    bert/preds.csv and esim/preds.csv, seed_1/preds.csv and seed_2/preds.csv.
     """
     in_file = Counter(part.file for part in found if part.is_trial)
-    names = [_named_by_file(part, in_file[part.file]) for part in found]
+    folders = folders_of([part.file for part in found if part.collection.model == UNNAMED_MODEL])
+    found = [
+        replace(part, seed=folders[part.file]) if part.file in folders and _is_seed_of_file(part) else part
+        for part in found
+    ]
+    names = [_named_by_file(part, in_file[part.file], folders.get(part.file)) for part in found]
     by_collection: dict[Collection, set[str]] = {}
     for part, name in zip(found, names, strict=True):
         if part.collection.model == UNNAMED_MODEL and name:
@@ -196,10 +202,30 @@ def _named_by_files(found: list[Slice]) -> list[Slice]:
     ]
 
 
-def _named_by_file(part: Slice, n_trials: int) -> str:
+def folders_of(files: Sequence[str]) -> dict[str, str]:
+    """Of files of one name the folders by which alone their places differ, {file: folder}."""
+    named: dict[str, dict[str, tuple[str, ...]]] = {}
+    for file in files:
+        named.setdefault(name_of(Path(file)), {})[file] = Path(file).parent.parts
+    found: dict[str, str] = {}
+    for places in named.values():
+        if len(places) < 2 or len({len(parts) for parts in places.values()}) > 1:
+            continue
+        differing = [at for at, of_all in enumerate(zip(*places.values(), strict=True)) if len(set(of_all)) > 1]
+        if len(differing) == 1 and len({parts[differing[0]] for parts in places.values()}) == len(places):
+            found |= {file: parts[differing[0]] for file, parts in places.items()}
+    return found
+
+
+def _is_seed_of_file(part: Slice) -> bool:
+    return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed)
+
+
+def _named_by_file(part: Slice, n_trials: int, folder: str | None) -> str:
     """What a file calls its run, or its trials; "" where that ends in a number, or the run has a name of its own."""
-    by_file = isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed)
-    name = str(part.seed) if by_file else name_of(Path(part.file)) if n_trials > 1 else ""
+    of_file = folder or name_of(Path(part.file))
+    by_file = part.seed == folder or _is_seed_of_file(part)
+    name = str(part.seed) if by_file else of_file if n_trials > 1 else ""
     return "" if _RUN.search(name) else name
 
 

@@ -11,11 +11,11 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points
 from goldassay.runs.loading import LackingError, ways
-from goldassay.runs.statuses import MISSING, N_SCORED, STATUSES, Missing
+from goldassay.runs.statuses import MISSING, N_SCORED, NOT_TRIED, STATUSES, Missing
 from goldassay.runs.traits import shared_traits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,25 +37,71 @@ def on_same_items(
     Raises:
         InputError: The examples differ, and the rule refuses that; or none is in common.
     """
-    # Of arrays of texts: what numpy raises while it makes a text of an element is lost.
-    ids = [pl.Series(runs.example_ids.tolist(), dtype=pl.String) for runs in sets]
-    every = pl.concat(ids).unique(maintain_order=True)
-    common = every
-    for own, runs in zip(ids, sets, strict=True):
-        there = own.filter(pl.Series(runs.scored.all(axis=0))) if missing == "leave-out" else own
-        common = common.filter(common.is_in(there.implode()))
-    if every.len() > common.len() and missing in ("auto", "refuse"):
-        _refuse(sets, names, ids, every, common)
-    kept = common if missing == "leave-out" else every
-    if not kept.len():
-        raise InputError(f"{', '.join(names)} have no example in common", mend="check that they are of one dataset")
-    kept = kept.sort() if by_name else kept
-    said = _describe_left_out(sets, kept.len())
-    aligned = [_on(runs, own, kept) for runs, own in zip(sets, ids, strict=True)]
-    if any(runs.traits or runs.weights is not None for runs in sets):
-        traits, weights = shared_traits(sets, kept.to_list())
-        aligned = [dataclasses.replace(runs, traits=traits, weights=weights) for runs in aligned]
-    return aligned, said
+    shared = SharedItems.of(sets, names, missing, by_name=by_name)
+    return [shared.on(runs) for runs in sets], shared.notes
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedItems:
+    """The examples on which several sets of runs are measured by one rule for what is missing.
+
+    Attributes:
+        ids: Names of the examples, in order.
+        left_out: Names of those that some set was asked and that do not count, and whether any run answered each.
+        notes: A sentence on these; none where there are none.
+        traits: Columns of the examples, {name: (N,)}.
+        weights: Of the examples, (N,), if any.
+        as_they_are: Whether the sets bring neither columns nor weights.
+    """
+
+    ids: pl.Series
+    left_out: Mapping[str, bool]
+    notes: list[str]
+    traits: dict[str, NDArray[np.str_]]
+    weights: NDArray[np.float64] | None
+    as_they_are: bool
+
+    @classmethod
+    def of(cls, sets: Sequence[Runs], names: Sequence[str], missing: Missing, *, by_name: bool = False) -> SharedItems:
+        """The examples of all sets, or those that all answered: arguments and errors as of `on_same_items`."""
+        ids = [_ids(runs) for runs in sets]
+        every = pl.concat(ids).unique(maintain_order=True)
+        common = every
+        for own, runs in zip(ids, sets, strict=True):
+            there = own.filter(pl.Series(runs.scored.all(axis=0))) if missing == "leave-out" else own
+            common = common.filter(common.is_in(there.implode()))
+        if every.len() > common.len() and missing in ("auto", "refuse"):
+            _refuse(sets, names, ids, every, common)
+        kept = common if missing == "leave-out" else every
+        if not kept.len():
+            raise InputError(f"{', '.join(names)} have no example in common", mend="check that they are of one dataset")
+        kept = kept.sort() if by_name else kept
+        asked = dict.fromkeys([*every.to_list(), *(name for runs in sets for name in runs.left_out)])
+        counted, answered = set(kept.to_list()), _answered(sets)
+        bare = all(not runs.traits and runs.weights is None for runs in sets)
+        traits, weights = ({}, None) if bare else shared_traits(sets, kept.to_list())
+        return cls(
+            ids=kept,
+            left_out={name: name in answered for name in asked if name not in counted},
+            notes=_describe_left_out(answered, kept.len(), len(asked)),
+            traits=traits,
+            weights=weights,
+            as_they_are=bare,
+        )
+
+    def on(self, runs: Runs) -> Runs:
+        """Runs of one of the sets on these examples."""
+        aligned = _on(runs, _ids(runs), self.ids)
+        if self.left_out:
+            aligned = dataclasses.replace(aligned, left_out=self.left_out)
+        if self.as_they_are:
+            return aligned
+        return dataclasses.replace(aligned, traits=self.traits, weights=self.weights)
+
+
+def _ids(runs: Runs) -> pl.Series:
+    # Of an array of texts: what numpy raises while it makes a text of an element is lost.
+    return pl.Series(runs.example_ids.tolist(), dtype=pl.String)
 
 
 def _on(runs: Runs, own: pl.Series, ids: pl.Series) -> Runs:
@@ -109,11 +155,15 @@ def _refuse(
     )
 
 
-def _describe_left_out(sets: Sequence[Runs], kept: int) -> list[str]:
-    asked = len({name for runs in sets for name in (*runs.example_ids.tolist(), *runs.left_out)})
+def _answered(sets: Sequence[Runs]) -> set[str]:
+    """Names of the examples that some run answered, be they left out or not."""
+    answered = {name for runs in sets for name in runs.example_ids[runs.scored.any(axis=0)].tolist()}
+    return answered | {name for runs in sets for name, is_answered in runs.left_out.items() if is_answered}
+
+
+def _describe_left_out(answered: set[str], kept: int, asked: int) -> list[str]:
     if asked == kept:
         return []
-    answered = {name for runs in sets for name in runs.example_ids[runs.scored.any(axis=0)].tolist()}
     nobody = asked - len(answered)
     none = f", {count(nobody)} of which no run answered" if nobody else ""
     return [
@@ -136,14 +186,17 @@ def count_statuses(codes: NDArray[np.int8]) -> dict[str, int]:
 
 
 def describe_unscored(runs: Runs, name: str = "") -> list[str]:
-    """A sentence on the answers without a score that count as wrong; none where all have one.
+    """Sentences on answers without a score that count as wrong, and on items with fewer attempts; none without any.
 
     Args:
         runs: At their last checkpoint.
         name: What to call them, by default by their model and dataset.
     """
-    if runs.status_codes is None or (scored := runs.scored).all():
+    if runs.status_codes is None:
         return []
+    few = describe_attempts(runs, name)
+    if (scored := runs.scored).all():
+        return few
     n, lacks = runs.scores.size, int((~scored).sum())
     why = ", ".join(f"{count(n)} {status}" for status, n in count_statuses(runs.status_codes).items())
     wrong, only = float(runs.weighed.mean()), scored_only(runs)
@@ -158,7 +211,21 @@ def describe_unscored(runs: Runs, name: str = "") -> list[str]:
     own = [each for each in runs.reported if each is not None]
     if own and abs(sum(own) / len(own) - wrong) > ROUNDING:
         said += f", and the log itself gives {points(sum(own) / len(own), 2)}"
-    return [f"{said}."]
+    return [f"{said}.", *few]
+
+
+def describe_attempts(runs: Runs, name: str) -> list[str]:
+    """A sentence on items with fewer attempts than others; none where there are none."""
+    if runs.status_codes is None:
+        return []
+    not_tried = runs.status_codes == NOT_TRIED
+    least, n_fewer = runs.n_runs - int(not_tried.sum(axis=0).max()), int(not_tried.any(axis=0).sum())
+    if not n_fewer:
+        return []
+    return [
+        f"{name or f'{runs.model} on {runs.dataset}'}: {count(n_fewer)} of {count(runs.n_examples)} items have fewer "
+        f"than {runs.n_runs} attempts, at least {least}; the score of an item is the mean of its attempts."
+    ]
 
 
 # Examples named where answers have no score.

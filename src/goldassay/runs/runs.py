@@ -145,7 +145,8 @@ class Runs:
         reported: Of each run the mean score that its log gives; None where it gives none.
         unrecorded: Statuses that the files do not record.
         trials: Whether runs are attempts at the same examples by one model, such as samples or epochs.
-        left_out: Names of examples that are left out, since a run lacks them or their score.
+        left_out: Names of examples that are left out, since a run lacks them or their score, and whether any run
+            answered each.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
         keyed: Whether a harness wrote example, right answer and score of each answer together.
         traits: Columns of the examples that were asked for by name, {name: (N,)} strings: a date, a difficulty.
@@ -175,7 +176,7 @@ class Runs:
     status_codes: NDArray[np.int8] | None = None
     reported: tuple[float | None, ...] = ()
     unrecorded: tuple[Status, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, bool] = field(default_factory=dict)
     numbered: bool = False
     trials: bool = False
     keyed: bool = False

@@ -12,23 +12,27 @@ if TYPE_CHECKING:
 
 # auto: wrong where an answer has no score, refused where an item was not asked; bounds: as wrong, with ranges.
 Missing = Literal["auto", "refuse", "wrong", "leave-out", "bounds"]
-Status = Literal["scored", "scored, truncated", "unparsed", "empty", "truncated", "error", "unscored", "missing"]
-# In the order of their codes; only the first two count as scored.
+Status = Literal[
+    "scored", "scored, truncated", "not tried", "unparsed", "empty", "truncated", "error", "unscored", "missing"
+]
+# In the order of their codes; only the first three count as scored. Where items have unequal numbers of attempts, an
+# attempt that was not tried has the mean score of those at its item.
 STATUSES: tuple[Status, ...] = get_args(Status)
-N_SCORED = 2
+N_SCORED = 3
+NOT_TRIED = STATUSES.index("not tried")
 SCORED_TRUNCATED = STATUSES.index("scored, truncated")
 MISSING = STATUSES.index("missing")
 # The prediction that stands where none could be read.
 NO_ANSWER = "no answer"
 # How columns of a table spell a status. "failed" is none of these: it may mean a wrong answer.
 _SPELLED: dict[str, Status] = {
-    **{each: each for each in STATUSES},
+    **{each: each for each in STATUSES if each != "not tried"},
     **dict.fromkeys(("ok", "success", "completed", "complete", "done", "stop", "finished"), "scored"),
     **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence", "tool_calls", "content_filter"), "scored"),
     **dict.fromkeys(("invalid", "parse_error", "no_answer", "unparseable", "unparsable"), "unparsed"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     **dict.fromkeys(("timeout", "cancelled", "canceled", "limit", "exception", "crashed"), "error"),
-    **dict.fromkeys(("absent", "skipped", "not_run"), "missing"),
+    **dict.fromkeys(("absent", "skipped", "not_run", "not tried"), "missing"),
 }
 
 

@@ -18,7 +18,7 @@ from goldassay.core.files import write_parquet, written_together, written_whole
 from goldassay.runs.configurations import digest, to_cell
 from goldassay.runs.grades import SHARES_OF, write_grades
 from goldassay.runs.run_parts import DATA, JOBS
-from goldassay.runs.statuses import STATUSES
+from goldassay.runs.statuses import NOT_TRIED, STATUSES
 
 if TYPE_CHECKING:
     import os
@@ -267,7 +267,7 @@ def write_long(sets: Iterable[Runs], directory: str | os.PathLike[str]) -> Path:
 
 
 def long_frame(runs: Runs) -> pl.DataFrame:
-    """A row for each run, checkpoint and example, in this order."""
+    """A row for each run, checkpoint and example, in this order, but for attempts that were not tried."""
     shape = (runs.n_runs, runs.n_checkpoints, runs.n_examples)
     n = int(np.prod(shape))
 
@@ -300,7 +300,8 @@ def long_frame(runs: Runs) -> pl.DataFrame:
     if runs.grades is not None:
         columns[SHARES_OF] = pl.repeat(write_grades(runs.grades), n, dtype=pl.String, eager=True)
     first = ["model", "dataset", "split", "condition", "train_set", "seed"]
-    return pl.DataFrame(columns).select([*first, *(name for name in columns if name not in first)])
+    table = pl.DataFrame(columns).select([*first, *(name for name in columns if name not in first)])
+    return table.filter(pl.Series(runs.status.ravel() != STATUSES[NOT_TRIED]))
 
 
 def _as_text(values: Any) -> pl.Series:

@@ -26,6 +26,7 @@ from goldassay.data.roles import (
     searching,
     without_classes,
 )
+from goldassay.data.source import file_within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -159,7 +160,9 @@ class Recognition:
             foreign = self.foreign(kind)
             said.append(f"{kind.rows} have no role {foreign[0]!r}" if foreign else f"{kind.rows} lack {kind.wants}")
         if not self.table.frame.width:
-            mend = "give a file, a folder with train, dev or test files, or logs of evaluations"
+            mend = (
+                f"give {file_within(Path(self.source))}, a folder with train, dev or test files, or logs of evaluations"
+            )
             return InputError("there are no rows of data and no runs of a known format", file=self.source, mend=mend)
         # What may be cut of a long line stands last.
         columns = f"{_listed(self.table.frame.columns)}{fields_within(self.table.frame)}"

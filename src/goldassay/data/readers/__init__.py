@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.extensions import extensions
-from goldassay.data.source import read_bytes, read_head
+from goldassay.data.source import file_within, read_bytes, read_head
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,8 @@ def reader_for(path: Path, format_: str = "auto") -> Reader:
         raise InputError(
             "the folder holds no dataset",
             file=path,
-            mend="give a file, or a folder with train, dev or test files, with pos and neg folders, or a saved dataset",
+            mend=f"give {file_within(path)}, or a folder with train, dev or test files, with pos and neg folders, or a "
+            "saved dataset",
         )
     read_bytes(path)
     raise InputError(

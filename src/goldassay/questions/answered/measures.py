@@ -63,7 +63,7 @@ def harder(
 ) -> Mean | None:
     """How much less others score on items without a score than on the rest; None where either has none.
 
-    The interval is of the linearized difference of two means, by clusters, with Student's t.
+    The interval is of the linearized difference of two means, by clusters, with Student's t; it ends at -1 and 1.
     """
     lacks = ~scored
     n_lacks, n_scored = int(lacks.sum()), int(scored.sum())
@@ -74,7 +74,7 @@ def harder(
     groups = float(scored.size) if clusters is None else effective_clusters(clusters)
     error = variance_of_mean(values, clusters) ** 0.5 * t_quantile(max(groups - 1, 1.0), 0.95)
     gap = of_scored - of_lacks
-    return Mean(gap, gap - error, gap + error)
+    return Mean(gap, max(gap - error, -1.0), min(gap + error, 1.0))
 
 
 def pass_at(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.answered.degenerate import describe_degenerate, issues_of_degenerate
-from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, Degenerate, Reading
+from goldassay.questions.answered.result import AnsweredResult, AnsweredRow, Degenerate, Reading, TrialSet
 from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def _statuses(found: AnsweredResult) -> Table:
         Column("n_scored", "scored", "count"),
         Column("scored_truncated", "of these cut off", "count"),
         *(Column(name, name, "count") for name in seen),
+        *([Column("n_not_tried", "not tried", "count")] if any(row.n_not_tried for row in found.runs) else []),
         Column("unscored_share", "without a score", "percent", 1),
         with_bounds("harder", "harder for others by", "points", 1),
     )
@@ -196,7 +197,7 @@ def _trials(found: AnsweredResult) -> Table:
         Column("model", "model", "data"),
         Column("dataset", "dataset", "data"),
         Column("n_items", "items", "count"),
-        Column("n_trials", "attempts at each", "count"),
+        Column("attempts", "attempts at each", sort="n_trials"),
         Column("n_flip", "items that flip", "count"),
         Column("icc", "intraclass correlation", "decimal", 2),
         Column("effective_trials", "effective attempts", "decimal", 1),
@@ -204,7 +205,12 @@ def _trials(found: AnsweredResult) -> Table:
         Column("error_trials", "with twice the attempts", "points", 2),
         Column("error_items", "with twice the items", "points", 2),
     )
-    return table_of("trials", "Several attempts at each item", columns, found.trials, lambda _: {})
+
+    def more(row: TrialSet) -> Mapping[str, Any]:
+        least = f"{row.n_trials_least} to " if row.n_trials_least < row.n_trials else ""
+        return {"attempts": f"{least}{row.n_trials}", "n_trials": row.n_trials}
+
+    return table_of("trials", "Several attempts at each item", columns, found.trials, more)
 
 
 def _passes(found: AnsweredResult) -> Table:

@@ -53,7 +53,7 @@ from goldassay.questions.run_sets import RunSet, distinguishable, find_runs, pla
 from goldassay.runs.kinds.opening import open_input
 from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
 from goldassay.runs.runs import Runs
-from goldassay.runs.statuses import MISSING, SCORED_TRUNCATED, STATUSES
+from goldassay.runs.statuses import MISSING, NOT_TRIED, SCORED_TRUNCATED, STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -310,7 +310,7 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
             rows += [
                 _row(runs, run, difficulty, clusters, runs.model in flawed, settings) for run in range(runs.n_runs)
             ]
-        nobody = int((~scored.any(axis=0)).sum())
+        nobody = int((~np.any([runs.scored.any(axis=0) for runs in of_dataset], axis=0)).sum())
         if nobody:
             notes.append(f"{nobody:,} of {scored.shape[1]:,} items of {dataset} were answered by no run.")
     by = dict.fromkeys(runs.weighted_by for each in sets for runs in each.runs if runs.weighted_by)
@@ -325,7 +325,7 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     verdict = judge(rows, pairs, degenerate, limits)
     tried = [(runs, each.clusters) for each in sets for runs in each.runs if runs.trials]
     # Grades between right and wrong neither pass nor fail.
-    tried = [(runs, clusters) for runs, clusters in tried if np.isin(runs.scores, (0.0, 1.0)).all()]
+    tried = [(runs, clusters) for runs, clusters in tried if np.isin(runs.scores[_counts(runs)[0]], (0.0, 1.0)).all()]
     trials = tuple(_trials(runs, clusters) for runs, clusters in tried)
     passes = tuple(row for runs, clusters in tried for row in _passes(runs, clusters))
     found = AnsweredResult(
@@ -337,7 +337,7 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
 
 def _counts(runs: Runs) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """Which attempts were made (R, N), and of each item how many succeeded, and how many there are."""
-    there = runs.status != STATUSES[MISSING]
+    there = ~np.isin(runs.status, (STATUSES[MISSING], STATUSES[NOT_TRIED]))
     return there, (runs.scores * there).sum(axis=0).astype(np.int64), there.sum(axis=0)
 
 
@@ -351,6 +351,7 @@ def _trials(runs: Runs, clusters: NDArray[np.int64] | None) -> TrialSet:
         dataset=runs.dataset,
         n_items=runs.n_examples,
         n_trials=most,
+        n_trials_least=int(n[tried].min()),
         n_flip=int(((right > 0) & (right < n)).sum()),
         icc=number(icc),
         effective_trials=number(most / (1 + (most - 1) * icc)),
@@ -385,8 +386,11 @@ def _row(
     flawed: bool,
     settings: Settings,
 ) -> AnsweredRow:
-    scores, scored = runs.scores[run], runs.scored[run]
-    codes = np.zeros(scored.size, np.int8) if runs.status_codes is None else runs.status_codes[run]
+    codes = np.zeros(runs.n_examples, np.int8) if runs.status_codes is None else runs.status_codes[run]
+    tried = codes != NOT_TRIED
+    codes, scores, scored = codes[tried], runs.scores[run][tried], runs.scored[run][tried]
+    clusters = None if clusters is None else clusters[tried]
+    difficulty = None if difficulty is None else difficulty[tried]
     lacks = count_statuses(codes)
     wrong, right = mean_of(scores, clusters), mean_of(np.where(scored, scores, 1.0), clusters)
     only = mean_of(scores[scored], None if clusters is None else clusters[scored])
@@ -407,9 +411,10 @@ def _row(
         dataset=runs.dataset,
         condition=runs.condition,
         run=str(runs.seeds[run]),
-        word=word_of(effect, share, settings.verdicts.answered, flawed=flawed),
+        word=word_of(effect, share, settings.verdicts.answered, flawed=flawed, is_whole=bool(tried.all())),
         n_items=int(scored.size),
         n_scored=int(scored.sum()),
+        n_not_tried=int((~tried).sum()),
         scored_truncated=int((codes == SCORED_TRUNCATED).sum()),
         **{name: lacks.get(name, 0) for name in ("unparsed", "empty", "truncated", "error", "unscored", "missing")},
         unrecorded=tuple(runs.unrecorded),

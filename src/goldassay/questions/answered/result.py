@@ -20,6 +20,7 @@ class AnsweredRow(Result):
         word: Its verdict.
         n_items: Items of the dataset, as far as a run has them.
         n_scored: Answers with a score, cut off or not.
+        n_not_tried: Items that other attempts of the model were made at, and not this one.
         scored_truncated: Answers that are cut off and scored.
         unparsed: There is output, and no answer was read from it.
         empty: There is no output.
@@ -54,6 +55,7 @@ class AnsweredRow(Result):
     word: Word
     n_items: int
     n_scored: int
+    n_not_tried: int
     scored_truncated: int
     unparsed: int
     empty: int
@@ -275,6 +277,7 @@ class TrialSet(Result):
         dataset: Name of the dataset.
         n_items: Items.
         n_trials: The most attempts at one.
+        n_trials_least: The fewest.
         n_flip: Items with a success and a failure.
         icc: Intraclass correlation of attempts at one item; None where nothing varies.
         effective_trials: How many independent attempts those at one item are worth.
@@ -287,6 +290,7 @@ class TrialSet(Result):
     dataset: str = role("dataset")
     n_items: int
     n_trials: int
+    n_trials_least: int
     n_flip: int
     icc: float | None
     effective_trials: float | None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goldassay.questions.answered.result import AnsweredRow, Degenerate, OrderPair
 
 
-def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool) -> Word:
+def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool, is_whole: bool) -> Word:
     """The word of one run.
 
     Args:
@@ -24,10 +24,11 @@ def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool
         limits: From which on it is called so.
         flawed: Whether another system is significantly better by one rule, and worse by another, or its output cannot
             depend on what was asked.
+        is_whole: Whether it is an attempt at all items at which another attempt was made.
     """
     if share >= 1 or effect >= limits.unsound or flawed:
         return "unsound"
-    return "caution" if share >= limits.caution else "sound"
+    return "caution" if share >= limits.caution or not is_whole else "sound"
 
 
 def judge(
@@ -56,6 +57,13 @@ def judge(
         else:
             evidence += ", and the log counts these as wrong" if worst.reported is not None else ", with little effect"
         notes.insert(0, f"{rules}.")
+    elif worst.n_not_tried:
+        every = worst.n_items + worst.n_not_tried
+        evidence = (
+            f"{worst.model} on {worst.dataset}: {count(worst.n_not_tried)} of {count(every)} items have no attempt "
+            f"{worst.run}, and nothing says why"
+        )
+        notes.insert(0, "The score of an item is the mean of its attempts.")
     elif not lacks:
         evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score"
     if both is not None:
@@ -68,9 +76,12 @@ def judge(
     if degenerate:
         more = [f"So are those of {count(len(degenerate) - 1)} more."] if len(degenerate) > 1 else []
         evidence, notes = describe_degenerate(degenerate[0]), [*more, evidence, *notes]
+    uneven = worst.word == "caution" and worst.n_not_tried and not lacks
     next_step = {
         "sound": "Report the score.",
-        "caution": "Report the score with what is not scored as wrong, and the number without a score.",
+        "caution": "Give as many attempts at each item, or say why some have fewer."
+        if uneven
+        else "Report the score with what is not scored as wrong, and the number without a score.",
         "unsound": "Leave such systems out, or run them again."
         if degenerate
         else "Look at answers without a score before anything else: extract them anew, or run them again.",
@@ -79,9 +90,16 @@ def judge(
         f"Of each run: unsound if no answer has a score, if the rule moves the score by {points(limits.unsound)} "
         "points or more, if it turns a significant order of two systems, of the one that lacks more, or if the output "
         "is one text, one choice, the prompt or another system's; sound if fewer than "
-        f"{percent(limits.caution, 1)} of the answers are without a score; else caution."
+        f"{percent(limits.caution, 1)} of the answers are without a score and all items have as many attempts; else "
+        "caution."
     )
     headline = Headline("answers without a score", share, share, share, "share")
     # No way to score what is missing moves a score by more; of a degenerate system all of it may be no ability.
-    at_most = 1.0 if degenerate else max(max(row.unscored_share, row.effect) for row in runs)
+    at_most = 1.0 if degenerate else max(map(_largest_move, runs))
     return Verdict(worst.word, evidence, headline, next_step, rule, at_most, tuple(notes))
+
+
+def _largest_move(row: AnsweredRow) -> float:
+    """How far any score of what is missing, attempts that were not made among it, can move the score of a run."""
+    n = row.n_items + row.n_not_tried
+    return max((row.n_items - row.n_scored + row.n_not_tried) / n, row.effect)

@@ -281,7 +281,7 @@ class AlignedSides:
             comparison=comparison,
             sd_a=sds[0],
             sd_b=sds[1],
-            plan=plan_comparison(comparison, sds),
+            plan=plan_comparison(comparison, sds, of_attempts=all(of[name].trials for name in (a, b))),
             clusters=self.clusters,
             notes=self.notes,
             equivalence=None if margin is None else within(comparison, margin, apart),

@@ -55,12 +55,14 @@ class Plan(Result):
     detectable_difference: float
 
 
-def plan_comparison(found: Comparison, sds: Sequence[float]) -> Plan:
+def plan_comparison(found: Comparison, sds: Sequence[float], *, of_attempts: bool = False) -> Plan:
     """Plan from the noise of runs and of examples as `compare` measured them.
 
     Args:
         found: The comparison.
         sds: Standard deviations of both models over runs; NaN for one run.
+        of_attempts: Whether runs are attempts at the same examples: these are drawn one by one, so that all of the
+            noise of runs falls with the number of examples.
     """
     errors = detectable_errors(found.degrees_of_freedom, POWER, ALPHA)
     detectable = math.sqrt(found.var_total) * errors
@@ -82,13 +84,14 @@ def plan_comparison(found: Comparison, sds: Sequence[float]) -> Plan:
         runs_needed(Noise(scale**2 * noise.of_one_run, *noise[1:]), found.difference, POWER, ALPHA)
         for scale in (1.0, interval.low, interval.high)
     ]
-    examples = _examples_needed(found, noise, fewest, units)
+    flips = noise.of_one_run if of_attempts else _flips(found, noise)
+    examples = _examples_needed(found, noise, flips, fewest, units)
     together: tuple[int | None, int | None] = (None, None)
     if needed[0] is None and examples is None:
         # Twice the runs that would do without the noise of examples leave about half of the variance to these.
         alone = runs_needed(Noise(noise.of_one_run, noise.df_per_run, 0.0, None), found.difference, POWER, ALPHA)
         runs = 2 * (alone or 2)
-        together = (runs, _examples_needed(found, noise, runs, units))
+        together = (runs, _examples_needed(found, noise, flips, runs, units))
     return Plan(needed[0], needed[1], needed[2], examples, *together, shown, detectable)
 
 
@@ -110,14 +113,17 @@ def _noise_of_runs(found: Comparison, fewest: int) -> Noise:
     return Noise(runs * times, 1 if found.matched else 2, found.example_variance, found.n_clusters or found.n_examples)
 
 
-def _examples_needed(found: Comparison, noise: Noise, n_runs: int, units: int) -> int | None:
+def _flips(found: Comparison, noise: Noise) -> float:
+    """The part of the runs' noise that is flips of single examples (`overlap`)."""
+    times = noise.of_one_run / (found.var_total - found.example_variance) if noise.of_one_run > 0 else 1.0
+    return min(found.overlap * times, noise.of_one_run)
+
+
+def _examples_needed(found: Comparison, noise: Noise, flips: float, n_runs: int, units: int) -> int | None:
     """Examples at which the difference is found with `n_runs` runs of each.
 
-    The noise of examples falls with their number, and so does the part of the runs' noise that is flips of single
-    examples (`overlap`).
+    The noise of examples falls with their number, and so does the part of the runs' noise that is `flips`.
     """
-    times = noise.of_one_run / (found.var_total - found.example_variance) if noise.of_one_run > 0 else 1.0
-    flips = min(found.overlap * times, noise.of_one_run)
 
     def enough(factor: float) -> bool:
         at = Noise(

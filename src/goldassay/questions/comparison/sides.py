@@ -16,6 +16,7 @@ from goldassay.data.source import name_of
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 from goldassay.runs.adapters import lm_eval
 from goldassay.runs.choosing import no_such_model
+from goldassay.runs.finding import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -82,7 +83,8 @@ def read_suite(
             f"{option('model-a')} and {option('model-b')} choose from two {place('runs')}",
             mend=f"give {option('model')} for each of the models",
         )
-    stems = [name_of(Path(path)) for path in paths]
+    folders = folders_of(list(map(str, paths)))
+    stems = [folders.get(str(path)) or name_of(Path(path)) for path in paths]
     if models or (len(paths) == 1 and not any(named)):
         with placed(paths):
             return _of_one_pool(evidence, models, stems)

@@ -56,8 +56,9 @@ from goldassay.questions.instability.spread import (
 )
 from goldassay.questions.instability.verdict import WHOLE, describe_selection, describe_set, judged_name
 from goldassay.questions.matching import describe_unknown_labels
-from goldassay.questions.run_sets import RunSet, short_names
+from goldassay.questions.run_sets import RunSet, beside_each_other, short_names
 from goldassay.runs.configurations import describe_configurations
+from goldassay.runs.missing import SharedItems
 from goldassay.runs.traits import group_names
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class _Measured:
     examples: tuple[tuple[ExampleSpread, pl.DataFrame, pl.DataFrame], ...]
     name: str
     unsteady: pl.DataFrame | None
-    remark: str = ""
+    asked: tuple[NDArray[np.str_], Mapping[str, bool]]
+    remarks: tuple[str, ...] = ()
 
     def place(self) -> tuple[bool, float]:
         """By which sentences are ordered: the whole input first, then the least stable."""
@@ -142,7 +144,7 @@ def measure(
     by_position: dict[int, _Measured] = {}
     maps = _Maps()
     references = _References()
-    sets = evidence.run_sets
+    sets = beside_each_other(evidence.run_sets)
     # Others are held against the reference, so that it goes first.
     order = sorted(range(len(sets)), key=lambda i: sets[i].dataset != choice.reference)
     stopped = False
@@ -154,14 +156,14 @@ def measure(
         if not choice.keep_finished or not by_position:
             raise
         stopped = True
-    done = [by_position[position] for position in sorted(by_position)]
+    done = _with_asked([by_position[position] for position in sorted(by_position)])
     names = short_names([sets[position] for position in sorted(by_position)])
     found = _result(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
     configured = describe_configurations(part for runs in sets for part in runs.slices)
-    remarks = dict.fromkeys([*evidence.remarks, *configured, *(each.remark for each in done if each.remark)])
+    remarks = dict.fromkeys([*evidence.remarks, *configured, *(said for each in done for said in each.remarks)])
     found = replace(
         found,
-        note=" ".join(remarks) or None,
+        note=" ".join(filter(None, remarks)) or None,
         interrupted=Interruption(finished=len(done), of=len(sets)) if stopped else None,
     )
     unsteady = [each.unsteady for each in done if each.unsteady is not None]
@@ -203,6 +205,19 @@ def _result(
         examples=named(entry for each in done for entry, *_ in each.examples),
         maps=named(maps),
     )
+
+
+def _with_asked(done: Sequence[_Measured]) -> list[_Measured]:
+    """The same with the number of examples that any model was asked on each dataset, where a set has fewer."""
+    asked: dict[tuple[str, str], set[str]] = {}
+    for each in done:
+        names, left_out = each.asked
+        asked.setdefault((each.row.dataset, each.row.condition), set()).update(names.tolist(), left_out)
+    numbers = [len(asked[each.row.dataset, each.row.condition]) for each in done]
+    return [
+        replace(each, row=replace(each.row, n_asked=n)) if n > each.asked[0].size else each
+        for each, n in zip(done, numbers, strict=True)
+    ]
 
 
 @dataclass
@@ -272,7 +287,11 @@ def _measure_set(
         examples=examples,
         name=name,
         unsteady=unsteady_rows(final) if runs.n_runs > 1 else None,
-        remark="" if runs_set.fallback is None else describe_unknown_labels(final, runs_set.fallback.label_names),
+        asked=(final.example_ids, final.left_out),
+        remarks=(
+            *SharedItems.of([final], [final.model], runs_set.rule).notes,
+            "" if runs_set.fallback is None else describe_unknown_labels(final, runs_set.fallback.label_names),
+        ),
     )
 
 

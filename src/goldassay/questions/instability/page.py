@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import UNDEFINED, bounds, count, decimal, number, points, ratio_digits, squared_points
@@ -58,6 +59,12 @@ def _of(row: OfRuns) -> Mapping[str, Any]:
     return {"of": row.of}
 
 
+def _of_part(row: RunScores) -> Mapping[str, Any]:
+    """How the set is called, and on how many of all examples it is scored where these are fewer."""
+    part = f"({count(row.n_examples)} of {count(row.n_asked)})" if row.n_asked else ""
+    return {"of": row.of, "part": part}
+
+
 def _spread(found: InstabilityResult) -> Section:
     notes = [*([found.note] if found.note else []), *found.caveats]
     if not found.sentences:
@@ -100,12 +107,12 @@ def _scores(found: InstabilityResult) -> Table:
         _RUNS_OF,
         Column("n_runs", "runs", "count"),
         Column("n_examples", "examples", "count"),
-        Column("mean", "mean score", "points"),
+        Column("mean", "mean score", "points", aside="part"),
         with_bounds("sd", "SD", "points", 2),
         Column("min", "lowest", "points"),
         Column("max", "highest", "points"),
     )
-    return table_of("scores", "Scores over runs, in points", columns, found.results, _of, file="instability")
+    return table_of("scores", "Scores over runs, in points", columns, found.results, _of_part, file="instability")
 
 
 def _one_run(found: InstabilityResult) -> Table:
@@ -114,11 +121,11 @@ def _one_run(found: InstabilityResult) -> Table:
         _RUNS_OF,
         Column("n_examples", "examples", "count"),
         Column("n_clusters", "clusters", "count"),
-        with_bounds("mean", "score", "points", 2),
+        replace(with_bounds("mean", "score", "points", 2), aside="part"),
     )
     alone = [row for row in found.results if row.n_runs == 1 and row.mean_low is not None]
     caption = "One run: its score, with the interval over other examples of the kind, 95 %, in points"
-    return table_of("one_run", caption, columns, alone, _of, file="instability")
+    return table_of("one_run", caption, columns, alone, _of_part, file="instability")
 
 
 def _grades(found: InstabilityResult) -> Table:

@@ -33,7 +33,7 @@ from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice, RunReading
 from goldassay.questions.run_curves import find_curves, measure_curve
-from goldassay.questions.run_sets import RunSet, placed
+from goldassay.questions.run_sets import RunSet, beside_each_other, placed
 from goldassay.runs.curves import UNNAMED_METRIC, Curves
 from goldassay.runs.reading import NoRunsError
 from goldassay.runs.traits import group_names, known_groups
@@ -98,7 +98,7 @@ def _measure(
     evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
     reference, groups = asked.reference, asked.groups
     try:
-        sets = evidence.run_sets
+        sets = beside_each_other(evidence.run_sets)
     except NoRunsError:
         curves = find_curves(paths, choice)
         if not curves:

@@ -58,6 +58,7 @@ class RunScores(OfRuns):
             is known.
         contradicted: Examples whose right label in the runs' own file is another one.
         unscored: What is said of answers without a score; None where all have one.
+        n_asked: Examples that any model was asked on the dataset; None where these are all.
         accuracies: Mean score of each run.
         constant: The best constant answer, or None.
         constant_score: Its score.
@@ -124,6 +125,7 @@ class RunScores(OfRuns):
     families_open: FamiliesOpen = ""
     grades: tuple[float, float] | None = left_out(default=None)
     unscored: str | None = left_out(default=None)
+    n_asked: int | None = left_out(default=None)
     weighted_by: str | None = left_out(default=None)
     unweighted: float | None = figure(
         Measure("instability.unweighted", "mean score without the weights of examples", "points", "higher"),

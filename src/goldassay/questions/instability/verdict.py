@@ -408,7 +408,7 @@ def _unanswered(row: RunScores, name: str) -> list[str]:
 def _one_run(row: RunScores) -> str:
     if row.mean_low is None:
         return "one run"
-    of = f"{count(row.n_examples)} examples"
+    of = f"{count(row.n_examples)}{f' of {count(row.n_asked)}' if row.n_asked else ''} examples"
     if row.n_clusters != row.n_examples:
         of += f" in {count(row.n_clusters)} clusters"
     return (

@@ -20,6 +20,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import (
     ByConfiguration,
     RunSet,
+    beside_each_other,
     by_configuration,
     find_runs,
     own_name,
@@ -107,7 +108,7 @@ def _chosen(sets: Sequence[RunSet], model: str | None) -> ByConfiguration:
     if not own:
         there = sorted(set(map(own_name, sets)))
         raise InputError(f"there are no runs with model {model!r}", mend=f"there are {', '.join(there[:8])}")
-    found = by_configuration(own)
+    found = by_configuration(beside_each_other(own))
     if not found.several:
         raise InputError(
             "each model was asked in one configuration, and sensitivity needs at least two, better ten",
@@ -229,7 +230,7 @@ class _Sensitivity:
 
     def run(self, evidence: Evidence) -> Finding:
         """Measure the spread over configurations on the evaluation part; configurations that do not fit are named."""
-        found = by_configuration(evidence.run_sets)
+        found = by_configuration(beside_each_other(evidence.run_sets))
         with evidence.steps.step("measuring sensitivity") as progress:
             study = measure_sets(
                 found, evidence.texts_of, evidence.settings, missing=evidence.choice.rule, refuse=False,

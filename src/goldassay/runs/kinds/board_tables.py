@@ -591,6 +591,14 @@ def _check_scales(
     beyond = [name for name, own in known.items() if not own.is_between(low, high).all()]
     if not beyond:
         return
+    judged = [name for name in frame.columns if normalized(name) in ("generator_2", "generator2")]
+    if judged and (tasks := [name for name in frame.columns if normalized(name) == "instruction"]):
+        # Annotations of AlpacaEval: the second system of each pair is held against the first.
+        given = option("columns", f"system={judged[0]},item={tasks[0]},score={beyond[0]}")
+        raise InputError(
+            f"each row is the verdict on a pair of systems ({beyond[0]!r} beyond {low:g} to {high:g})", file=file,
+            mend=f"name the columns, as in: {given}",
+        )  # fmt: skip
     if len(names) - len(beyond) > (item is None):
         raise InputError(
             f"columns are of two scales: {_listed(beyond)} go beyond {low:g} to {high:g}, the others do not", file=file,
