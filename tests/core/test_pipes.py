@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from goldassay import InputError, read_dataset
-from goldassay.core import temp_files
-from goldassay.core.temp_files import is_pipe, seekable
+from goldassay.core import files as core_files
+from goldassay.core.files import is_pipe, seekable
 
 
 def written(path: Path, data: bytes) -> threading.Thread:
@@ -42,7 +42,7 @@ def test_a_dataset_comes_through_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_pipe_to_which_nobody_writes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temp_files, "_PATIENCE_MS", 50)
+    monkeypatch.setattr(core_files, "_PATIENCE_MS", 50)
     place = tmp_path / "pipe"
     os.mkfifo(place)
     with pytest.raises(InputError, match="no process writes to this pipe"):

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.core import temp_files
-from goldassay.core.files import written_together, written_whole
-from goldassay.core.temp_files import own_prefix, sweep, temporary_file, temporary_folder
+from goldassay.core import files as core_files
+from goldassay.core.files import own_prefix, sweep, temporary_file, temporary_folder, written_together, written_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +96,7 @@ def test_the_next_writer_sweeps(tmp_path: Path, gone: str, monkeypatch: pytest.M
         (folder / "a").write_text("")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     left(tmp_path, gone, 61)
-    monkeypatch.setattr(temp_files, "_swept", set())
+    monkeypatch.setattr(core_files, "_swept", set())
     with written_whole(tmp_path / "b") as aside:
         aside.write_text("")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
@@ -105,7 +104,7 @@ def test_the_next_writer_sweeps(tmp_path: Path, gone: str, monkeypatch: pytest.M
 
 def test_our_own_are_recognized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The names that are made are those that are swept."""
-    monkeypatch.setattr(temp_files, "_is_running", lambda process: False)
+    monkeypatch.setattr(core_files, "_is_running", lambda process: False)
     with temporary_folder(tmp_path) as folder:
         assert aged(folder, 61).is_dir()
         assert aged(temporary_file(tmp_path), 61).is_file()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.cli.main import INTERNAL_ERROR, run
-from goldassay.core import temp_files
+from goldassay.core import files as core_files
 from tests.end_to_end.conftest import COMMAND
 
 from .cases import Case, cases
@@ -95,7 +95,7 @@ def faults(
 ) -> list[str]:
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GOLDASSAY_DEBUG", raising=False)
-    monkeypatch.setattr(temp_files, "_PATIENCE_MS", 20)
+    monkeypatch.setattr(core_files, "_PATIENCE_MS", 20)
     with limited_memory():
         found = [(case, fault(case, *met(case, capsys), folder)) for case in chosen]
     return [f"{case.name}: {what}" for case, what in found if what]

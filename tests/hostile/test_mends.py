@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.core import temp_files
+from goldassay.core import files as core_files
 from goldassay.core.errors import InterruptionError
 from goldassay.questions import audit
 from tests.data.forms import FORMS, said
@@ -39,7 +39,7 @@ def only_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise InterruptionError("read")
 
     monkeypatch.setattr(audit, "report_on", reached)
-    monkeypatch.setattr(temp_files, "_PATIENCE_MS", 20)
+    monkeypatch.setattr(core_files, "_PATIENCE_MS", 20)
     monkeypatch.chdir(tmp_path)
     Path("DIR").mkdir()
     Path("DIR/texts.txt").write_text("some text that was trained on, and is none of these\n" * 3)

@@ -17,10 +17,10 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.data.dataset import Dataset
-from goldassay.questions.answers_on_test import runs_on_test
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.question import CHECK as INSTABILITY
 from goldassay.questions.instability.result import InstabilityResult
+from goldassay.questions.matching import runs_on_test
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.question import CHECK as SHIFT
 from goldassay.questions.shift.question import report_generalization

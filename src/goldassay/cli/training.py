@@ -34,12 +34,10 @@ from goldassay.core.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.lab.papers.outcome import StudyReport
     from goldassay.lab.papers.recipe import ScaleName
-    from goldassay.lab.papers.running import Study
-    from goldassay.lab.training.job import Job
+    from goldassay.lab.papers.running import PlannedStudy, StudyReport
+    from goldassay.lab.training.job import Done, Failure, Job
     from goldassay.lab.training.many_seeds import TrainingReport
-    from goldassay.lab.training.outcome import Done, Failure
     from goldassay.lab.training.pricing import Price
 
 _TRIES, _SHOWN = 3, 4
@@ -51,7 +49,7 @@ def show_training(report: TrainingReport, output: Output) -> None:
     Raises:
         GoldassayError: Some failed.
     """
-    from goldassay.lab.training.outcome import over_runs
+    from goldassay.lab.training.job import over_runs
     from goldassay.lab.training.precision import leads
 
     # Of several processes that share a training one speaks.
@@ -103,8 +101,8 @@ def sweep(
     all; what fails then is reported, and the rest goes on. A job goes on from its last state, of which one is written
     every state_every minutes (10) and at its end.
     """
+    from goldassay.lab.training.job import warn_of_precision
     from goldassay.lab.training.many_seeds import check_workers
-    from goldassay.lab.training.outcome import warn_of_precision
     from goldassay.lab.training.precision import launched, leads
     from goldassay.lab.training.train import read_plan, sweep_jobs
     from goldassay.runs.store import nothing_left_if_refused
@@ -132,7 +130,7 @@ def sweep(
 def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:
     from contextlib import nullcontext
 
-    from goldassay.lab.training.outcome import bars
+    from goldassay.lab.training.job import bars
     from goldassay.lab.training.workers import run_jobs
 
     try:
@@ -149,7 +147,7 @@ def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, qui
 
 
 def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json: AnyPath | None, *, quiet: bool) -> None:
-    from goldassay.lab.training.outcome import over_runs, several
+    from goldassay.lab.training.job import over_runs, several
     from goldassay.lab.training.train import SweepReport
 
     report = SweepReport.of(jobs, outcomes)
@@ -190,7 +188,7 @@ def _price(jobs: Sequence[Job], workers: int | None, json: AnyPath | None, *, qu
 def show_price(price: Price) -> None:
     """Say what jobs would cost: a line a kind, and one for all of them."""
     from goldassay.core.numbers import count
-    from goldassay.lab.training.outcome import several
+    from goldassay.lab.training.job import several
 
     for row in price.kinds.iter_rows(named=True):
         typer.echo(
@@ -293,10 +291,10 @@ def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
 
 
 def _run_study(
-    study: Study, workers: int | None, scheduler: str | None, json: AnyPath | None, *, dry_run: bool, quiet: bool
+    study: PlannedStudy, workers: int | None, scheduler: str | None, json: AnyPath | None, *, dry_run: bool, quiet: bool
 ) -> None:
     from goldassay.lab.papers.running import price_study
-    from goldassay.lab.training.outcome import warn_of_precision
+    from goldassay.lab.training.job import warn_of_precision
 
     if not quiet and scheduler is None:
         warn_of_precision(study.jobs)
@@ -317,10 +315,10 @@ def _run_study(
         typer.echo(page)
 
 
-def _list_missing(study: Study) -> None:
+def _list_missing(study: PlannedStudy) -> None:
     """A line for each thing that is lacking: what is not run for want of it, and what it needs."""
     from goldassay.lab.papers.recipe import needed_by
-    from goldassay.lab.training.outcome import several
+    from goldassay.lab.training.job import several
 
     if not study.jobs:
         typer.echo("Nothing of it can be trained with what is there.")
@@ -337,11 +335,11 @@ def _list_missing(study: Study) -> None:
         typer.echo(f"{name}: {lost}; {study.work.absent.get(name, given)}")
 
 
-def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet: bool) -> StudyReport:
+def _measured(study: PlannedStudy, workers: int | None, scheduler: str | None, *, quiet: bool) -> StudyReport:
     from contextlib import nullcontext
 
     from goldassay.lab.papers.running import run_study
-    from goldassay.lab.training.outcome import bars
+    from goldassay.lab.training.job import bars
 
     steps = study.work.steps
     try:

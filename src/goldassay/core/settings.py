@@ -19,9 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from goldassay.core import options
 from goldassay.core.bounds import DEPTH, reason
 from goldassay.core.errors import InputError
-from goldassay.core.files import sha256_of
+from goldassay.core.files import seekable, sha256_of
 from goldassay.core.naming import MOST_SEEDS
-from goldassay.core.temp_files import seekable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.core.bounds import check_pages
 from goldassay.core.compiled import compiled
 from goldassay.core.errors import InputError, no_such_file, option
-from goldassay.core.temp_files import seekable
+from goldassay.core.files import seekable
 from goldassay.data import source
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.labels import class_names_in

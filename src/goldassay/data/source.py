@@ -15,7 +15,7 @@ import zstandard
 
 from goldassay.core.bounds import Unpacking, check_size
 from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file
-from goldassay.core.temp_files import is_pipe, seekable
+from goldassay.core.files import is_pipe, seekable
 from goldassay.data.table import InputFile
 
 if TYPE_CHECKING:

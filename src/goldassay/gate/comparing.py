@@ -29,7 +29,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import WORTH, Figure, Listing, Measure, Pairing, listings, measure_of
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import WORDS, frame_of_records, severity
-from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
+from goldassay.gate.reading import Alone, Change, DiffResult, ListChange, VerdictMove
 from goldassay.stats.intervals import Interval, degrees_of_freedom, difference_interval, t_interval
 
 if TYPE_CHECKING:

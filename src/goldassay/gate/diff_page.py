@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.document import Headline
     from goldassay.core.figures import Unit
-    from goldassay.gate.diff_result import Alone, Change, DiffResult, ListChange, VerdictMove
+    from goldassay.gate.reading import Alone, Change, DiffResult, ListChange, VerdictMove
 
 _SMALL = 0.02
 _LINE_UNITS = {"points": " points", "share": " points", "bits": " bits"}

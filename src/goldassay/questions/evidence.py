@@ -15,7 +15,6 @@ import polars as pl
 from goldassay.core.document import About, Input
 from goldassay.core.naming import split_named_path
 from goldassay.core.results import Verdict, not_asked
-from goldassay.data.data_split import DataSplit
 from goldassay.data.facts import describe
 from goldassay.data.reading import Source, open_source
 from goldassay.data.roles import own_roles
@@ -45,6 +44,7 @@ from goldassay.questions.provenance import NO_TEST_PART, data_notes, describe_cl
 from goldassay.questions.rows import copies_in_training, copies_within, first_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, RunSet, by_configuration, find_at, find_runs, placed, unloaded_sets
+from goldassay.readers.conditions import DataSplit
 from goldassay.runs.configurations import name_by_configuration
 from goldassay.runs.kinds.opening import Opened, open_input, refuse_other_kind
 

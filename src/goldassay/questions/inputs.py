@@ -19,10 +19,9 @@ import polars as pl
 
 from goldassay.core.document import Input
 from goldassay.core.errors import InputError, option
-from goldassay.core.files import sha256_of
+from goldassay.core.files import sha256_of, temporary_folder
 from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count
-from goldassay.core.temp_files import temporary_folder
 from goldassay.data.facts import check_same_labels, require_classes
 from goldassay.data.fields import value_codes
 from goldassay.data.reading import Source, open_source

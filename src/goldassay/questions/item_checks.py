@@ -15,7 +15,6 @@ from goldassay.core.cores import cores
 from goldassay.core.numbers import percent
 from goldassay.core.results import Verdict
 from goldassay.core.sections import Finding
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.data.row_keys import ITEM_COLUMNS
 from goldassay.questions.artifacts.inputs import Bounds
@@ -36,6 +35,7 @@ from goldassay.questions.overlap.question import search_for
 from goldassay.questions.rows import MOST_ROWS, words_of_texts
 from goldassay.questions.suspect.result import SuspectResult
 from goldassay.readers.choice_rules import chance_of
+from goldassay.readers.conditions import DataSplit
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import FIFTY_WORDS
 from goldassay.stats.effects import LEAST_CLUSTERS, Effect, Effects, ReaderPredictions, measure_effects

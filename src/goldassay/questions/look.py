@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.files import matching
+from goldassay.core.files import matching, temporary_folder
 from goldassay.core.results import Result
-from goldassay.core.temp_files import temporary_folder
 from goldassay.data.fields import VALUES
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.kinds.recognition import scale_of

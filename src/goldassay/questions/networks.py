@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.core.errors import GoldassayError, MissingDependencyError
 from goldassay.core.extensions import extensions
-from goldassay.core.files import locked_folder, output_error
-from goldassay.core.temp_files import temporary_folder
+from goldassay.core.files import locked_folder, output_error, temporary_folder
 from goldassay.questions.leakage.partial_input import PartialInputRuns, beside_runs, gold_probabilities
 from goldassay.questions.leakage.probes import n_trainings, probe_evidence
 from goldassay.readers.conditions import EMPTY, conditions_of
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings, TrainingSettings
-    from goldassay.data.data_split import DataSplit
     from goldassay.data.dataset import Dataset
+    from goldassay.readers.conditions import DataSplit
     from goldassay.runs.runs import Runs
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
+from goldassay.core.files import temporary_folder
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, to_plain
 from goldassay.core.settings import Settings
-from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.comparison.study import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of

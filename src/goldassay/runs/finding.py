@@ -14,7 +14,7 @@ from pathlib import Path
 from goldassay.core.bounds import reading, reason
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.errors import InputError, no_such_file, option
-from goldassay.core.temp_files import seekable
+from goldassay.core.files import seekable
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.recognition import look_at, other_kind, recognize
 from goldassay.data.roles import naming

@@ -15,11 +15,11 @@ import torch
 
 from goldassay.lab.models.configuration import Recipe, Task
 from goldassay.lab.models.registry import load_network
+from goldassay.lab.training.configured import relevances
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
-from goldassay.lab.training.predictions import relevances
 from goldassay.lab.training.snapshots import restore_weights, weights_of
 from tests.lab.models.network_cases import SMALL, small_network, texts_of
 from tests.lab.training.made_data import made_pairs

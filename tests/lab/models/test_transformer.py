@@ -30,7 +30,7 @@ def test_a_head_of_another_size_is_replaced(tmp_path):
 def test_a_head_for_numbers(tmp_path):
     import torch
 
-    from goldassay.lab.training.predictions import relevances
+    from goldassay.lab.training.configured import relevances
 
     data = made_pairs(12)
     place = tiny_checkpoint(tmp_path, data, num_labels=3)

@@ -16,11 +16,11 @@ import torch
 from goldassay.core.errors import InputError
 from goldassay.lab.models.configuration import Recipe, Task
 from goldassay.lab.models.transformer import Network, Sizes
+from goldassay.lab.training.configured import relevances
 from goldassay.lab.training.job import Job, Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective
 from goldassay.lab.training.precision import open_accelerator
-from goldassay.lab.training.predictions import relevances
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.snapshots import read_tensors, restore_weights, take_snapshot, weights_of, write_tensors
 from tests.lab.models.network_cases import texts_of

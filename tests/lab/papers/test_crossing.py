@@ -33,7 +33,7 @@ from tests.stated import states
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goldassay.lab.papers.outcome import StudyReport
+    from goldassay.lab.papers.running import StudyReport
 
 
 @pytest.fixture(scope="module")

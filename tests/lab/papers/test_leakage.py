@@ -31,16 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from goldassay.lab.papers.outcome import StudyReport
     from goldassay.lab.papers.recipe import Conclusion
-    from goldassay.lab.papers.running import Study
+    from goldassay.lab.papers.running import PlannedStudy, StudyReport
 
 PRINTED = ("saxon2023_table1_examples", "saxon2023_table2_accuracy", "saxon2023_table3", "saxon2023_table4",
            "saxon2023_table5_squared_l2", "saxon2023_table5_kl")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlannedStudy]:
     """Fewer of everything: what is found is asked where what is planted is known."""
     size = SCALES["smoke"]
     conditions = ("paired", "hypothesis_only", "premise_only")
@@ -53,7 +52,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 
 
 @pytest.fixture(scope="module")
-def report(study: Study) -> StudyReport:
+def report(study: PlannedStudy) -> StudyReport:
     # In processes of their own they are in the tests of the command.
     with done_in_place():
         return run_study(study)
@@ -100,7 +99,7 @@ def test_tables_stand_beside_what_is_printed(report: StudyReport):
     assert premise["ours"].is_not_null().all()
 
 
-def test_cells_of_table_5_are_scored_clusters(report: StudyReport, study: Study):
+def test_cells_of_table_5_are_scored_clusters(report: StudyReport, study: PlannedStudy):
     """One cell again by the functions underneath: k-means, then the score of its clusters."""
     recorded = read_embeddings(study.work.runs, dataset="SNLI", condition="paired")[0]
     test = study.work.sets["SNLI"]

@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from goldassay.lab.papers.outcome import StudyReport
-    from goldassay.lab.papers.running import Study
+    from goldassay.lab.papers.running import PlannedStudy, StudyReport
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlannedStudy]:
     """Fewer of everything: what is found is asked where what is planted is known."""
     size = SCALES["smoke"]
     (training,) = (each for each in size.trainings if each.train == "SST-2 train")
@@ -52,7 +51,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 
 
 @pytest.fixture(scope="module")
-def report(study: Study) -> StudyReport:
+def report(study: PlannedStudy) -> StudyReport:
     # In processes of their own they are in the tests of the command.
     with done_in_place():
         return run_study(study)
@@ -66,7 +65,7 @@ def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
         assert title in page
 
 
-def test_what_is_lost_is_the_difference_of_accuracies(report: StudyReport, study: Study):
+def test_what_is_lost_is_the_difference_of_accuracies(report: StudyReport, study: PlannedStudy):
     runs = pl.concat([pl.read_parquet(file, columns=["model", "seed", "dataset", "score"])
                       for file in study.work.runs.glob("*.parquet")])  # fmt: skip
     accuracy = runs.filter(model="average").group_by("dataset").agg(pl.col("score").mean())
@@ -77,7 +76,7 @@ def test_what_is_lost_is_the_difference_of_accuracies(report: StudyReport, study
     assert set(report.tables["values"]["dataset"]) == {"SST-2", "IMDb"}
 
 
-def test_foreign_texts_are_told_by_confidence(report: StudyReport, study: Study):
+def test_foreign_texts_are_told_by_confidence(report: StudyReport, study: PlannedStudy):
     areas = []
     for seed in (0, 1):
         sides = {}

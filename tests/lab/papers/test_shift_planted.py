@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.dataset import Dataset
-    from goldassay.lab.papers.outcome import StudyReport
+    from goldassay.lab.papers.running import StudyReport
 
 NAMES = {"Smaller gaps", "Declines", "Size", "Distilled", "Detects", "Blind", "Fewer alarms"}
 

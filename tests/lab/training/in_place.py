@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
+from goldassay.lab.training.job import Done, Failure, Silent, Watcher
 from goldassay.lab.training.running import run_job
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def test_slow_products_are_warned_of(
     capsys: pytest.CaptureFixture[str],
 ):
     from goldassay.core.errors import SHELL, entered
-    from goldassay.lab.training.outcome import warn_of_precision
+    from goldassay.lab.training.job import warn_of_precision
 
     has(monkeypatch, *instructions)
     with entered(SHELL):

@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 
 from goldassay.cli.main import run
 from goldassay.lab.training import placement, pricing, workers
+from goldassay.lab.training.job import Done
 from goldassay.lab.training.loop import Loop
-from goldassay.lab.training.outcome import Done
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import Running, run_job
 from goldassay.lab.training.snapshots import take_snapshot

@@ -148,7 +148,7 @@ import json, os, random, signal, sys, threading
 import accelerate, safetensors.torch, torch
 from goldassay.lab.training import running
 from goldassay.lab.training.job import Job
-import goldassay.lab.training.optimizers, goldassay.lab.training.predictions
+import goldassay.lab.training.optimizers, goldassay.lab.training.configured
 from goldassay.lab.training import loop, objectives, precision, snapshots, targets
 from goldassay.lab.models import ngram_average
 

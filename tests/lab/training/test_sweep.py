@@ -16,9 +16,8 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
-from goldassay.lab.training.job import STATE
+from goldassay.lab.training.job import STATE, Failure, Silent
 from goldassay.lab.training.many_seeds import plan_jobs
-from goldassay.lab.training.outcome import Failure, Silent
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import run_job
 from goldassay.lab.training.train import SweepReport, read_plan, sweep_jobs

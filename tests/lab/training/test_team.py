@@ -37,7 +37,7 @@ __all__ = ["refused"]
 _DOES = """
 import json, os, signal, sys
 from goldassay.lab.training.job import Job
-from goldassay.lab.training.outcome import Failure, Silent
+from goldassay.lab.training.job import Failure, Silent
 from goldassay.lab.training.workers import run_jobs
 
 class Ends(Silent):

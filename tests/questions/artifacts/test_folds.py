@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from goldassay.core.settings import Settings
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_role
+from goldassay.readers.conditions import DataSplit
 from goldassay.stats.clusters import deal_evenly
 
 SETTINGS = Settings()

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from goldassay.core.settings import Settings
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.readings import FORM_BY_LIFT, PatternReadings, WrittenTexts
 from goldassay.questions.artifacts.search import read_role
 from goldassay.questions.artifacts.verdict import measure_patterns
 from goldassay.questions.detection_limits import formed_texts, planted_texts
 from goldassay.questions.public import audit
+from goldassay.readers.conditions import DataSplit
 from goldassay.stats.clusters import deal_evenly
 from goldassay.stats.detection import DOSES, FORM, ONE_WORD, TEN_WORDS, Cell, CueKind, Planting, plant_rows
 

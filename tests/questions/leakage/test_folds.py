@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from goldassay.core.progress import silent
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.detection_limits import ReadText
 from goldassay.questions.leakage.partial_input import (
@@ -22,6 +21,7 @@ from goldassay.questions.leakage.partial_input import (
     quick_readings,
     word_readings,
 )
+from goldassay.readers.conditions import DataSplit
 from goldassay.stats.clusters import Folds, deal_evenly
 from goldassay.stats.detection import KindLimit, Planting
 from goldassay.stats.effects import ACCURACY, BALANCED, INFORMATION, Limits, measure_effects

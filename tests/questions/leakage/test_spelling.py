@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.leakage.partial_input import word_readings
 from goldassay.questions.public import audit
+from goldassay.readers.conditions import DataSplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

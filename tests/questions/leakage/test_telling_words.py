@@ -7,10 +7,10 @@ import pytest
 
 import goldassay
 from goldassay.core.settings import Settings
-from goldassay.data.data_split import DataSplit
 from goldassay.data.dataset import Dataset
 from goldassay.questions.leakage.partial_input import LEANINGS, leaning_word_readings
 from goldassay.questions.leakage.verdict import limits_of
+from goldassay.readers.conditions import DataSplit
 from goldassay.stats.effects import BALANCED, measure_effects
 
 

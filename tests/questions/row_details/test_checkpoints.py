@@ -11,9 +11,9 @@ from scipy.special import softmax
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.questions.answers_on_test import MOST_CHECKPOINTS, MOST_RUNS, curves_of_runs
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.examples import answers_of_runs
+from goldassay.questions.matching import MOST_CHECKPOINTS, MOST_RUNS, curves_of_runs
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs

@@ -3,6 +3,8 @@
 Whether pretrained checkpoints are at hand: in a folder, in the cache of the hub's library, or on the hub.
 
 The studies there are: every package of `papers/` but the printed tables.
+
+What a study came to: a document, its tables, the reports behind them, and the page.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ import importlib
 import math
 import pkgutil
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from goldassay.core.document import TIMING_NAME, as_json, digest_of
 from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.files import written_together
 from goldassay.core.naming import did_you_mean
+from goldassay.core.results import to_plain
 from goldassay.core.settings import TrainingSettings
 from goldassay.data.hub import hub_endpoint, is_hub_reachable
-from goldassay.lab.papers.outcome import StudyReport, describe
 from goldassay.lab.papers.pooling import hold_together
 from goldassay.lab.papers.recipe import (
     OF_SET,
@@ -28,8 +33,12 @@ from goldassay.lab.papers.recipe import (
     UNASKED_PRECISION,
     USUAL_PRECISION,
     Choice,
+    Findings,
     Recipe,
     ScaleName,
+    SetUsed,
+    Study,
+    TrainedNetwork,
     Training,
     Workplace,
     check_settings,
@@ -40,21 +49,29 @@ from goldassay.lab.papers.recipe import (
 )
 from goldassay.lab.papers.sources import known_sources, lacking_sets, read_sets, with_reasons
 from goldassay.lab.training.precision import AUTO, check_choice, choose_precision, unasked_precision
+from goldassay.questions.report_frame import describe_environment
+from goldassay.report.report import earlier_files, write_page
+from goldassay.version import __version__
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
+    import polars as pl
+
+    from goldassay.core.charts import Chart
     from goldassay.core.progress import Progress, Steps
-    from goldassay.lab.training.job import Job
-    from goldassay.lab.training.outcome import Watcher
+    from goldassay.lab.training.job import Job, Watcher
     from goldassay.lab.training.pricing import Price
+    from goldassay.report.report import Report
+
 
 _TRIES = 3
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Study:
+class PlannedStudy:
     """A study about to be run.
 
     Attributes:
@@ -82,7 +99,7 @@ def open_study(
     precision: str = AUTO,
     device: str = AUTO,
     choice: Choice | None = None,
-) -> Study:
+) -> PlannedStudy:
     """Read a study's sets and plan its trainings; nothing is trained yet.
 
     Args:
@@ -138,7 +155,7 @@ def open_study(
         # What is not asked for is not missed.
         missed = needed_by(work.not_run)
         work.absent = {key: why for key, why in absent.items() if key in missed}
-    return Study(name, recipe, work, _jobs(work, device))
+    return PlannedStudy(name, recipe, work, _jobs(work, device))
 
 
 def _check_networks(pretrained: str | None) -> None:
@@ -164,7 +181,7 @@ def _check_networks(pretrained: str | None) -> None:
             ) from error
 
 
-def price_study(study: Study, workers: int | None, progress: Progress) -> Price:
+def price_study(study: PlannedStudy, workers: int | None, progress: Progress) -> Price:
     """What the trainings of a study will cost, from a short probe of each kind.
 
     Raises:
@@ -178,7 +195,7 @@ def price_study(study: Study, workers: int | None, progress: Progress) -> Price:
 
 
 def run_study(
-    study: Study, workers: int | None = None, scheduler: str | None = None, watcher: Watcher | None = None
+    study: PlannedStudy, workers: int | None = None, scheduler: str | None = None, watcher: Watcher | None = None
 ) -> StudyReport:
     """Train what is not trained yet, and measure.
 
@@ -206,7 +223,7 @@ def run_study(
     return describe(study.name, study.recipe, study.work, study.jobs, findings)
 
 
-def _check_measurable(study: Study) -> None:
+def _check_measurable(study: PlannedStudy) -> None:
     """Refuse to begin where nothing could be measured in the end."""
     work = study.work
     models = {label for training in work.scale.trainings for label in training.models}
@@ -223,15 +240,15 @@ def _check_measurable(study: Study) -> None:
         )
 
 
-def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
-    from goldassay.lab.training.outcome import Failure
+def _train(study: PlannedStudy, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
+    from goldassay.lab.training.job import Failure
     from goldassay.lab.training.workers import run_jobs
 
     if scheduler is None:
         outcomes = run_jobs(study.jobs, workers, watcher, _TRIES)
     else:
         from goldassay.lab.training.cluster import run_on_cluster
-        from goldassay.lab.training.outcome import Silent
+        from goldassay.lab.training.job import Silent
 
         outcomes = run_on_cluster(study.jobs, scheduler, watcher or Silent(), _TRIES)
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
@@ -387,3 +404,139 @@ def find_recipe(name: str) -> Recipe:
     if name not in names:
         raise InputError(f"there is no study {name!r}", mend=did_you_mean(name, names))
     return cast("Recipe", importlib.import_module(f"{_PACKAGE}.{name}"))
+
+
+SCHEMA, SCHEMA_VERSION = "goldassay.study", 1
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """What a study found, able to show itself as a page, as Markdown and as JSON.
+
+    Attributes:
+        document: Plain data under the schema "goldassay.study", version 1.
+        study: The same, typed.
+        tables: Every printed table beside ours, a row a cell, and further tables.
+        reports: The reports behind them, by name.
+    """
+
+    document: Mapping[str, Any]
+    study: Study
+    tables: Mapping[str, pl.DataFrame]
+    reports: Mapping[str, Report]
+
+    def to_json(self) -> str:
+        """The document as JSON, without its times: the same input always gives the same bytes."""
+        return as_json({key: value for key, value in self.document.items() if key != "timing"})
+
+    def to_html(self) -> str:
+        """One page that needs nothing else."""
+        from goldassay.lab.papers.page import render_page
+
+        return render_page(self.study, self.document, self.charts, tuple(self.reports), tuple(self.tables))
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        """The charts of its comparisons, and those that it shows of its reports."""
+        from goldassay.lab.papers.page import charts
+
+        return charts(self.study, self.reports)
+
+    def to_markdown(self) -> str:
+        """Markdown that pastes into a pull request."""
+        from goldassay.lab.papers.page import render_markdown
+
+        return render_markdown(self.study)
+
+    def summary(self) -> str:
+        """A line a conclusion, for a terminal."""
+        from goldassay.lab.papers.page import render_summary
+
+        return render_summary(self.study)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write study.html, .json and .md, timing.json, tables/, figures/ and reports/; return the path of the page.
+
+        Raises:
+            OutputError: The folder cannot be made or written to, or the disk is full.
+        """
+        from goldassay.report.charts import draw_pictures
+
+        for name, report in self.reports.items():
+            report.save(Path(directory) / "reports" / name)
+        texts = {"study.html": self.to_html(), "study.json": self.to_json(), "study.md": self.to_markdown()}
+        texts[TIMING_NAME] = as_json(self.document["timing"])
+        pictures = draw_pictures(self.charts)
+        texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
+        with written_together(directory, earlier_files(Path(directory))) as folder:
+            write_page(texts, self.tables, folder)
+        return Path(directory) / "study.html"
+
+
+def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findings: Findings) -> StudyReport:
+    """The document of a study, from what it found."""
+    steps = work.steps
+    study = Study(
+        title=recipe.TITLE,
+        study=name,
+        paper=recipe.PAPER,
+        scale=work.scale_name,
+        scale_note=work.scale.note,
+        notes=tuple(findings.notes),
+        absent=dict(work.absent),
+        not_run=tuple(work.not_run),
+        conclusions=findings.conclusions,
+        comparisons=findings.comparisons,
+        shown=findings.shown,
+        n_trainings=len(jobs),
+        models=tuple(sorted({job.model_name for job in jobs})),
+        networks=tuple(_networks(jobs)),
+        inputs=tuple(
+            SetUsed(key, len(each), tuple(file.name for file in files), tuple(file.sha256 for file in files))
+            for key, each in work.sets.items()
+            for files in (each.provenance.files,)
+        ),
+    )
+    document = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "goldassay_version": __version__,
+        **study.to_dict(),
+        "settings": {
+            "seed": work.seed,
+            "scale": work.scale_name,
+            "pretrained": work.pretrained,
+            "precision": work.precision,
+        },
+        "environment": describe_environment(trained=bool(jobs)),
+        "timing": {
+            "started": steps.started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": {step: round(seconds, 3) for step, seconds in steps.seconds.items()},
+            "processor_seconds_of_networks": _processor_seconds(jobs),
+        },
+    }
+    plain: dict[str, Any] = to_plain(document)
+    tables = {each.name: each.cells for each in findings.comparisons} | dict(findings.tables)
+    return StudyReport({**plain, "digest": digest_of(plain)}, study, tables, findings.reports)
+
+
+def _networks(jobs: list[Job]) -> list[TrainedNetwork]:
+    """What was trained, by what the runs call it."""
+    of: dict[tuple[str, str, str, str], list[Job]] = {}
+    for job in jobs:
+        of.setdefault((job.model_name, job.model, job.configuration, job.precision), []).append(job)
+    return [
+        TrainedNetwork(*own, tuple(sorted({job.objective for job in same})), len({job.seed for job in same}), len(same))
+        for own, same in of.items()
+    ]
+
+
+def _processor_seconds(jobs: list[Job]) -> dict[str, float]:
+    """How long processors trained each network, by what the runs call it, whenever that was."""
+    from goldassay.lab.training.job import DONE, read_json
+
+    found = dict.fromkeys((job.model_name for job in jobs), 0.0)
+    for job in jobs:
+        found[job.model_name] += (read_json(job.folder / DONE) or {}).get("cpu_seconds", 0.0)
+    return found

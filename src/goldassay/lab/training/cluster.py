@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.cores import connected, require_cluster
 from goldassay.core.errors import GoldassayError, InputError, OutputError
-from goldassay.lab.training.job import Job
-from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
+from goldassay.lab.training.job import Done, Failure, Job, Silent, Watcher
 from goldassay.lab.training.running import finished
 from goldassay.lab.training.workers import run_jobs
 

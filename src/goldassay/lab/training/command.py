@@ -44,9 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from goldassay.lab.training.job import Job
+    from goldassay.lab.training.job import Job, Watcher
     from goldassay.lab.training.many_seeds import TrainingReport
-    from goldassay.lab.training.outcome import Watcher
 
 
 class TrainingOptions(TypedDict, total=False):
@@ -116,7 +115,7 @@ def train(
     """
     from goldassay.core.settings import chosen
     from goldassay.data.roles import with_own
-    from goldassay.lab.training.outcome import bars, warn_of_precision
+    from goldassay.lab.training.job import bars, warn_of_precision
     from goldassay.lab.training.precision import leads
     from goldassay.lab.training.train import train_runs
     from goldassay.questions.inputs import input_names

@@ -24,9 +24,8 @@ from goldassay.data.dataset import Dataset
 from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
-from goldassay.lab.training.job import RECORDS, SOURCES, Job, Seeds
+from goldassay.lab.training.job import RECORDS, SOURCES, TRAINING_ROWS, Done, Failure, Job, Seeds, Watcher
 from goldassay.lab.training.objectives import DEV, TRAIN, TeacherSource, part_of_test
-from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.lab.training.precision import DEVICES, PRECISIONS, check_choice, choose_precision
 from goldassay.lab.training.snapshots import NO_SNAPSHOT, Snapshot, TeacherSnapshot, snapshot_teacher, take_snapshot
 from goldassay.lab.training.targets import METRICS, Target, target_of

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.cores import cores
+from goldassay.core.files import temporary_folder
 from goldassay.core.progress import Progress, silent
 from goldassay.core.results import Result
-from goldassay.core.temp_files import temporary_folder
 from goldassay.lab.training.configured import configuration_of, has_own_teacher, teacher_of
 from goldassay.lab.training.job import STATE, Job
 from goldassay.lab.training.placement import Gpus, Seat, find_places, kind_of, takes_gpu

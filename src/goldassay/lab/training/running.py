@@ -25,8 +25,22 @@ from goldassay.lab.training.configured import (
     teacher_of,
     uniform,
 )
-from goldassay.lab.training.job import DONE, FILES, MODEL, STATE, WEIGHTS, Job, claim, locked, read_json, write_json
-from goldassay.lab.training.outcome import TRAINING_ROWS, Done, Report, unheard
+from goldassay.lab.training.job import (
+    DONE,
+    FILES,
+    MODEL,
+    STATE,
+    TRAINING_ROWS,
+    WEIGHTS,
+    Done,
+    Job,
+    Report,
+    claim,
+    locked,
+    read_json,
+    unheard,
+    write_json,
+)
 from goldassay.lab.training.precision import Team, launched
 from goldassay.lab.training.targets import EvaluationSet, target_of
 from goldassay.readers.conditions import shown_texts, tokenizer_of
@@ -308,7 +322,7 @@ class Running:
 
     def _predict(self, test: EvaluationSet, checkpoint: int | None, folder: Path | None = None) -> dict[str, float]:
         """Write what the network answers on a set, and give its score by each metric."""
-        from goldassay.lab.training.predictions import write_predictions
+        from goldassay.lab.training.configured import write_predictions
 
         known = self._outputs.get(test.dataset.name)
         # What is selected in the end was mostly a checkpoint a moment ago.
@@ -343,7 +357,7 @@ class Running:
         )
 
     def _write_dynamics(self, reached: Reached) -> None:
-        from goldassay.lab.training.predictions import write_predictions
+        from goldassay.lab.training.configured import write_predictions
 
         if reached.dynamics is None:
             return
@@ -397,7 +411,7 @@ class Running:
 
     def _files(self) -> dict[str, int]:
         """What the job leaves behind, and of each file how many bytes, by which its loss is noticed."""
-        from goldassay.lab.training.predictions import predictions_file
+        from goldassay.lab.training.configured import predictions_file
 
         job, last = self.job, self.loop.position.step
         checkpoints: set[int | None] = {None}
@@ -413,7 +427,7 @@ class Running:
         return {path.relative_to(out).as_posix(): path.stat().st_size for path in files if path.is_file()}
 
     def _record_beside(self, test: EvaluationSet, step: int) -> None:
-        from goldassay.lab.training.predictions import record_embeddings, record_relevance
+        from goldassay.lab.training.configured import record_embeddings, record_relevance
 
         origin = self._origin(test, step)
         name = f"{test.dataset.name}.parquet".replace("/", "-")

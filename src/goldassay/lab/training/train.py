@@ -22,6 +22,7 @@ from goldassay.core.results import Result
 from goldassay.core.settings import Settings, StrictSection, TrainingSettings, read_toml, validated
 from goldassay.lab.models.registry import find_network
 from goldassay.lab.training.configured import configuration_of
+from goldassay.lab.training.job import Done, Failure, Silent, Watcher, bars
 from goldassay.lab.training.many_seeds import (
     TrainingReport,
     check_workers,
@@ -31,7 +32,6 @@ from goldassay.lab.training.many_seeds import (
     run_rows,
     summarize,
 )
-from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher, bars
 from goldassay.lab.training.precision import AUTO, unasked_precision
 from goldassay.lab.training.targets import target_of
 from goldassay.lab.training.teachers import with_sources

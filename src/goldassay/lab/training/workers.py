@@ -41,7 +41,7 @@ from goldassay.core.errors import (
     TrainingError,
     entry_point,
 )
-from goldassay.lab.training.outcome import Done, Failure, Silent, Watcher
+from goldassay.lab.training.job import Done, Failure, Silent, Watcher
 from goldassay.lab.training.placement import Gpus, Seat, find_places, visible
 from goldassay.lab.training.precision import free_cache, is_out_of_memory, launched, leads
 from goldassay.lab.training.running import finished, need_of, run_job

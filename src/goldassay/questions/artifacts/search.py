@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
-    from goldassay.data.data_split import DataSplit
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
+    from goldassay.readers.conditions import DataSplit
     from goldassay.stats.clusters import Clusters, Folds
     from goldassay.stats.effects import Effects
 

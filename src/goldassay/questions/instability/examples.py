@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import UndefinedMeasureWarning
-from goldassay.questions.answers_on_test import Curves, right_probabilities, runs_on_part, runs_on_test
 from goldassay.questions.instability.measures.checkpoints import measure_stability
 from goldassay.questions.instability.measures.correlation import correlate_examples
 from goldassay.questions.instability.measures.covarying_pairs import top_covarying_pairs
 from goldassay.questions.instability.result import ExampleMap, ExampleSpread, MapGroup, PairCount, PairsByGroup
+from goldassay.questions.matching import Curves, right_probabilities, runs_on_part, runs_on_test
 from goldassay.runs.traits import rows_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from goldassay.core.progress import Steps
 from goldassay.core.results import Verdict, not_measurable
 from goldassay.core.sections import Finding, RowToRead
 from goldassay.core.settings import Settings, with_seed
-from goldassay.questions.answers_on_test import curves_of_runs
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
 from goldassay.questions.discount.reading import ShortcutBits, reported_bits
@@ -29,6 +28,7 @@ from goldassay.questions.instability.paper import score_table, trajectory_table
 from goldassay.questions.instability.result import InstabilityResult
 from goldassay.questions.instability.spread import caveats_of
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
+from goldassay.questions.matching import curves_of_runs
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import MOST_ROWS, beside_data, first_to_read
 from goldassay.questions.run_choice import RunChoice, RunReading

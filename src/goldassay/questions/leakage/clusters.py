@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
-    from goldassay.data.data_split import DataSplit
     from goldassay.questions.artifacts.readings import PatternReadings
+    from goldassay.readers.conditions import DataSplit
 
 # Cards on the page; the table has all clusters.
 MOST_CARDS = 12

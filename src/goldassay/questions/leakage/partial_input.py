@@ -13,11 +13,10 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Progress, silent
-from goldassay.data.data_split import DataSplit
 from goldassay.data.text_form import form_words, spelled_with
 from goldassay.questions.detection_limits import ReadText, largest_limits, planted_texts
 from goldassay.questions.example_clusters import example_clusters, text_clusters
-from goldassay.readers.conditions import PAIRED, TEXT, is_part
+from goldassay.readers.conditions import PAIRED, TEXT, DataSplit, is_part
 from goldassay.readers.interactions import INTERACTIONS, named_by_interactions, read_interactions
 from goldassay.readers.naive_bayes import (
     leaning_evidence_of_folds,

@@ -17,7 +17,6 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
-from goldassay.data.data_split import DataSplit
 from goldassay.data.kinds.kind import PREFERENCES
 from goldassay.questions.leakage.measures.peco import peco
 from goldassay.questions.leakage.partial_input import PROBES, PartialInputRuns
@@ -25,6 +24,7 @@ from goldassay.questions.leakage.result import Split
 from goldassay.readers.conditions import (
     PAIRED,
     TEXT,
+    DataSplit,
     conditions_of,
     roles_of,
     shown_texts,

@@ -15,7 +15,6 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, Steps, silent
 from goldassay.core.results import Result
 from goldassay.core.sections import Finding
-from goldassay.data.data_split import DataSplit
 from goldassay.data.fields import normalized_text
 from goldassay.data.reading import open_source
 from goldassay.data.roles import own_roles
@@ -34,7 +33,7 @@ from goldassay.questions.leakage.result import (
     SuggestedRows,
 )
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.readers.conditions import conditions_of, roles_of
+from goldassay.readers.conditions import DataSplit, conditions_of, roles_of
 from goldassay.readers.probe_features import ProbeFeatures, build_features, tokenize_roles
 from goldassay.readers.quick_probe import QuickProbe
 from goldassay.runs.kinds.opening import refuse_other_kind

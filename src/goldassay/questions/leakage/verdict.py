@@ -57,9 +57,9 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import LeakageLimits, Settings
-    from goldassay.data.data_split import DataSplit
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.measures.single_sentence import ConditionAccuracy, SingleSentenceReport
+    from goldassay.readers.conditions import DataSplit
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
 SHARED_WORTH_NAMING = 0.01

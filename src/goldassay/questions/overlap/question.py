@@ -12,10 +12,10 @@ import polars as pl
 
 from goldassay.core.document import About, Input
 from goldassay.core.errors import InputError, option
+from goldassay.core.files import temporary_folder
 from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.core.sections import Finding
-from goldassay.core.temp_files import temporary_folder
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.inputs import describe_runs
 from goldassay.questions.overlap.doubts import describe_lacking, find_reordered

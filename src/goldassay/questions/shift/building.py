@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option, place
-from goldassay.core.files import written_together
-from goldassay.core.temp_files import temporary_folder
+from goldassay.core.files import temporary_folder, written_together
 from goldassay.data.dataset import Dataset
 from goldassay.data.fields import normalized_text
 from goldassay.data.frames import table_of

@@ -17,12 +17,11 @@ import polars as pl
 
 from goldassay.core.arguments import check_whole
 from goldassay.core.errors import InputError, option, place, right_labels
-from goldassay.core.files import write_parquet, written_whole
+from goldassay.core.files import temporary_folder, write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.sections import Finding
 from goldassay.core.settings import Settings, with_seed
-from goldassay.core.temp_files import temporary_folder
 from goldassay.data.reading import load_data
 from goldassay.data.roles import naming
 from goldassay.questions.evidence import Evidence

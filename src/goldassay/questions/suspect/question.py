@@ -10,8 +10,8 @@ import polars as pl
 
 from goldassay.core.numbers import count
 from goldassay.core.sections import Finding
-from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
 from goldassay.questions.board.measures import describe_items
+from goldassay.questions.matching import right_probabilities, runs_on_most
 from goldassay.questions.rows import beside_data
 from goldassay.questions.suspect.keys import family_of
 from goldassay.questions.suspect.measures import (

@@ -14,9 +14,8 @@ import numpy as np
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
-from goldassay.core.files import output_error, sink_parquet, written_whole
+from goldassay.core.files import output_error, sink_parquet, temporary_folder, written_whole
 from goldassay.core.progress import Progress, silent
-from goldassay.core.temp_files import temporary_folder
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 from goldassay.questions.artifacts.measures.clusters import (
     label_correlation,

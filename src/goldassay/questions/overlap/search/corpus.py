@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, Literal
 import polars as pl
 
 from goldassay.core.errors import InputError, no_such_file, option
-from goldassay.core.files import matching
-from goldassay.core.temp_files import is_temporary
+from goldassay.core.files import is_temporary, matching
 from goldassay.data.readers import squad
 from goldassay.data.source import bare_name, is_zstandard, read_head
 

@@ -21,10 +21,9 @@ import polars as pl
 from goldassay.core.compiled import workers
 from goldassay.core.cores import connected, cores, require_cluster
 from goldassay.core.errors import InputError, option
-from goldassay.core.files import write_parquet, written_whole
+from goldassay.core.files import sweep, temporary_folder, write_parquet, written_whole
 from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
-from goldassay.core.temp_files import sweep, temporary_folder
 from goldassay.data.column_names import TEXTS
 from goldassay.data.reading import open_source
 from goldassay.kernels.words import RULES
