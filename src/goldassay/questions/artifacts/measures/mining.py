@@ -398,7 +398,7 @@ def fold_redundant(patterns: PatternTable, below: PatternTable | None = None) ->
         The table's rows in polars with two more columns: `folded_under` (the part, for reading; null where the row
         stands for itself) and `n_folded` (how many rows are listed under this one).
     """
-    from goldassay.kernels.pattern_parts import fold_rows
+    from goldassay.kernels.pattern_trees import fold_rows
 
     frame = patterns.to_frame()
     tables = [frame] if below is None else [frame, below.to_frame()]
@@ -434,7 +434,7 @@ def parts_below(patterns: PatternTable, among: Iterable[PatternTable]) -> Patter
         patterns: Cut.
         among: What they were cut from, in one table or in several that make up one.
     """
-    from goldassay.kernels.pattern_parts import mark_parts
+    from goldassay.kernels.pattern_trees import mark_parts
 
     numbers = patterns.as_numbers()
     found = []
