@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,11 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 import goldassay
+from goldassay.cli.main import run
+from goldassay.core.errors import InputError
+from goldassay.data.decisions import Decision, append_decision
 from goldassay.questions.suspect.keys import KeyVotes, families_of, vote_on_keys
+from goldassay.view.opening import open_workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,19 +211,23 @@ def test_scores_alone_or_right_keys_dispute_nothing() -> None:
     assert "keys" not in goldassay.rank_systems(scores).to_dict()["board"]
 
 
-def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
-    answers, key = answered(300, 14, 4, 9)
-    easy = np.flatnonzero((answers == key).all(axis=0))[:4]
-    key[easy] = (key[easy] + 1) % 4
+def items_of(key: NDArray[np.int64]) -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     words = np.array([f"word{at}" for at in range(40)])
-    items = [
+    return [
         {
             "id": f"i{at}", "question": " ".join(rng.choice(words, 6)) + f" {at}?",
             "choices": [" ".join(rng.choice(words, 3)) + f" {each}" for each in range(4)], "answer": int(right),
         }
         for at, right in enumerate(key)
     ]  # fmt: skip
+
+
+def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
+    answers, key = answered(300, 14, 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:4]
+    key[easy] = (key[easy] + 1) % 4
+    items = items_of(key)
     report = goldassay.audit(items, runs=board(answers, key))
     alone = goldassay.rank_systems(board(answers, key)).to_dict()["board"]
     assert report.to_dict()["board"] == alone
@@ -228,6 +237,39 @@ def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
     without = goldassay.audit(items)
     assert report.verdicts["leakage"] == without.verdicts["leakage"]
     assert "board" not in without.to_dict()
+
+
+def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path) -> None:
+    """What the systems agree on is proposed; relabelled so, nothing is disputed and every system has it right."""
+    answers, key = answered(120, 14, 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:3]
+    wrong = key.copy()
+    wrong[easy] = (key[easy] + 1) % 4
+    data, runs = tmp_path / "items.jsonl", tmp_path / "answers.csv"
+    data.write_text("".join(f"{json.dumps(each)}\n" for each in items_of(wrong)))
+    board(answers, wrong).write_csv(runs)
+    goldassay.audit(data, runs=runs).save(tmp_path / "report")
+    bench = open_workbench(tmp_path / "report", str(data))
+    assert not bench.missing.keys() & {"suspect", "suspicion"}
+    chosen = bench.selector.select(bench.state("f.suspect=disputed+key&sort=-suspicion")).rows
+    found = bench.table.rows(chosen)
+    assert {each["example_id"] for each in found} == {f"i{at}" for at in easy}
+    assert all(each["suspicion"] > 0 for each in found)
+    for each in found:
+        decision = Decision(bench.table.key(each), each["example_id"], "relabel", each["suggested"])
+        append_decision(data.with_name("items.decisions.jsonl"), decision)
+    assert run(["mend", str(data), "-o", str(tmp_path / "mended")]) == 0
+    mended = [json.loads(line) for line in (tmp_path / "mended" / "items.jsonl").read_text().splitlines()]
+    assert [each["answer"] for each in mended] == key.tolist()
+    board(answers, key).write_csv(runs)
+    again = goldassay.audit(tmp_path / "mended" / "items.jsonl", runs=runs).to_dict()["board"]
+    assert again["keys"]["n_disputed"] == 0
+
+
+def test_a_board_has_no_texts_to_look_through(tmp_path: Path) -> None:
+    goldassay.rank_systems(board(*answered(120, 8, 4, 9))).save(tmp_path / "report")
+    with pytest.raises(InputError, match="no texts to look through"):
+        open_workbench(tmp_path / "report")
 
 
 def test_saturation_is_counted() -> None:

@@ -264,6 +264,7 @@ class Document(_Part):
     suspect: StoredSuspect | None = None
     artifacts: StoredPatterns | None = None
     judgments: dict[str, Any] | None = None
+    board: dict[str, Any] | None = None
     inputs: list[Input]
     settings: dict[str, Any]
     settings_file: SettingsFile | None = None

@@ -214,7 +214,9 @@ def _checks_of(evidence: Evidence) -> Sequence[Any]:
     kind = evidence.kind
     if isinstance(evidence, ItemEvidence):
         answered_by = evidence.answered_by
-        return (*ITEM_CHECKS, *(() if answered_by is None else map(_OfRuns, _checks_of(answered_by))))
+        of_runs = () if answered_by is None else map(_OfRuns, _checks_of(answered_by))
+        # What speaks against keys is known once the runs were asked.
+        return (*ITEM_CHECKS[:-1], *of_runs, ITEM_CHECKS[-1])
     return {JUDGMENTS: JUDGMENT_CHECKS, RUNS: RUN_CHECKS, BOARD: BOARD_CHECKS, GRADES: BOARD_CHECKS}.get(
         kind, registered_checks()
     )

@@ -140,7 +140,7 @@ class _Suspect:
 
     def run(self, evidence: ItemEvidence) -> Finding:
         """Name the items whose answer may be wrong, by what needs no model."""
-        result = SuspectResult(_WHY_NO_SUSPECTS)
+        result = SuspectResult("" if evidence.has_votes else _WHY_NO_SUSPECTS)
         rows = evidence.rows()
         if "defect" not in rows.columns:
             return Finding(self.question, None, result=result)

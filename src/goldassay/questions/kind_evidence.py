@@ -79,6 +79,8 @@ class ItemEvidence(Evidence):
         self.posed = posed
         self._measure_leakage = measure_leakage
         self.answered_by = answered_by
+        self.has_votes = False
+        """Whether answers were held against the keys, once `beside_items` was asked."""
         self.kind = CHOICES if posed.test.kind is CHOICE_WORDS else PREFERENCES
 
     def _read(self, _: Evidence) -> PartialInputRuns:
@@ -159,12 +161,14 @@ class ItemEvidence(Evidence):
         own = ids.join(votes, on="item", how="left", maintain_order="left")
         if own["q"].null_count() > (1 - LEAST_ANSWERED) * own.height:
             return finding
+        self.has_votes = True
         why = pl.Series(_problems(self.posed.test), dtype=pl.String)
         kinds = own.select(
             pl.when(why.is_not_null()).then(pl.lit(DEFECT)).when(pl.col("q") <= Q).then(pl.lit(DISPUTED))
             .otherwise(pl.lit(NOTHING))
         ).to_series()  # fmt: skip
-        return replace(finding, examples={"suspect": kinds, "suggested": own["answer"], "log_odds": own["log_odds"]})
+        found = {"suspect": kinds, "suggested": own["answer"], "suspicion": own["log_odds"]}
+        return replace(finding, examples=found)
 
     def near_copies(self, places: pl.DataFrame | None) -> pl.DataFrame:
         """As `Evidence.near_copies`; the order of choices makes no other item."""

@@ -156,6 +156,11 @@ def open_workbench(
         raise InputError(
             "a report on judgments has verdicts, and no texts to look through", file=stored.folder, mend=look
         )
+    if stored.parsed.board and not (stored.folder / "tables" / "examples.parquet").exists():
+        raise InputError(
+            "a board has answers, and no texts to look through", file=stored.folder,
+            mend="audit the items with these answers, goldassay audit ITEMS --runs ANSWERS, and open that report",
+        )  # fmt: skip
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.parsed.text_columns)
     place, note = _dataset(stored.parsed, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)

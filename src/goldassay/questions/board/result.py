@@ -239,7 +239,10 @@ class BoardResult(Result):
     solved_by: SolvedBy
     saturation: tuple[Saturation, ...]
     n_missed: int
-    perfect: float
+    perfect: float = figure(
+        Measure("board.headroom", "lead of a system without errors over the first, at least", "points", "higher"),
+        n="n_items",
+    )  # fmt: skip
     reliability: Reliability = figure(
         Measure("board.reliability", "reliability of the totals (KR-20)", "number", "higher"),
         "low", "high", at="value", n="n_items", reason="reason",
