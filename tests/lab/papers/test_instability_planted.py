@@ -39,7 +39,7 @@ def without_planted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_planted_instability_is_found_and_every_conclusion_is_measured(tmp_path: Path, seed: int):
-    assert standings(tmp_path, seed) == dict.fromkeys(PLANTED, "held")
+    assert standings(tmp_path, seed) == dict.fromkeys(PLANTED, "found as planted")
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_without_it_every_conclusion_is_measured_and_none_is_held(
     without_planted(monkeypatch)
     found = standings(tmp_path, seed)
     assert found.keys() == PLANTED
-    assert set(found.values()) <= {"not shown", "did not hold"}
+    assert set(found.values()) <= {"not shown", "not as planted"}
 
 
 def marked(dataset: Dataset) -> list[tuple[str, set[str], set[str]]]:

@@ -48,7 +48,7 @@ def without_planted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_planted_leaks_are_found_and_every_conclusion_is_measured(tmp_path: Path, seed: int):
     found = standings(tmp_path, seed)
     assert found.pop(OF_NOTHING) != "not measured"
-    assert found == dict.fromkeys(ON_PLANTED, "held")
+    assert found == dict.fromkeys(ON_PLANTED, "found as planted")
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_without_them_every_conclusion_is_measured_and_none_is_held_that_rests_o
     found = standings(tmp_path, seed)
     assert found.pop(OF_NOTHING) != "not measured"
     assert found.keys() == ON_PLANTED
-    assert set(found.values()) <= {"not shown", "did not hold"}
+    assert set(found.values()) <= {"not shown", "not as planted"}
 
 
 # What one set tells, in a few seconds.
@@ -81,9 +81,9 @@ def test_in_small_too(tmp_path: Path, clean: bool, monkeypatch: pytest.MonkeyPat
     found = {name: said for name, said in standings(tmp_path, 0).items() if name in IN_SMALL}
     if clean:
         assert found.keys() == IN_SMALL
-        assert set(found.values()) <= {"not shown", "did not hold"}
+        assert set(found.values()) <= {"not shown", "not as planted"}
     else:
-        assert found == dict.fromkeys(IN_SMALL, "held")
+        assert found == dict.fromkeys(IN_SMALL, "found as planted")
 
 
 def told(text: str, kind: str) -> int | None:

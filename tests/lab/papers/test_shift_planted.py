@@ -65,7 +65,7 @@ def without_planted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_shift_is_found_and_every_conclusion_is_measured(tmp_path: Path, seed: int):
-    assert standings(ran(tmp_path, seed)) == dict.fromkeys(NAMES, "held")
+    assert standings(ran(tmp_path, seed)) == dict.fromkeys(NAMES, "found as planted")
 
 
 @pytest.mark.slow
@@ -76,7 +76,7 @@ def test_without_it_every_conclusion_is_measured_and_none_is_held(
     without_planted(monkeypatch)
     found = standings(ran(tmp_path, seed))
     assert found.keys() == NAMES
-    assert set(found.values()) <= {"not shown", "did not hold"}
+    assert set(found.values()) <= {"not shown", "not as planted"}
 
 
 # What one training set and two models tell, in a few seconds.
@@ -96,9 +96,9 @@ def test_in_small_too(tmp_path: Path, clean: bool, monkeypatch: pytest.MonkeyPat
     found = {name: said for name, said in standings(ran(tmp_path, 0)).items() if name in IN_SMALL}
     if clean:
         assert found.keys() == IN_SMALL
-        assert set(found.values()) <= {"not shown", "did not hold"}
+        assert set(found.values()) <= {"not shown", "not as planted"}
     else:
-        assert found == dict.fromkeys(IN_SMALL, "held")
+        assert found == dict.fromkeys(IN_SMALL, "found as planted")
 
 
 def words_of(dataset: Dataset) -> set[str]:

@@ -24,8 +24,11 @@ def check_written(out: Path, study: str) -> dict[str, Any]:
     assert set(seconds) == {each["name"] for each in networks}
     assert all(each > 0 for each in seconds.values())
     assert "torch" in document["environment"]["packages"]
-    standings = {"held", "did not hold", "not shown", "not measured"}
+    # Of made-up data nothing is said to have held, and every page says so.
+    standings = {"found as planted", "not as planted", "not shown", "not measured"}
     assert {each["standing"] for each in document["conclusions"]} <= standings
+    assert document["made_up"]
+    assert all("Made-up data:" in (out / name).read_text() for name in ("study.html", "study.md"))
     for comparison in document["comparisons"]:
         assert pl.read_parquet(out / "tables" / f"{comparison['name']}.parquet").height
     page = (out / "study.html").read_text()

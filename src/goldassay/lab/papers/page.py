@@ -43,7 +43,15 @@ if TYPE_CHECKING:
     from goldassay.lab.papers.recipe import Comparison, Conclusion, Study
     from goldassay.report.report import Report
 
-_ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not measured": "none"}
+_ICONS = {
+    **dict.fromkeys(("held", "found as planted"), "check"),
+    **dict.fromkeys(("did not hold", "not as planted"), "stop"),
+    "not shown": "alert",
+}
+_MADE_UP = (
+    "Made-up data: this page shows that the study finds what is planted. "
+    "It says nothing about the real sets whose names it uses."
+)
 _DOUBTED = "‡"
 _SEPARATOR = " · "
 _RULE = (
@@ -76,6 +84,7 @@ def render_page(
         document=document,
         cards=[_card(each) for each in study.conclusions],
         line=_line(study),
+        overall=_MADE_UP if study.made_up else "",
         sections=_sections(study, pictures, reports),
         pictures=pictures,
         stem="study",
@@ -85,7 +94,7 @@ def render_page(
 
 def render_markdown(study: Study) -> str:
     """GitHub-flavored Markdown: the conclusions first, then the tables, long ones cut and said so."""
-    blocks = [f"# {one_line(study.title)}", _SEPARATOR.join(_line(study))]
+    blocks = [f"# {one_line(study.title)}", _SEPARATOR.join(_line(study)), f"**{_MADE_UP}**" if study.made_up else ""]
     for section in _sections(study, {}, (), small_type=False):
         blocks += render_section(section, "tables/")
     blocks.append(f"Made by goldassay {__version__}.")
@@ -94,11 +103,11 @@ def render_markdown(study: Study) -> str:
 
 def render_summary(study: Study) -> str:
     """A line a conclusion, with the figure that decides."""
-    lines = [f"{one_line(study.title)}, {study.scale}"]
+    lines = [f"{one_line(study.title)}, {study.scale}", *([f"  {_MADE_UP}"] if study.made_up else [])]
     for each in study.conclusions:
         value, interval = _measured(each)
         measured = f"{value} {interval}".strip() + ". " if value else ""
-        lines.append(f"  {each.standing:<13} {each.name}: {measured}{one_line(each.evidence)}")
+        lines.append(f"  {each.standing:<16} {each.name}: {measured}{one_line(each.evidence)}")
     lines += [f"  not run without {name}: {one_line(why)}" for name, why in study.absent.items()]
     return "\n".join(lines)
 

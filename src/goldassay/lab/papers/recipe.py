@@ -31,7 +31,8 @@ ScaleName = Literal["smoke", "desk", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "desk", "paper")
 
 Drawn = Literal["printed", "matrix", "differences", "nothing"]
-Standing = Literal["held", "did not hold", "not shown", "not measured"]
+# Data that a study makes up say nothing about the sets that they are named for: a claim is found as planted, or not.
+Standing = Literal["held", "did not hold", "found as planted", "not as planted", "not shown", "not measured"]
 
 # Stands for the checkpoint that whoever runs a study gives.
 PRETRAINED = "pretrained"
@@ -269,6 +270,7 @@ class Study:
         paper: Which paper.
         scale: The size that was run.
         scale_note: What that leaves out.
+        made_up: Whether the sets are made up by the study, under the names of real ones.
         notes: What limits all of it.
         absent: {set or model: why it was not there}.
         not_run: What was neither trained nor tested.
@@ -286,6 +288,7 @@ class Study:
     paper: str
     scale: str
     scale_note: str
+    made_up: bool
     notes: tuple[str, ...]
     absent: Mapping[str, str]
     not_run: tuple[NotRun, ...]

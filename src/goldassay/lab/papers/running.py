@@ -37,6 +37,7 @@ from goldassay.lab.papers.recipe import (
     Recipe,
     ScaleName,
     SetUsed,
+    Standing,
     Study,
     TrainedNetwork,
     Training,
@@ -47,7 +48,7 @@ from goldassay.lab.papers.recipe import (
     noted_precisions,
     runnable,
 )
-from goldassay.lab.papers.sources import known_sources, lacking_sets, read_sets, with_reasons
+from goldassay.lab.papers.sources import is_made_up, known_sources, lacking_sets, read_sets, with_reasons
 from goldassay.lab.training.precision import AUTO, check_choice, choose_precision, unasked_precision
 from goldassay.questions.report_frame import describe_environment
 from goldassay.report.report import earlier_files, write_page
@@ -406,6 +407,8 @@ def find_recipe(name: str) -> Recipe:
     return cast("Recipe", importlib.import_module(f"{_PACKAGE}.{name}"))
 
 
+# What a claim is called that is held against data in which it was planted.
+_AS_PLANTED: Mapping[Standing, Standing] = {"held": "found as planted", "did not hold": "not as planted"}
 SCHEMA, SCHEMA_VERSION = "goldassay.study", 1
 
 
@@ -475,17 +478,22 @@ class StudyReport:
 
 def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findings: Findings) -> StudyReport:
     """The document of a study, from what it found."""
-    steps = work.steps
+    steps, made_up = work.steps, any(map(is_made_up, work.scale.sets.values()))
+    conclusions = tuple(
+        replace(each, standing=_AS_PLANTED.get(each.standing, each.standing)) if made_up else each
+        for each in findings.conclusions
+    )
     study = Study(
         title=recipe.TITLE,
         study=name,
         paper=recipe.PAPER,
         scale=work.scale_name,
         scale_note=work.scale.note,
+        made_up=made_up,
         notes=tuple(findings.notes),
         absent=dict(work.absent),
         not_run=tuple(work.not_run),
-        conclusions=findings.conclusions,
+        conclusions=conclusions,
         comparisons=findings.comparisons,
         shown=findings.shown,
         n_trainings=len(jobs),
