@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -356,3 +358,57 @@ def test_the_interval_holds_what_hidden_labels_of_llmbar_say() -> None:
         held += own.low <= full.value <= own.high
     assert full.n_labelled == full.n_rows == len(items)
     assert held >= 0.93 * n_sets
+
+
+def test_the_interval_holds_what_hidden_labels_of_chaosnli_say() -> None:
+    """The judge is the label as published; people are the hundred who looked again."""
+    path = DATA.parent / "known_errors" / "chaosnli-snli-mnli.tar.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    with tarfile.open(path) as packed:
+        file = next(packed.extractfile(each) for each in packed if each.name.endswith("chaosNLI_snli.jsonl"))
+        assert file is not None
+        rows = [json.loads(line) for line in file.read().decode().splitlines()]
+    judge = np.array([float(each["old_label"] == "e") for each in rows])
+    people = np.array([float(each["majority_label"] == "e") for each in rows])
+    rng, held, n_sets = np.random.default_rng(13), 0, 300
+    for _ in range(n_sets):
+        found = correct_by_people(judge, hide(people, rng.choice(people.size, 200, replace=False)))
+        held += found.low <= people.mean() <= found.high
+    assert held >= 0.93 * n_sets
+    # Five of the hundred, drawn for each item: their majority may replace one of them, one drawn at random as well.
+    counts = np.array([[each["label_counter"].get(label, 0) for label in "enc"] for each in rows])
+    drawn = [rng.multivariate_hypergeometric(each, 6) for each in counts]
+    said = np.stack([rng.permutation(np.repeat(np.arange(3), each)) for each in drawn]).T.astype(float)
+    old = np.array(["enc".index(each["old_label"]) for each in rows], float)
+    again = replaces_annotators("old label", old, said[:5], graded=False)
+    peer = replaces_annotators("a sixth", said[5], said[:5], graded=False)
+    assert peer.epsilon == 0.1
+    assert again.advantage < peer.advantage
+
+
+CHECKED = "score=prediction,people=label"
+
+
+@pytest.mark.parametrize(
+    ("judge", "people", "columns"),
+    [
+        ("judge", "human", None),
+        ("gpt4", "human", None),
+        ("judge_label", "label", None),
+        ("score", "people", None),
+        ("prediction", "label", CHECKED),
+    ],
+)
+def test_unlabelled_rows_are_no_error(judge: str, people: str, columns: str | None) -> None:
+    frame = table(n=1000, n_known=200, drawn=False).rename({"judge": judge, "human_label": people})
+    report = goldassay.audit(frame, columns=columns)
+    assert report.document["judgments"]["corrected"][0]["n_labelled"] == 200
+
+
+def test_predictions_with_gaps_in_the_label_name_the_way() -> None:
+    names = {"item": "example_id", "judge": "prediction", "human_label": "label"}
+    frame = table(n=1000, n_known=200, drawn=False).rename(names)
+    with pytest.raises(InputError, match="800 values are missing") as raised:
+        goldassay.audit(frame)
+    assert "people" in raised.value.mend

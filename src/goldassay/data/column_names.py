@@ -330,7 +330,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                 "judgments": "human human_label human_winner human_verdict human_preference gold gold_label label",
                 "judged scores": (
                     "human human_label human_score human_rating human_grade human_verdict human_judgment human_correct "
-                    "gold_human expert expert_label expert_score expert_rating"
+                    "gold_human people expert expert_label expert_score expert_rating"
                 ),
             },
         ),

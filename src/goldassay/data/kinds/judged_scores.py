@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from goldassay.data.table import InputFile, Table
 
+_KNOWN = frozenset(names_of("score", "judged scores"))
+# Names that only a judge's scores have.
+_JUDGES = frozenset(name for name in _KNOWN if re.search(r"judge|llm|autorater", name))
 SCORE_ROLES = ("item", "judge", "system", "score", "people", "probability")
 NO_SCORE = "the judge's score cannot be read"
 NO_LABEL = "what people say cannot be read"
@@ -129,6 +132,11 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
         each for each in known("score") if each not in people and ("score" in roles or _holds_scores(frame[each]))
     ]
     scores = tuple(scored if "score" in roles else scored[:1])
+    if not people and scores and normalized(scores[0]) in _JUDGES:
+        # Beside a column that is called a judge's, what is right is what people say.
+        people = [by_name[name] for name in names_of("people", "judgments") if name in by_name][:1]
+    if not scores and people:
+        scores = _only_other(frame, [*people, *ignored, *known("item", "judgments"), *known("system", "board")])
     if not scores or not people or ("people" not in roles and not all(_holds_scores(frame[each]) for each in people)):
         return None
     used = {*scores, *people}
@@ -138,6 +146,17 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
                            ("probability", "judged scores"))
     }  # fmt: skip
     return ScoreShape(scores, tuple(people), single["item"], single["judge"], single["system"], single["probability"])
+
+
+def _only_other(frame: pl.DataFrame, used: list[str]) -> tuple[str, ...]:
+    """The one full column of scores from 0 to 1 beside people's, which are not full: no system has such gaps."""
+    found = [
+        name for name in frame.columns
+        if name not in used and _holds_scores(frame[name]) and ((own := _numbers(frame[name])[0]) >= 0).all()
+        and (own <= 1).all()
+    ]  # fmt: skip
+    has_gaps = not _numbers(frame[used[0]])[1].all()
+    return tuple(found) if len(found) == 1 and has_gaps else ()
 
 
 def _numbers(values: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -186,7 +205,11 @@ def read_judged_scores(
         scores, _ = _numbers(frame[column])
         usable = ~np.isnan(scores)
         judges = cell_texts(frame[shape.judge]).fill_null("judge") if shape.judge else None
-        named = pl.Series(["judge" if len(shape.scores) == 1 else column] * frame.height) if judges is None else judges
+        named = (
+            pl.Series(["judge" if normalized(column) in _KNOWN and len(shape.scores) == 1 else column] * frame.height)
+            if judges is None
+            else judges
+        )
         if judges is not None and len(shape.scores) > 1:
             named = judges + f" / {column}"
         parts.append(

@@ -11,7 +11,7 @@ from goldassay.core.sections import Around, Column, Page, Part, Section, Table, 
 from goldassay.questions.answered.degenerate import issues_of_degenerate
 from goldassay.questions.judgments.people import EPSILONS
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import amount, describe_corrected
+from goldassay.questions.judgments.scores import SHARES, amount, describe_corrected
 from goldassay.questions.rows import is_flaw, issue
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _agreement(found: JudgmentsResult) -> Table:
 
 
 def _corrected(found: JudgmentsResult) -> Table:
-    is_share = found.scale == (0.0, 1.0)
+    is_share = found.scale == SHARES
     score: Kind = "percent" if is_share else "decimal"
     columns = (
         _JUDGE,
@@ -142,7 +142,7 @@ def _of_people(found: JudgmentsResult) -> dict[str, Chart]:
     shown, omitted = first_of([_pair(each, found.scale) for each in known], _MOST, "scores")
     if not shown:
         return {}
-    unit = " (percent)" if found.scale == (0.0, 1.0) else ""
+    unit = " (percent)" if found.scale == SHARES else ""
     return by_name(
         Dots(
             name="judgments_people",

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from goldassay.data.kinds.judged_scores import JudgedScores
     from goldassay.questions.judgments.people import AnnotatorTest
 
+# Yes and no, shares and win rates.
+SHARES = (0.0, 1.0)
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
 _OTHER_SCALE = "the judge and people use different scales"
 _MOST_UNUSED = 0.05
@@ -96,7 +98,7 @@ def scale_of(*values: NDArray[np.float64]) -> tuple[float, float]:
     """The least and the largest score; 0 and 1 where all lie between."""
     known = np.concatenate([np.ravel(each)[~np.isnan(np.ravel(each))] for each in values])
     low, high = float(known.min()), float(known.max())
-    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+    return SHARES if low >= 0 and high <= 1 else (low, high)
 
 
 def _clusters(judged: JudgedScores, by: str) -> tuple[NDArray[np.int64], str]:
@@ -214,7 +216,7 @@ def _doubts(judged: JudgedScores, *, drawn: bool) -> list[Doubt]:
 
 def amount(value: float, scale: tuple[float, float]) -> str:
     """A score: a percentage, or a grade."""
-    return percent(value) if scale == (0.0, 1.0) else decimal(value)
+    return percent(value) if scale == SHARES else decimal(value)
 
 
 def describe_corrected(each: Corrected, scale: tuple[float, float]) -> str:
@@ -252,9 +254,9 @@ def _judge(
     assert decisive is not None
     of = next(each for each in corrected if _named(each) == decisive.part)
     sign = 1 if of.bias >= 0 else -1
-    shown = points if scale == (0.0, 1.0) else decimal
+    shown = points if scale == SHARES else decimal
     low, high = sorted((sign * of.bias_low, sign * of.bias_high))
-    off = f"{shown(abs(of.bias))}{' points' if scale == (0.0, 1.0) else ''} too {'high' if sign > 0 else 'low'}"
+    off = f"{shown(abs(of.bias))}{' points' if scale == SHARES else ''} too {'high' if sign > 0 else 'low'}"
     evidence = f"The mean score of {decisive.part} is {off} ({shown(low)} to {shown(high)})."
     if judged.word == "sound":
         evidence = f"The mean score of {decisive.part} is at most {percent(judged.at_most)} of the scale off people's."
@@ -267,7 +269,7 @@ def _judge(
         tested = (*tested, f"About {count(of.n_more)} more labels would halve the interval.")
     span = scale[1] - scale[0]
     ends = (of.bias / span, of.bias_low / span, of.bias_high / span)
-    of_scale = "" if scale == (0.0, 1.0) else ", share of the scale"
+    of_scale = "" if scale == SHARES else ", share of the scale"
     headline = Headline(f"bias of {decisive.part}{of_scale}", *ends, "share" if of_scale else "points")
     notes = (describe_corrected(of, scale), *(each.why for each in judged.doubts), *tested)
     if judged.word in ("caution", "unsound"):

@@ -28,7 +28,7 @@ from goldassay.questions.judgments.measures import (
     without_few,
 )
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import correct_pairs
+from goldassay.questions.judgments.scores import SHARES, correct_pairs, describe_corrected
 from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from goldassay.data.kinds.kind import Match
     from goldassay.data.reading import Source
     from goldassay.questions.answered.result import Degenerate
+    from goldassay.questions.judgments.people import Corrected
     from goldassay.questions.leakage.item_loading import ItemReading
 
 
@@ -80,7 +81,11 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     with steps.step("modelling verdicts"):
         models = model_verdicts(judgments.rows)
     verdict = judge_judges(
-        measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits, _preferring(models)
+        measured.effects,
+        measured.doubts,
+        {each.judge: each for each in measured.judges},
+        limits,
+        (*_preferring(models), *_by_people(corrected)),
     )
     with steps.step("looking at what systems wrote"):
         degenerate = _degenerate(judgments)
@@ -276,6 +281,13 @@ def _remarks(judgments: Judgments) -> list[str]:
     counted = judgments.problems.group_by("reason", maintain_order=True).len()
     found = [f"{count(n)} verdict{'' if n == 1 else 's'} left out: {reason}." for reason, n in counted.iter_rows()]
     return [*judgments.decisions, *found]
+
+
+def _by_people(corrected: Sequence[Corrected]) -> list[str]:
+    """What people would say of the win rate that is furthest off, in a sentence."""
+    known = [each for each in corrected if not each.reason and each.n_labelled < each.n_rows]
+    worst = max(known, key=lambda each: abs(each.bias), default=None)
+    return [] if worst is None else [f"{describe_corrected(worst, SHARES)[:-1]}, if their pairs were drawn at random."]
 
 
 def _pooled(rows: pl.DataFrame) -> list[str]:

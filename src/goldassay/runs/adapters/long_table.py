@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, option
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts, name_fields, with_keys
 from goldassay.data.frames import unnested
@@ -363,7 +363,7 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
     if "group" in roles:
         groups[roles["group"]] = part[roles["group"]]
     groups |= {name: cell_texts(part[name]).fill_null("") for name in kept}
-    label = _strings(part, roles["label"], path) if "label" in roles else None
+    label = _strings(part, roles["label"], path, judge=roles.get("prediction")) if "label" in roles else None
     prediction = _strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
@@ -406,16 +406,21 @@ def _has_lists(part: pl.DataFrame, name: str | None) -> bool:
     return isinstance(column.dtype, pl.List | pl.Array)
 
 
-def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False) -> pl.Series:
+def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False, judge: str | None = None) -> pl.Series:
     column = part[name]
     if column.dtype.is_nested():
         raise InputError("the values are lists or objects, not labels", file=path, column=name)
     if column.null_count() and not gaps:
+        people = (
+            ""
+            if judge is None
+            else f", or audit a judge that people check with {option('columns', f'score={judge},people={name}')}"
+        )
         raise InputError(
             f"{column.null_count()} values are missing",
             file=path,
             column=name,
-            mend="fill them in or leave out the rows",
+            mend=f"fill them in or leave out the rows{people}",
         )
     return column.cast(pl.String)
 
