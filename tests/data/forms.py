@@ -1063,12 +1063,12 @@ OTHERWISE_WRITTEN = [
     Form(
         "a comment above the header",
         {"train.csv": "# v1\ntext,label\n" + "".join(f"{said(at)},{'ab'[at % 2]}\n" for at in range(N))},
-        says="tail -n +2 train.csv",
+        says="tail -n +2 < train.csv",
     ),
     Form(
         "sep=; above the header",
         {"train.csv": "sep=;\ntext;label\n" + "".join(f"{said(at)};{'ab'[at % 2]}\n" for at in range(N))},
-        says="tail -n +2 train.csv",
+        says="tail -n +2 < train.csv",
     ),
     Form(
         "a comma at the end of each row",

@@ -6,6 +6,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.data.dataset import Dataset
 from goldassay.data.labels import clean_labels, nli_names, ordered
+from goldassay.data.roles import with_values
 from tests.stated import in_order
 
 
@@ -114,3 +115,29 @@ def test_order():
 def test_annotators_share_the_names():
     dataset = pairs(["e", "n", "c"], annotator_labels=[["e", "e"], ["n"], ["c", "e", ""]])
     assert dataset.examples["annotator_labels"].to_list()[2] == ["contradiction", "entailment"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["1", "1.0", "0", "0.0"], ("0", "1")),
+        (["1.0", "0.0"], ("0.0", "1.0")),
+        ([1, "1", 1.0, True, 0, False], ("0", "1")),
+        (["true", "false"], ("false", "true")),
+        (["1.0", "1", "version 1.0"], ("1", "version 1.0")),
+    ],
+)
+def test_spellings_of_one_number_are_one_label(labels, names):
+    dataset = texts(labels)
+    assert sorted(dataset.label_names) == sorted(names)
+    said = any("are one number" in each for each in dataset.provenance.decisions)
+    assert said is (len({str(each) for each in labels}) > len(names))
+
+
+def test_labels_that_may_be_none_are_said_and_left_out():
+    frame = {"text": [f"t {i}" for i in range(6)], "label": ["a", "b", "NA", "N/A", "a", "b"]}
+    (said,) = (each for each in Dataset.from_frame(frame).provenance.decisions if "'NA'" in each)
+    assert "NA:" in said
+    left = Dataset.from_frame(frame, columns=with_values(None, {"label": {"NA": "", "N/A": ""}}))
+    assert (left.label_names, left.examples.height) == (("a", "b"), 4)
+    assert with_values(None, "label=NA:,N/A:") == with_values(None, {"label": {"NA": "", "N/A": ""}})

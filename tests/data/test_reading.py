@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
+import subprocess
 
 import pytest
 import zstandard
@@ -69,7 +71,7 @@ def test_utf16(tmp_path, encoding):
 def test_latin1(tmp_path):
     line = refused(write(tmp_path, (PAIR + ROW + "Café\tb\tneutral\n").encode("latin-1")))
     assert states(line, "data.tsv, line 3:", "not UTF-8 (byte 0xE9)")
-    assert "iconv -f LATIN1" in line
+    assert "iconv -f WINDOWS-1252" in line
 
 
 def test_nul(tmp_path):
@@ -182,3 +184,68 @@ def test_name(tmp_path, name, shown):
     path = write(tmp_path, PAIR + ROW, name)
     assert read_dataset(path).name == shown
     assert read_dataset(path, name="mine").name == "mine"
+
+
+TABLE = "text,label\n" + "".join(f"caf\u00e9 \u201cnumber\u201d {at},{'ab'[at % 2]}\n" for at in range(9))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a b.csv", TABLE.encode("utf-16")),
+        ("w.csv", TABLE.encode("cp1252")),
+        ("w.csv.gz", gzip.compress(TABLE.encode("utf-16"), mtime=0)),
+        ("n.csv", TABLE.replace("number", "num\0ber").encode()),
+        ("sep.csv", b"sep=,\n" + TABLE.encode()),
+        ("c.csv", b"# one\n# two\n" + TABLE.encode()),
+        ("t.csv", b"A title\n" + TABLE.encode()),
+        ("twice.csv.gz.gz", gzip.compress(gzip.compress(TABLE.encode(), mtime=0), mtime=0)),
+    ],
+)
+def test_what_a_shell_mends_is_read(tmp_path, name, content):
+    """As printed, from a folder that does not hold the file."""
+    path = write(tmp_path, content, name)
+    command = refused(path).split(" with: ")[1]
+    subprocess.run(["sh", "-c", command], cwd="/", check=True)
+    (made,) = set(tmp_path.iterdir()) - {path}
+    dataset = read_dataset(made)
+    assert dataset.examples.height == 9
+    assert dataset.examples["text"][0] == "caf\u00e9 \u201cnumber\u201d 0"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xd0\xcf\x11\xe0" + bytes(600), "office program"),
+        (b"SQLite format 3\0" + bytes(90), "SQLite"),
+        (pickle.dumps([{"text": "a", "label": "b"}]), "pickle"),
+        (bytes(257) + b"ustar" + bytes(300), "tar archive"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path, content, said):
+    assert said in refused(write(tmp_path, content, "a.csv"))
+
+
+@pytest.mark.parametrize("between", ["", ",\n", "\n\n"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_objects_one_after_the_other(tmp_path, between, name):
+    objects = [json.dumps({"text": f"number {at}", "label": "ab"[at % 2]}, indent=1) for at in range(9)]
+    dataset = read_dataset(write(tmp_path, between.join(objects), name))
+    assert dataset.examples["text"].to_list() == [f"number {at}" for at in range(9)]
+    assert "number 8" not in refused(write(tmp_path, between.join(objects) + "x", name))
+
+
+def test_parts_beside_what_is_said_of_them(tmp_path):
+    rows = [{"text": f"number {at}", "label": "ab"[at % 2]} for at in range(9)]
+    whole = {"meta": {"n": 9}, "data": {"train": rows[:6], "test": rows[6:]}}
+    dataset = read_dataset(write(tmp_path, json.dumps(whole), "a.json"))
+    assert {name: part.examples.height for name, part in dataset.parts.items()} == {"train": 6, "test": 3}
+
+
+def test_a_key_that_stands_twice(tmp_path):
+    assert "'label' occurs twice" in refused(write(tmp_path, '{"text": "a", "label": "x", "label": "y"}\n', "a.jsonl"))
+
+
+def test_vertical_bars_separate_fields(tmp_path):
+    dataset = read_dataset(write(tmp_path, "text|label\na, b|x\nc|y\n", "a.csv"))
+    assert dataset.examples["text"].to_list() == ["a, b", "c"]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+TR_RETURNS = "tr '\\r' '\\n'"
 LONGEST_RECORD = 1 << 26
 MOST_ROWS = 1 << 17
 _BOM = b"\xef\xbb\xbf"
@@ -162,9 +163,8 @@ def _text_blocks(path: Path, end_of: Callable[[bytes], int]) -> Iterator[tuple[b
     for block, place in decompressed(path):
         data = rest + (block.removeprefix(_BOM) if first else block)
         if first and b"\n" not in data and b"\r" in data and len(data) >= source.BLOCK:
-            raise InputError(
-                "lines end with carriage returns only", file=path, mend=f"convert it with: tr '\\r' '\\n' < {path.name}"
-            )
+            mend = f"convert it with: {source.rewriting(path, TR_RETURNS, 'lines-')}"
+            raise InputError("lines end with carriage returns only", file=path, mend=mend)
         first = False
         end = end_of(data)
         if not end and len(data) > LONGEST_RECORD:

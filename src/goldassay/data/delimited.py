@@ -25,6 +25,7 @@ import polars as pl
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
 from goldassay.data.roles import is_known_column
+from goldassay.data.source import rewriting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -298,7 +299,7 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
     names = _fields(line, separator, quoted)
     if re.fullmatch(r"\W?sep=.?", names[0]):
         problem = "the first line names the separator, and is no header"
-        raise InputError(problem, file=path, row=1, mend=_without_first_line(path))
+        raise InputError(problem, file=path, row=1, mend=_without_first_lines(path, 1))
     for name in names:
         if names.count(name) > 1 and name:
             raise InputError(
@@ -308,8 +309,8 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
     return tuple(name or _free_name(i, taken) for i, name in enumerate(names, start=1))
 
 
-def _without_first_line(path: Path) -> str:
-    return f"remove it with: tail -n +2 {path.name} > rows-{path.name}"
+def _without_first_lines(path: Path, n: int) -> str:
+    return f"remove {'it' if n == 1 else 'them'} with: {rewriting(path, f'tail -n +{n + 1}', 'rows-')}"
 
 
 def _is_row(names: tuple[str, ...], data: bytes, records: Records, separator: str, quoted: bool) -> bool:
@@ -341,15 +342,19 @@ def _check_even(
         return
     what = "tab" if separator == "\t" else repr(separator)
     row = int(records.lines[first + bad[0]])
+    n = next((at for at, line in enumerate(data.split(b"\n")) if not line.startswith(b"#")), 0)
+    if n > 1:
+        raise InputError(f"the first {n} lines are comments", file=path, row=1, mend=_without_first_lines(path, n))
     if first and len(fields) > 1 and (fields == fields[0]).all():
         if n_columns == 1:
             problem = f"the first line has 1 field, and every other line {fields[0]} (separator {what})"
-            raise InputError(problem, file=path, row=1, mend=f"where it is a comment, {_without_first_line(path)}")
+            raise InputError(problem, file=path, row=1, mend=f"where it is a comment, {_without_first_lines(path, 1)}")
         last = np.frombuffer(data, np.uint8)[records.ends[first:] - 1]
         if fields[0] == n_columns + 1 and not records.breaks_within and (last == ord(separator)).all():
             problem = f"every row ends in the separator {what}, and the header does not"
             written = "\\t" if separator == "\t" else separator
-            mend = f"remove it with: sed 's/{written}$//' {path.name} > rows-{path.name}"
+            command = f"sed 's/{written}$//'"
+            mend = f"remove it with: {rewriting(path, command, 'rows-')}"
             raise InputError(problem, file=path, row=row, mend=mend)
     mend = (
         "mend that row"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import option
 from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ NULL = "label is null"
 INFINITE = "label is infinite"
 HIDDEN = "label is -1 (hidden)"
 _EXACT = 2.0**53
+# What stands in tables for a cell that holds nothing, in small letters. "none" is a class of many sets.
+_ABSENT = ("na", "n/a", "<na>", "#n/a", "nan", "null")
 _SEPARATORS = (";", ",", "|")
 
 
@@ -95,12 +99,30 @@ def clean_labels(column: pl.Series, is_pair: bool, class_names: Sequence[str] | 
         reasons = pl.select(pl.when(hidden).then(pl.lit(HIDDEN)).otherwise(reasons)).to_series()
     values = pl.select(pl.when(reasons.is_null()).then(text).otherwise(None)).to_series()
     present = values.drop_nulls().unique().to_list()
+    if whole := _same_numbers(present):
+        values = values.replace(whole)
+        shown = ", ".join(f"{old!r} as {new!r}" for old, new in sorted(whole.items()))
+        decisions.append(f"Labels that are one number are one label: {shown}.")
+        present = [each for each in present if each not in whole]
+    if absent := sorted(each for each in present if each.lower() in _ABSENT):
+        shown, left = ", ".join(map(repr, absent)), ",".join(f"{each}:" for each in absent)
+        leave = option("map", f"{column.name or 'label'}={left}")
+        decisions.append(f"The labels {shown} are classes; {leave} leaves out their rows.")
     renamed = nli_names(present) if is_pair else {}
     if renamed:
         values = values.replace(renamed)
         shown = ", ".join(f"{old!r} as {new}" for old, new in sorted(renamed.items()))
         decisions.append(f"Labels are read by their usual names: {shown}.")
     return CleanLabels(values, reasons, renamed, tuple(decisions))
+
+
+def _same_numbers(labels: Sequence[str]) -> dict[str, str]:
+    """Spellings of a number beside it, to it: 1.0 beside 1; of flags also true and false beside 0 and 1."""
+    found = {label: re.sub(r"(?<=\d)\.0+$", "", label) for label in labels}
+    flags = {"true": "1", "false": "0"}
+    if set(found.values()) <= {*flags, "0", "1"}:
+        found |= {label: flags[label] for label in labels if label in flags}
+    return {label: plain for label, plain in found.items() if plain != label and plain in labels}
 
 
 def as_text(column: pl.Series) -> pl.Series:

@@ -246,7 +246,8 @@ def with_values(
                 (pair[: end.start()], pair[end.start() + 1 :]) if end else pair.partition(":")[::2]
                 for pair, end in zip(pairs.split(","), ends, strict=True)
             )
-            if not (column.strip() and all(key.strip() and name.strip() for key, name in named.items())):
+            # An empty name leaves a value out.
+            if not (column.strip() and ":" in pairs and all(key.strip() for key in named)):
                 raise InputError(
                     f"{line!r} is not COLUMN=VALUE:NAME", mend=f"write {option('map', 'label=0:first,1:second,2:tie')}"
                 )

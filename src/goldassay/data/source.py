@@ -43,6 +43,16 @@ _NOT_UNPACKED = (
     (re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", "bzip2 -dk"),
     (re.compile(rb"7z\xbc\xaf'\x1c"), "7-Zip", "7z x"),
 )
+# Files that hold no text: their first bytes, what they are, and what to do.
+_NO_TEXT = (
+    (re.compile(rb"\xd0\xcf\x11\xe0"), "a document of an office program", "save its table as CSV"),
+    (re.compile(rb"SQLite format 3\0"), "a SQLite database", "export its table as CSV"),
+    (re.compile(rb"\x80[\x02-\x05].*\.$", re.DOTALL), "a pickle, which may run code",
+     "write its table with DataFrame.to_parquet"),
+    (re.compile(rb"\x93NUMPY"), "a NumPy array, not a dataset", "write its texts and labels as CSV"),
+    (re.compile(rb"%PDF-"), "a PDF document", "save its table as CSV"),
+    (re.compile(rb"\x89HDF"), "an HDF5 file", "write its table with DataFrame.to_parquet"),
+)  # fmt: skip
 _HEAD = 1 << 16
 # Bytes of text read at once, and of a table made at once.
 BLOCK = 1 << 23
@@ -159,17 +169,27 @@ def check_text(data: bytes, path: Path) -> None:
         if any(mark in data[:2000] for mark in _OFFICE):
             mend = "save its table as CSV"
             raise InputError("is a document of an office program, not a dataset", file=path, mend=mend)
-        raise InputError("is a zip archive, not a dataset", file=path, mend=f"unpack it with: unzip {path.name}")
+        raise InputError(
+            "is a zip archive, not a dataset", file=path, mend=f"unpack it with: unzip {shlex.quote(str(path))}"
+        )
+    if data.startswith(_GZIP) or is_zstandard(data):
+        raise InputError("is compressed twice", file=path, mend=f"unpack it once with: {rewriting(path, '', '')}")
+    if data[257:262] == b"ustar":
+        problem, unpack = "is a tar archive, not a dataset", f"tar xf {shlex.quote(str(path))}"
+        raise InputError(problem, file=path, mend=f"unpack it with: {unpack}")
+    for first, called, mend in _NO_TEXT:
+        if first.match(data):
+            raise InputError(f"is {called}", file=path, mend=mend)
     for first, called, unpack in _NOT_UNPACKED:
         if first.match(data):
-            mend = f"unpack it with: {unpack} {path.name}"
+            mend = f"unpack it with: {unpack} {shlex.quote(str(path))}"
             raise InputError(f"is compressed with {called}, which is not read", file=path, mend=mend)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(data):
         raise InputError(
             "the text is UTF-16, not UTF-8",
             file=path,
             row=1,
-            mend=f"convert it with: iconv -f UTF-16 -t UTF-8 {path.name} > utf8-{path.name}",
+            mend=f"convert it with: {rewriting(path, 'iconv -f UTF-16 -t UTF-8', 'utf8-')}",
         )
     nul = data.find(b"\0")
     if nul >= 0:
@@ -177,17 +197,38 @@ def check_text(data: bytes, path: Path) -> None:
             "the text holds a NUL byte",
             file=path,
             row=data.count(b"\n", 0, nul) + 1,
-            mend=f"remove such bytes with: tr -d '\\000' < {path.name} > clean-{path.name}",
+            mend=f"remove such bytes with: {rewriting(path, TR_NUL, 'clean-')}",
         )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"the text is not UTF-8 (byte 0x{data[error.start]:02X}), perhaps latin-1 or Windows-1252",
+            f"the text is not UTF-8 (byte 0x{data[error.start]:02X}), perhaps Windows-1252 or latin-1",
             file=path,
             row=data.count(b"\n", 0, error.start) + 1,
-            mend=f"convert it with: iconv -f LATIN1 -t UTF-8 {path.name} > utf8-{path.name}",
+            mend=f"convert it with: {rewriting(path, 'iconv -f WINDOWS-1252 -t UTF-8', 'utf8-')}",
         ) from error
+
+
+# What `rewriting` runs: without it a NUL ends the text for most tools.
+TR_NUL = "tr -d '\\000'"
+
+
+def rewriting(path: Path, command: str, prefix: str) -> str:
+    """What a shell writes a file anew with, beside it and unpacked: `tail -n +2 < data/a.csv > data/rows-a.csv`.
+
+    Args:
+        path: The file.
+        command: What reads it and writes; "" only unpacks it.
+        prefix: Of the name of the new file.
+    """
+    target = shlex.quote(str(path.with_name(prefix + without_packing(path.name))))
+    given = shlex.quote(str(path))
+    packed = _PACKED.search(path.name)
+    if packed is None:
+        return f"{command} < {given} > {target}"
+    unpacked = f"{'zstd' if packed[1].lower() == 'zst' else 'gzip'} -dc {given}"
+    return f"{unpacked} | {command} > {target}" if command else f"{unpacked} > {target}"
 
 
 def _looks_like_utf16(data: bytes) -> bool:
@@ -209,7 +250,9 @@ def _unreadable(error: OSError, path: Path) -> InputError:
     if isinstance(error, FileNotFoundError):
         return no_such_file(path, "file")
     if isinstance(error, PermissionError):
-        return InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}")
+        return InputError(
+            "the file may not be read", file=path, mend=f"allow it with: chmod u+r {shlex.quote(str(path))}"
+        )
     return InputError(f"the file cannot be read ({error.strerror or error})", file=path, mend="check the path")
 
 
@@ -312,7 +355,9 @@ def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
                 while block := file.read(BLOCK):
                     yield block, file.tell()
     except PermissionError as error:
-        raise InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}") from error
+        raise InputError(
+            "the file may not be read", file=path, mend=f"allow it with: chmod u+r {shlex.quote(str(path))}"
+        ) from error
 
 
 def _gzip(file: BinaryIO, path: Path, *, held: bool) -> Iterator[tuple[bytes, int]]:

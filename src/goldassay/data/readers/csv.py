@@ -1,4 +1,4 @@
-"""Comma- or semicolon-separated text with a header."""
+"""Text separated by commas, semicolons or vertical bars, with a header."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def recognizes(head: bytes, path: Path) -> int:
     if b"\t" in first or head.lstrip().startswith((b"{", b"[")):
         return NO
     line = first.decode("utf-8", "replace")
-    for separator in (",", ";"):
+    for separator in (",", ";", *([] if line.startswith("|") else ["|"])):
         fields = [field.strip().strip('"') for field in line.split(separator)]
         if len(fields) > 1 and sum(is_known_column(field) for field in fields) >= 2:
             return LIKELY
@@ -35,11 +35,11 @@ def read(path: Path) -> Table:
     separator = separator_of(data.split(b"\n", 1)[0])
     parsed = parse_delimited(data, separator, path)
     decisions = list(parsed.notes)
-    if separator == ";":
-        decisions.append("Fields are separated by semicolons.")
+    if separator != ",":
+        decisions.append(f"Fields are separated by {'semicolons' if separator == ';' else 'vertical bars'}.")
     return Table(parsed.columns, name, (entry,), tuple(decisions), lines=parsed.lines)
 
 
 def separator_of(first: bytes) -> str:
-    """The separator that a first line shows: a comma, unless it has more semicolons."""
-    return ";" if first.count(b";") > first.count(b",") else ","
+    """The separator that a first line shows: a comma, unless it has more semicolons or vertical bars."""
+    return max(",;|", key=lambda each: first.count(each.encode()))

@@ -11,6 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.frames import columns_to_frame, frame_of_records, rows_by_key
 from goldassay.data.readers import BY_NAME, CERTAIN, LIKELY, NO
+from goldassay.data.readers.jsonl import IN_TURN, objects_in_turn
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table, stacked
 
@@ -39,9 +40,12 @@ def recognizes(head: bytes, path: Path) -> int:
 def read(path: Path) -> Table:
     """Read one row from each object of the array, or from each position of the columns."""
     data, entry = read_text(path)
+    decisions: tuple[str, ...] = ()
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
+        if (records := objects_in_turn(data)) is not None:
+            return Table(frame_of_records(records, path), name, (entry,), (IN_TURN,))
         raise InputError(
             f"the file is not valid JSON ({error.msg})",
             file=path,
@@ -50,7 +54,6 @@ def read(path: Path) -> Table:
         ) from error
     except RecursionError as error:
         raise InputError("the JSON is nested too deeply", file=path, mend="give an array of objects") from error
-    decisions: tuple[str, ...] = ()
     if isinstance(value, dict):
         key = _key_of_rows(value)
         if key is not None:
@@ -59,7 +62,7 @@ def read(path: Path) -> Table:
         elif (rows := _rows_by_place(value)) is not None:
             decisions = ("Rows are the items of 'data'.",)
             value = rows
-        elif (parts := _parts(value, path)) is not None:
+        elif (parts := _parts(value, path) or _parts_within(value, path)) is not None:
             return replace(stacked(parts, name, ("Each key holds a part.",)), files=(entry,))
         elif (rows := rows_by_key(value)) is not None:
             decisions = ("Each key holds a row, and is its id.",)
@@ -86,6 +89,12 @@ def _parts(value: dict[str, Any], path: Path) -> dict[str, Table] | None:
     if not all(isinstance(row, dict) for rows in filled.values() for row in rows):
         return None
     return {part: Table(frame_of_records(rows, path), name) for part, rows in filled.items()} or None
+
+
+def _parts_within(value: dict[str, Any], path: Path) -> dict[str, Table] | None:
+    """The same under the one key that holds parts, beside what is said of them."""
+    found = [parts for each in value.values() if isinstance(each, dict) and (parts := _parts(each, path))]
+    return found[0] if len(found) == 1 else None
 
 
 def _key_of_rows(value: dict[str, Any]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 name = "jsonl"
 
+# So many bytes tell whether keys stand twice.
+_LOOKED_AT = 1 << 16
+
 
 def recognizes(head: bytes, path: Path) -> int:
     """A first line that is a whole JSON object, or the name of such a file."""
@@ -41,8 +45,57 @@ def recognizes(head: bytes, path: Path) -> int:
 def read(path: Path) -> Table:
     """Read one row from each line that is not blank."""
     data, entry = read_text(path)
-    frame, lines = rows_of(data.replace(b"\r\n", b"\n") if b"\r\n" in data else data, path)
+    data = data.replace(b"\r\n", b"\n") if b"\r\n" in data else data
+    _check_twice(data, path)
+    try:
+        frame, lines = rows_of(data, path)
+    except InputError as error:
+        # As jq writes objects, or with commas between them: the first line is none. Another line is damaged.
+        records = objects_in_turn(data) if error.row == 1 and "not valid JSON" in error.problem else None
+        if records is None:
+            raise
+        return Table(frame_of_records(records, path), name, (entry,), (IN_TURN,))
     return Table(frame, name, (entry,), lines=lines)
+
+
+IN_TURN = "Objects follow one another, and are not one per line."
+
+
+def objects_in_turn(data: bytes) -> list[dict[str, Any]] | None:
+    """Objects that follow each other, with white space or commas between them; None where anything else is there."""
+    text, place, found = data.decode(), 0, []
+    gap = re.compile(r"[\s,]*")
+    while (place := gap.match(text, place).end()) < len(text):  # type: ignore[union-attr]
+        try:
+            value, place = json.JSONDecoder().raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(value, dict):
+            return None
+        found.append(value)
+    return found or None
+
+
+def _check_twice(data: bytes, path: Path) -> None:
+    """Refuse objects with a key that stands twice, of which one reader takes the first value and another the last.
+
+    Raises:
+        InputError: One of the first objects has such a key.
+    """
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        names = [key for key, _ in pairs]
+        twice.extend(key for at, key in enumerate(names) if key in names[:at])
+
+    for number, line in enumerate(data[:_LOOKED_AT].split(b"\n")[:-1], start=1):
+        try:
+            json.loads(line, object_pairs_hook=note)
+        except (ValueError, RecursionError):
+            return
+        if twice:
+            problem = f"the key {twice[0]!r} occurs twice in an object"
+            raise InputError(problem, file=path, row=number, mend="rename one of the two")
 
 
 def rows_of(data: bytes, path: Path) -> tuple[pl.DataFrame, NDArray[np.int64]]:
