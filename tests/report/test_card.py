@@ -130,7 +130,8 @@ def test_the_command_names_what_was_read(document: dict[str, Any]) -> None:
     ]
     card = compose(document).to_card()
     assert f"{one}  my train.jsonl" in card
-    assert f"$ pip install goldassay=={document['goldassay_version']}\n$ {command}\n" in card
+    assert f"With goldassay {document['goldassay_version']}, from files" in card
+    assert f"$ {command}\n" in card
     assert "with every setting at its default." in card
     # A part set apart of the training file comes with it.
     document["inputs"] = [document["inputs"][0], document["inputs"][0] | {"role": "test", "name": "own/test"}]

@@ -354,9 +354,9 @@ def reproduction(document: Mapping[str, Any], how: Reproduction) -> list[str]:
         blocks.append("The data were handed over in memory, so that no command names them; in Python:")
         blocks.append(_fenced("python", how.python))
     else:
-        blocks.append("From files with these SHA-256:")
+        blocks.append(f"With goldassay {version}, from files with these SHA-256:")
         blocks.append(_hashes(document))
-        blocks.append(_fenced("console", f"$ pip install goldassay=={version}\n$ {how.command}"))
+        blocks.append(_fenced("console", f"$ {how.command}"))
     if how.settings:
         blocks += [f"with this `{FILE_NAME}`:", _fenced("toml", how.settings)]
     else:
