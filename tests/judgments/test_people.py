@@ -345,10 +345,11 @@ def test_the_interval_holds_what_hidden_labels_of_llmbar_say() -> None:
     if not path.exists():
         pytest.skip(f"{path} is not there")
     table = read_table(path)
-    judged = pl.col("subset").str.starts_with("LLMBar") & (pl.col("evaluator") == "ChatGPT")
+    judged = pl.col("subset").str.starts_with("LLMBar") & (pl.col("evaluator") == "Falcon")
     found = read_judgments(replace(table, frame=table.frame.filter(judged, strategy="Vanilla")), "llmbar")
     assert found is not None
-    rows, rng, held, n_sets = found.rows, np.random.default_rng(12), 0, 200
+    # Asked in one order, it says the first in 77 % of the pairs, and people in 50 %.
+    rows, rng, held, n_sets = found.rows.filter("a_first"), np.random.default_rng(12), 0, 200
     full = correct_pairs(rows)[0]
     items = rows["item"].unique(maintain_order=True)
     for _ in range(n_sets):
@@ -357,6 +358,7 @@ def test_the_interval_holds_what_hidden_labels_of_llmbar_say() -> None:
         (own,) = correct_pairs(hidden)
         held += own.low <= full.value <= own.high
     assert full.n_labelled == full.n_rows == len(items)
+    assert full.bias > 0.25
     assert held >= 0.93 * n_sets
 
 
@@ -369,8 +371,9 @@ def test_the_interval_holds_what_hidden_labels_of_chaosnli_say() -> None:
         file = next(packed.extractfile(each) for each in packed if each.name.endswith("chaosNLI_snli.jsonl"))
         assert file is not None
         rows = [json.loads(line) for line in file.read().decode().splitlines()]
-    judge = np.array([float(each["old_label"] == "e") for each in rows])
-    people = np.array([float(each["majority_label"] == "e") for each in rows])
+    judge = np.array([float(each["old_label"] == "n") for each in rows])
+    people = np.array([float(each["majority_label"] == "n") for each in rows])
+    assert people.mean() - judge.mean() > 0.08
     rng, held, n_sets = np.random.default_rng(13), 0, 300
     for _ in range(n_sets):
         found = correct_by_people(judge, hide(people, rng.choice(people.size, 200, replace=False)))
