@@ -142,7 +142,7 @@ def _of_people(found: JudgmentsResult) -> dict[str, Chart]:
     shown, omitted = first_of([_pair(each, found.scale) for each in known], _MOST, "scores")
     if not shown:
         return {}
-    unit = " (percent)" if found.scale == SHARES else ""
+    is_share = found.scale == SHARES
     return by_name(
         Dots(
             name="judgments_people",
@@ -151,8 +151,8 @@ def _of_people(found: JudgmentsResult) -> dict[str, Chart]:
             "95 % interval.",
             omitted=omitted,
             groups=tuple(shown),
-            axis=Axis(f"mean score{unit}"),
-            series=(Series("people, estimated"), Series("judge")),
+            axis=Axis("mean score" if is_share else "mean grade", unit="percent" if is_share else "number"),
+            series=(Series("people, estimated"), Series("judge", "s1", 1)),
             headings="above",
         )
     )
