@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.command import measure_instability
     from goldassay.questions.leakage.command import measure_leakage, suggest_rewrites
     from goldassay.questions.overlap.command import measure_overlap
-    from goldassay.questions.public import audit, check, diff, look
+    from goldassay.questions.public import audit, check, diff, look, paste
     from goldassay.questions.sensitivity.command import measure_sensitivity
     from goldassay.questions.shift.command import build_shift, detect_shift, measure_shift
     from goldassay.report.report import Report
@@ -59,6 +59,7 @@ _HOME = {
     "measure_overlap": "goldassay.questions.overlap.command",
     "measure_sensitivity": "goldassay.questions.sensitivity.command",
     "measure_shift": "goldassay.questions.shift.command",
+    "paste": "goldassay.questions.public",
     "rank_systems": "goldassay.questions.board.command",
     "read_dataset": "goldassay.data.reading",
     "read_runs": "goldassay.runs.reading",
@@ -96,6 +97,7 @@ __all__ = [
     "measure_overlap",
     "measure_sensitivity",
     "measure_shift",
+    "paste",
     "rank_systems",
     "read_dataset",
     "read_runs",

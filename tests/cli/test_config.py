@@ -48,7 +48,7 @@ unsound = 0.98
 JUDGE_NOTHING = {
     ("specimen",), ("look",), ("runs", "list"), ("runs", "show"), ("runs", "import"), ("runs", "export"),
     ("runs", "summarize"),
-    ("sweep",), ("diff",), ("studies",), ("shift", "build"), ("view",), ("mend",),
+    ("sweep",), ("diff",), ("studies",), ("shift", "build"), ("view",), ("mend",), ("paste",),
 }  # fmt: skip
 
 

@@ -460,6 +460,7 @@ _NEEDED = {
     "view": ("nothing",),
     "mend": ("data.jsonl",),
     "diff": ("nothing", "nothing"),
+    "paste": ("nothing",),
     "studies": ("nope",),
     "specimen": (),
     "artifacts": ("data.jsonl",),

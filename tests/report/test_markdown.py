@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from goldassay.core.errors import one_line
-from goldassay.report.markdown import _code, _plain
+from goldassay.report.markdown import code, plain
 from tests.report.example import HOSTILE, example_document
 from tests.stated import states
 from tests.typed import compose
@@ -94,7 +94,7 @@ def test_long_tables_are_cut_and_say_so(source: str) -> None:
 @given(st.text(max_size=30))
 def test_any_text_survives_as_code(value: str) -> None:
     line = one_line(value)
-    tokens = parse("| a |\n| --- |\n| " + _code(value) + " |\n")
+    tokens = parse("| a |\n| --- |\n| " + code(value) + " |\n")
     cells = [token.children for token in tokens if token.type == "inline"][1:]
     assert len(cells) == 1
     if line:
@@ -103,7 +103,7 @@ def test_any_text_survives_as_code(value: str) -> None:
 
 @given(st.text(alphabet="ab <>&*_`|[]()!\\#~@{}\n", max_size=30))
 def test_any_text_survives_as_words(value: str) -> None:
-    tokens = parse("| a |\n| --- |\n| x" + _plain(value) + " |\n")
+    tokens = parse("| a |\n| --- |\n| x" + plain(value) + " |\n")
     cells = [token.children for token in tokens if token.type == "inline"][1:]
     assert len(cells) == 1
     assert {child.type for child in cells[0]} <= {"text", "text_special"}

@@ -211,6 +211,12 @@ COMMANDS = {
         ("out", "json", "quiet"),
         "goldassay-diff",
     ),
+    "paste": Command(
+        f"{_QUESTIONS}.public:paste",
+        "Print a report in twelve lines of Markdown; fill in the RAI fields of a Croissant file.",
+        "report --croissant croissant.json",
+        f"{_LINES}:show_paste",
+    ),
     "studies": Command(
         "goldassay.cli.training:studies",
         "Run a paper's whole experiment and compare its tables and figures with ours.",
@@ -265,7 +271,7 @@ _INSTEAD = {
 }
 # What `goldassay --help` lists, by task.
 TASKS = {
-    "Audit and gate": ("look", "audit", "view", "mend", "check", "diff", "specimen"),
+    "Audit and gate": ("look", "audit", "view", "mend", "check", "diff", "paste", "specimen"),
     "Single questions": (
         *("answered", "artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift", "overlap"),
     ),

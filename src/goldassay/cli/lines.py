@@ -214,6 +214,11 @@ def show_check(found: Check, output: Output) -> None:
     output.show([f"{kept} rule{'' if kept == 1 else 's'} of {one_line(found.policy)} kept, none broken"])
 
 
+def show_paste(markdown: str, _output: Output) -> None:
+    """Print what is to be pasted."""
+    typer.echo(markdown)
+
+
 def show_diff(found: ReportDiff, output: Output) -> None:
     """Write what changed from one report to another, and print it."""
     page = found.save(output.out or Path())

@@ -169,6 +169,16 @@ Json = Annotated[
 Junit = Annotated[
     AnyPath | None, Option("Write JUnit XML to this file, one test case per rule.", OUTPUT, "FILE", main=True)
 ]
+Croissant = Annotated[
+    AnyPath | None,
+    Option(
+        "Write what was measured into the RAI fields of this Croissant file. All else in it is kept; without the file, "
+        "one is made.",
+        OUTPUT,
+        "FILE",
+        main=True,
+    ),
+]
 Figures = Annotated[
     Literal["pdf", "svg", "png"] | None,
     Option("Draw the figures for a paper as well, one column wide, into DIR/paper.", OUTPUT),

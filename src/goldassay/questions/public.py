@@ -12,6 +12,7 @@ from goldassay.core.options import (
     Columns,
     ColumnsOf,
     Corpus,
+    Croissant,
     Elsewhere,
     Field,
     Format,
@@ -231,3 +232,34 @@ def diff(
     from goldassay.questions import gating
 
     return gating.diff(before, after)
+
+
+@command()
+def paste(
+    report: Annotated[AnyPath, place("A report.json that any command wrote, or its folder.", "REPORT")],
+    croissant: Croissant = None,
+) -> str:
+    """Print a report in twelve lines of Markdown, for an issue, a pull request or the appendix of a paper.
+
+    The lines hold each verdict with its figure and 95 % interval, the command, the version, and the digest of the
+    report. With --croissant, write what was measured into the responsible AI fields of a Croissant file.
+
+    Returns:
+        The Markdown.
+
+    Raises:
+        InputError: The report cannot be read or was edited, or the file is no Croissant file.
+        OutputError: The Croissant file cannot be written.
+    """
+    from pathlib import Path
+
+    from goldassay.core.files import check_not_read
+    from goldassay.gate.reading import read_report
+    from goldassay.questions.croissant import write_croissant
+    from goldassay.questions.paste import render_paste
+
+    read = read_report(report)
+    if croissant is not None:
+        check_not_read(Path(croissant), [read.path], "--croissant")
+        write_croissant(read.parsed, Path(croissant))
+    return render_paste(read.parsed)

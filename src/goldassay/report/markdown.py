@@ -34,15 +34,15 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
         card: With the metadata of a dataset card at its top, and the badge.
     """
     document = report.to_dict()
-    title = f"# {_plain(document.get('title'))}"
+    title = f"# {plain(document.get('title'))}"
     blocks = [front_matter(report), title, badge_line(report)] if card else [title]
     blocks += [report.overall, _verdicts(report.cards)]
     if report.limits:
-        blocks.append(f"**Limits of detection** (a smaller flaw may have been missed): {_plain(report.limits)}.")
-    blocks.append(_plain(report.beneath))
+        blocks.append(f"**Limits of detection** (a smaller flaw may have been missed): {plain(report.limits)}.")
+    blocks.append(plain(report.beneath))
     if report.subject.settings:
-        blocks.append(f"With the {_plain(report.subject.settings)}.")
-    blocks += [_plain(note) for note in report.subject.notes]
+        blocks.append(f"With the {plain(report.subject.settings)}.")
+    blocks += [plain(note) for note in report.subject.notes]
     blocks += _issues(report.issues)
     if report.first is not None and report.first.rows:
         blocks += _table(replace(report.first, rows=report.first.rows[:_MOST_FIRST]), tables_at)
@@ -52,7 +52,7 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
         blocks += render_section(replace(section, sentences=(*notes, *section.sentences)), tables_at, under=True)
     if report.reproduction is not None:
         blocks += reproduction(document, report.reproduction)
-    blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
+    blocks.append(f"Made by goldassay {plain(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -62,8 +62,8 @@ def _verdicts(cards: Sequence[VerdictCard]) -> str:
         if not card.judged:
             continue
         mark = _MARKS.get(card.verdict, "➖")
-        rows.append((card.title, f"{mark} **{_plain(card.verdict)}**", _plain(card.evidence)))
-    return _grid(("question", "verdict", "finding"), rows) if rows else ""
+        rows.append((card.title, f"{mark} **{plain(card.verdict)}**", plain(card.evidence)))
+    return grid(("question", "verdict", "finding"), rows) if rows else ""
 
 
 def _issues(issues: Sequence[Issue] | None) -> list[str]:
@@ -72,14 +72,14 @@ def _issues(issues: Sequence[Issue] | None) -> list[str]:
         return [] if issues is None else ["## Issues", "No issue was found by the questions that were asked."]
     rows = [
         (
-            _plain(f"{each.kind} ({each.verdict})" if each.verdict else each.kind),
+            plain(f"{each.kind} ({each.verdict})" if each.verdict else each.kind),
             "—" if each.n_rows is None else f"{count(each.n_rows)} {each.of}",
-            _plain(each.worst),
-            _plain(each.mend),
+            plain(each.worst),
+            plain(each.mend),
         )
         for each in issues
     ]
-    return ["## Issues", _grid(("issue", "rows", "worst example", "mend"), rows)]
+    return ["## Issues", grid(("issue", "rows", "worst example", "mend"), rows)]
 
 
 def render_section(section: Section, tables_at: str, under: bool = False) -> list[str]:
@@ -90,11 +90,11 @@ def render_section(section: Section, tables_at: str, under: bool = False) -> lis
         tables_at: The folder of the full tables.
         under: Whether it stands under "Details", with its tables folded.
     """
-    blocks = [f"{'#' * (3 if under else 2)} {section.title}", f"*{_plain(section.lead)}*"]
+    blocks = [f"{'#' * (3 if under else 2)} {section.title}", f"*{plain(section.lead)}*"]
     if section.reason:
-        return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
-    blocks.append("\n".join(f"- {_plain(sentence)}" for sentence in section.sentences))
-    blocks += [_plain(note) for note in section.notes]
+        return [*blocks, f"Not defined: {plain(section.reason).rstrip('.')}."]
+    blocks.append("\n".join(f"- {plain(sentence)}" for sentence in section.sentences))
+    blocks += [plain(note) for note in section.notes]
     blocks += [_card(card) for card in section.cards]
     for table in section.tables:
         shown = _table(table, tables_at)
@@ -105,22 +105,22 @@ def render_section(section: Section, tables_at: str, under: bool = False) -> lis
 
 
 def _card(card: GroupCard) -> str:
-    lines = [f"**{_plain(card.title)}** ({_plain(card.lead)})", ""]
+    lines = [f"**{plain(card.title)}** ({plain(card.lead)})", ""]
     for name, texts in (("words", card.words), ("patterns", card.patterns)):
         if texts:
-            lines.append(f"- {name}: {', '.join(_code(text) for text, _ in texts)}")
+            lines.append(f"- {name}: {', '.join(code(text) for text, _ in texts)}")
     if card.facts:
-        lines.append("- " + "; ".join(f"{_plain(name)} {_plain(value)}" for name, value in card.facts))
-    lines += [f"- {_code(text)} {_plain(label)}" for text, label in card.examples]
+        lines.append("- " + "; ".join(f"{plain(name)} {plain(value)}" for name, value in card.facts))
+    lines += [f"- {code(text)} {plain(label)}" for text, label in card.examples]
     return "\n".join(lines)
 
 
 def _table(table: Table, tables_at: str) -> list[str]:
     shown = [[_cell(cell) for cell in row] for row in _cut(table)]
     blocks = [
-        f"**{_plain(table.caption)}**",
-        _plain(table.note),
-        _grid(tuple(_plain(column.title) for column in table.columns), shown),
+        f"**{plain(table.caption)}**",
+        plain(table.note),
+        grid(tuple(plain(column.title) for column in table.columns), shown),
     ]
     left = len(table.rows) - len(shown)
     if left > 0:
@@ -141,27 +141,28 @@ def _cut(table: Table) -> list[tuple[Cell, ...]]:
     return [cells for group in groups.values() for cells in group[:each]]
 
 
-def _grid(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+def grid(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+    """A table, a line a row."""
     lines = [columns, tuple("---" for _ in columns), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _cell(cell: Cell) -> str:
-    shown = _code(cell.text) if cell.code else _plain(cell.text)
-    return f"{shown} {_plain(cell.aside)}" if cell.aside else shown
+    shown = code(cell.text) if cell.code else plain(cell.text)
+    return f"{shown} {plain(cell.aside)}" if cell.aside else shown
 
 
 def _one_line(value: Any) -> str:
     return one_line("" if value is None else value)
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
     """Our own words, with everything that Markdown or HTML could take for markup made harmless."""
     line = _one_line(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]|#~@])", r"\\\1", line)
 
 
-def _code(value: str) -> str:
+def code(value: str) -> str:
     """A text out of the dataset as a code span: fenced by more backticks than it holds, bars escaped."""
     line = _one_line(value)
     if not line:

@@ -1,0 +1,151 @@
+"""Croissant metadata with the responsible AI fields that a report has measured.
+
+Source: MLCommons, Croissant Format Specification 1.1 and Croissant RAI Specification 1.0.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.errors import InputError, one_line
+from goldassay.core.files import written_whole
+from goldassay.core.numbers import count, percent
+from goldassay.core.results import NOT_ASKED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from goldassay.core.document import Document
+
+_RAI = "http://mlcommons.org/croissant/RAI/"
+_VERSION = "http://mlcommons.org/croissant/1.1"
+# Sentences that begin so are ours, and are replaced when a later report fills in the same file.
+_MARK = "Measured by goldassay"
+# What these questions find is in how the labels came about; what the others find limits what a score means.
+_OF_BIAS = ("artifacts", "leakage", "judgments")
+_TYPES = {
+    ".jsonl": "application/jsonlines", ".json": "application/json", ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values", ".parquet": "application/x-parquet", ".gz": "application/gzip",
+}  # fmt: skip
+_OF_CROISSANT = (
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty",
+    "fileObject", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField",
+    "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator", "source",
+    "subField", "transform",
+)  # fmt: skip
+_CONTEXT = {
+    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/", "rai": _RAI, "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo", "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"}, "description": {"@container": "@language"},
+    **{name: f"cr:{name}" for name in _OF_CROISSANT},
+}  # fmt: skip
+
+
+def write_croissant(document: Document, file: Path) -> None:
+    """Fill in the RAI fields of a Croissant file; make the file where there is none.
+
+    What the owner wrote into a field stays, and is followed by a sentence per verdict. All other keys stay as they are.
+
+    Raises:
+        InputError: The file is there and holds no Croissant metadata.
+        OutputError: The file cannot be written.
+    """
+    metadata = _read(file) if file.exists() else _metadata(document)
+    context = metadata["@context"] = {**metadata["@context"], "rai": metadata["@context"].get("rai", _RAI)}
+    for field, sentences in rai_fields(document).items():
+        keys = [key for key in metadata if _iri(key, context) == _RAI + field]
+        held = [each for key in keys for each in _listed(metadata.pop(key))]
+        theirs = [each for each in held if not (isinstance(each, str) and each.startswith(_MARK))]
+        key = keys[0] if keys else f"rai:{field}" if context["rai"] == _RAI else _RAI + field
+        if values := [*theirs, *sentences]:
+            metadata[key] = values
+    with written_whole(file, "--croissant") as aside:
+        aside.write_text(json.dumps(metadata, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def rai_fields(document: Document) -> dict[str, list[str]]:
+    """The sentences of each RAI field: verdicts by what they say something about, and rows that were left out."""
+    fields: dict[str, list[str]] = {"dataBiases": [], "dataLimitations": [], "dataCollectionMissingData": []}
+    mark = f"{_MARK} {document.goldassay_version}: "
+    stated = document.verdicts or {}
+    for question, verdict in stated.items():
+        if verdict.verdict != NOT_ASKED:
+            said = [f"{question}: {verdict.verdict}.", verdict.evidence, *verdict.notes]
+            if verdict.at_most is not None:
+                said.insert(2, f"A flaw of up to {percent(verdict.at_most)} may have been missed.")
+            fields["dataBiases" if question in _OF_BIAS else "dataLimitations"].append(one_line(mark + " ".join(said)))
+    if unasked := [question for question, each in stated.items() if each.verdict == NOT_ASKED]:
+        fields["dataLimitations"].append(f"{mark}nothing on {', '.join(unasked)}, which was not asked.")
+    for source in document.inputs:
+        if source.dropped:
+            rows = "; ".join(f"{reason}: {count(n)}" for reason, n in source.dropped.items())
+            fields["dataCollectionMissingData"].append(one_line(f"{mark}rows of {source.name} left out, {rows}."))
+    return fields
+
+
+def _metadata(document: Document) -> dict[str, Any]:
+    """What a report knows of its dataset; licence, creators and record sets are their owner's to say."""
+    name = one_line((document.dataset and document.dataset.name) or "unnamed")
+    files = {
+        digest: file
+        for source in document.inputs
+        if source.role in ("train", "test", "elsewhere")
+        for file, digest in zip(source.files, source.sha256, strict=False)
+    }
+    names = list(files.values())
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": [_VERSION, f"{_RAI}1.0"],
+        "name": name,
+        "description": f"{name}, as audited by goldassay {document.goldassay_version} (report {document.digest}).",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                # Two folders may have files of one name.
+                "@id": file if names.count(file) == 1 else f"{digest[:8]}-{file}",
+                "name": file,
+                "contentUrl": file,
+                "encodingFormat": _TYPES.get(PurePath(file).suffix.lower(), "application/octet-stream"),
+                "sha256": digest,
+            }
+            for digest, file in files.items()
+        ],
+    }
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        metadata = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"cannot be read as JSON ({error})", file=file, mend="name a Croissant file, or a new one"
+        ) from error
+    context = metadata.get("@context") if isinstance(metadata, dict) else None
+    if not isinstance(context, dict) or not any(
+        str(each).startswith("http://mlcommons.org/croissant/") for each in context.values()
+    ):
+        raise InputError(
+            "its @context does not name http://mlcommons.org/croissant/", file=file,
+            mend="name a Croissant file, or a new one",
+        )  # fmt: skip
+    return dict(metadata)
+
+
+def _iri(key: str, context: Mapping[str, Any]) -> str:
+    """What a key of the metadata stands for, by its alias and by the prefix of its name."""
+    mapped = context.get(key)
+    mapped = mapped.get("@id") if isinstance(mapped, dict) else mapped
+    name = mapped if isinstance(mapped, str) else key
+    prefix, _, rest = name.partition(":")
+    base = context.get(prefix)
+    return f"{base}{rest}" if isinstance(base, str) and rest else name
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

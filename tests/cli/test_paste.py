@@ -1,0 +1,155 @@
+"""`goldassay paste`: twelve lines of Markdown, and the RAI fields of Croissant files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import goldassay as package
+from goldassay.core.document import digest_of
+from goldassay.core.errors import InputError
+from tests.cli.run_files import goldassay, refused
+from tests.gate.test_check import AUDIT, verdict
+from tests.report.example import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
+
+__all__ = ["goldassay", "refused"]
+
+RAI = "http://mlcommons.org/croissant/RAI/"
+QUESTIONS = ("artifacts", "leakage", "instability", "shift", "overlap", "answered", "board")
+# As an owner keeps it: fields of another vocabulary, numbers and nested parts that are none of ours.
+OWNED: dict[str, Any] = {
+    "@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/"},
+    "@type": "Dataset",
+    "name": "ünï \\ pairs",
+    "license": {"@type": "CreativeWork", "name": "CC0"},
+    "version": 1.50,
+    "recordSet": [{"@id": "rows", "key": None, "data": [{"a": 10**20}, {"a": 1e-7}]}],
+}
+
+
+def saved(folder: Path, **changes: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    document = AUDIT.document | changes
+    document["digest"] = digest_of(document)
+    (folder / "report.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_each_verdict_with_its_interval_the_version_and_the_digest(
+    goldassay: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    leaky = verdict("unsound", 0.174) | {"headline": {"label": "above the most frequent label", "value": 0.174,
+                                                      "low": 0.152, "high": 0.193, "unit": "points"}}  # fmt: skip
+    verdicts = {"artifacts": verdict("sound"), "leakage": leaky, "shift": verdict("not asked", None)}
+    saved(tmp_path / "report", verdicts=verdicts)
+    found = goldassay("paste", "report")
+    assert (found.status, found.err) == (0, "")
+    document = json.loads((tmp_path / "report" / "report.json").read_text())
+    lines = found.out.splitlines()
+    assert len(lines) <= 12
+    # The gravest first.
+    assert lines[4].split(" | ")[1:] == [
+        "unsound",
+        "above the most frequent label",
+        "17.4 points",
+        "\\[15.2, 19.3\\] |",
+    ]
+    assert lines[5].startswith("| artifacts | sound |")
+    assert f"goldassay {document['goldassay_version']}, digest `{document['digest']}`" in lines[-1]
+    assert lines[-1].endswith("; not asked: shift")
+    assert package.paste(tmp_path / "report") == found.out.rstrip("\n")
+
+
+def test_never_more_than_twelve_lines(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    words = ["sound"] * 6 + ["unsound"]
+    saved(tmp_path, verdicts={key: verdict(word) for key, word in zip(QUESTIONS, words, strict=True)})
+    lines = goldassay("paste", ".").out.splitlines()
+    assert len(lines) == 12
+    assert lines[4].startswith("| board | unsound |")
+    assert lines[-1].endswith("; 2 more verdicts in the report")
+
+
+def test_what_has_no_figure_says_why(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    saved(tmp_path, verdicts={"leakage": verdict("not measurable", None, "Too few rows. More.")})
+    assert "| not measurable | Too few rows | — | — |" in goldassay("paste", ".").out
+
+
+def test_hostile_names_stay_texts(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    hostile = verdict("unsound", None, f"{HOSTILE} | `x`") | {"notes": ["\x1b[31m"]}
+    saved(tmp_path / "report", title=f"{HOSTILE}\n| a |", verdicts={"leakage": hostile})
+    found = goldassay("paste", "report", "--croissant", "croissant.json")
+    assert found.status == 0
+    assert HOSTILE not in found.out
+    assert found.out.splitlines()[0].endswith("\\| a \\|**")
+    assert "\\u001b" not in (tmp_path / "croissant.json").read_text()
+
+
+def test_the_made_file_says_where_the_data_are(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    files = [{"role": role, "name": role, "files": ["data.jsonl"], "sha256": [mark * 64], "dropped": {"no label": 31}}
+             for role, mark in (("train", "a"), ("test", "b"))]  # fmt: skip
+    saved(tmp_path, inputs=files, verdicts={"leakage": verdict("sound", at_most=0.07), "shift": verdict("caution")})
+    assert goldassay("paste", ".", "--croissant", "new.json").status == 0
+    made = json.loads((tmp_path / "new.json").read_text())
+    assert made["conformsTo"] == ["http://mlcommons.org/croissant/1.1", f"{RAI}1.0"]
+    assert [(each["@id"], each["sha256"]) for each in made["distribution"]] == [
+        ("aaaaaaaa-data.jsonl", "a" * 64),
+        ("bbbbbbbb-data.jsonl", "b" * 64),
+    ]
+    assert [("leakage: sound" in each, "7.0 %" in each) for each in made["rai:dataBiases"]] == [(True, True)]
+    assert ["shift: caution" in each for each in made["rai:dataLimitations"]] == [True]
+    assert ["no label: 31" in each for each in made["rai:dataCollectionMissingData"]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("key", "context"),
+    [
+        ("rai:dataBiases", {}),
+        (f"{RAI}dataBiases", {}),
+        ("dataBiases", {"rai": RAI, "dataBiases": "rai:dataBiases"}),
+        ("biases", {"biases": {"@id": f"{RAI}dataBiases"}}),
+        (f"{RAI}dataBiases", {"rai": "http://elsewhere.org/"}),
+    ],
+)
+def test_all_else_of_an_existing_file_is_kept(tmp_path: Path, key: str, context: dict[str, Any]) -> None:
+    owned = OWNED | {"@context": OWNED["@context"] | context, key: "Written by one annotator."}
+    file = tmp_path / "croissant.json"
+    file.write_text(json.dumps(owned))
+    for word in ("sound", "unsound"):
+        report = saved(tmp_path / word, verdicts={"leakage": verdict(word), "overlap": verdict("caution")})
+        package.paste(report, croissant=file)
+    filled = json.loads(file.read_text())
+    limits = next(name for name in filled if name.endswith("dataLimitations"))
+    owner, own = filled.pop(key)
+    assert owner == owned.pop(key)
+    # The later report has replaced what the earlier one said.
+    assert "leakage: unsound" in own
+    assert [("overlap: caution" in each) for each in filled.pop(limits)] == [True]
+    assert filled.pop("@context") == {"rai": RAI} | owned.pop("@context")
+    assert filled == owned
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"@context": "https://schema.org/"}', '{"@context": {"a": "b"}}']
+)
+def test_what_is_no_croissant_file_is_left_alone(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "croissant.json"
+    file.write_text(content)
+    with pytest.raises(InputError, match=r"name a Croissant file"):
+        package.paste(saved(tmp_path / "report"), croissant=file)
+    assert file.read_text() == content
+
+
+def test_an_edited_report_and_the_report_itself_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    saved(tmp_path / "report")
+    assert "--croissant" in refused("paste", "report", "--croissant", "report/report.json")
+    file = tmp_path / "report" / "report.json"
+    file.write_text(file.read_text().replace('"title": "', '"title": "Another '))
+    assert "was edited" in refused("paste", "report")
