@@ -237,7 +237,7 @@ class MinedArtifacts:
     Attributes:
         patterns: Of all rows.
         findings: Those significant and telling by `keeping`, folded: each under the part that already tells as much (of
-            more than `shortlist.FOLDED_AT_MOST` only the strongest; the others have no `n_folded`); with a test set
+            more than `reports.FOLDED_AT_MOST` only the strongest; the others have no `n_folded`); with a test set
             also test_support, test_probability, confirmed.
         confirmation: The findings on the test set, or None.
         condition: The column that the rows were also parted by, or None.
