@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.public import audit
+from tests.questions.artifacts.form import read_form_by_lift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

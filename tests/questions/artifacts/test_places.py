@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.questions.artifacts.readings import read_form_by_lift, read_places
+from goldassay.questions.artifacts.readings import read_places
+from tests.questions.artifacts.form import read_form_by_lift
 
 WORDS = np.array([f"w{number}" for number in range(400)])
 

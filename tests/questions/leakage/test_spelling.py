@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from goldassay.data.dataset import Dataset
-from goldassay.questions.artifacts.readings import read_form_by_lift
 from goldassay.questions.leakage.partial_input import word_readings
 from goldassay.questions.public import audit
 from goldassay.readers.conditions import DataSplit
+from tests.questions.artifacts.form import read_form_by_lift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
