@@ -1063,24 +1063,211 @@ OTHERWISE_WRITTEN = [
     Form(
         "a comment above the header",
         {"train.csv": "# v1\ntext,label\n" + "".join(f"{said(at)},{'ab'[at % 2]}\n" for at in range(N))},
-        says="tail -n +2 < train.csv",
+        says="tail -n +2 < ",
     ),
     Form(
         "sep=; above the header",
         {"train.csv": "sep=;\ntext;label\n" + "".join(f"{said(at)};{'ab'[at % 2]}\n" for at in range(N))},
-        says="tail -n +2 < train.csv",
+        says="tail -n +2 < ",
     ),
     Form(
         "a comma at the end of each row",
         {"train.csv": "text,label\n" + "".join(f"{said(at)},{'ab'[at % 2]},\n" for at in range(N))},
-        says="sed 's/,$//' train.csv",
+        says="sed 's/,$//' < ",
+    ),
+    Form(
+        "BIG-Bench Extra Hard, a task in a file",
+        {
+            "task.json": {
+                "canary": "x",
+                "examples": rows(
+                    lambda at: {"input": f"What of {said(at)}?", "target": ("yes", "no", "unknown")[at % 3]}
+                ),
+            }
+        },
+        "labelled texts",
+        roles={"text": "input", "label": "target"},
+    ),
+    Form(
+        "MMLU-ProX",
+        {
+            "test.parquet": rows(
+                lambda at: {
+                    "question_id": at,
+                    "question": f"What is {said(at)}?",
+                    **{f"option_{k}": said(9 * at + k, 3) if k < 4 + at % 7 else None for k in range(10)},
+                    "answer": LETTERS[at % 4],
+                    "answer_index": at % 4,
+                    "category": "law",
+                }
+            )
+        },
+        "choices",
+        roles={"answer": "answer_index", "question": "question", "group": "category"},
+    ),
+    Form(
+        "SuperGPQA",
+        {
+            "all.jsonl": rows(
+                lambda at: {
+                    "uuid": f"u{at}",
+                    "question": f"What is {said(at)}?",
+                    "options": four(at),
+                    "answer": four(at)[at % 4],
+                    "answer_letter": LETTERS[at % 4],
+                    "discipline": "Law",
+                    "difficulty": "hard",
+                    "is_calculation": bool(at % 2),
+                }
+            )
+        },
+        "choices",
+        roles={"choices": "options", "answer": "answer", "question": "question"},
+    ),
+    Form(
+        "INCLUDE",
+        {
+            "test.parquet": rows(
+                lambda at: {
+                    "language": "Greek",
+                    "country": "Greece",
+                    "domain": "Law",
+                    "question": f"What is {said(at)}?",
+                    **lettered(at, "option_", "abcd"),
+                    "answer": at % 4,
+                }
+            )
+        },
+        "choices",
+        roles={"choices": "option_a+option_b+option_c+option_d", "answer": "answer"},
+    ),
+    Form(
+        "BLEnD, choices as JSON texts",
+        {
+            "mc.csv": rows(
+                lambda at: {
+                    "MCQID": f"m{at}",
+                    "ID": f"q{at}",
+                    "country": "UK",
+                    "prompt": f"What is {said(at)}?",
+                    "choices": json.dumps(lettered(at)),
+                    "choice_countries": json.dumps(dict(zip(LETTERS, ("UK", "US", "CN", "IR"), strict=True))),
+                    "answer_idx": LETTERS[at % 4],
+                }
+            )
+        },
+        "choices",
+        roles={"choices": "choices", "answer": "answer_idx", "question": "prompt"},
+    ),
+    Form(
+        "MedXpertQA",
+        {
+            "test.jsonl": rows(
+                lambda at: {
+                    "id": f"t{at}",
+                    "question": f"What is {said(at)}?",
+                    "options": lettered(at),
+                    "label": LETTERS[at % 4],
+                    "medical_task": "Diagnosis",
+                    "question_type": "Reasoning",
+                }
+            )
+        },
+        "choices",
+        roles={"choices": "options", "answer": "label"},
+    ),
+    Form(
+        "Arena-Hard judgments, a game in each order",
+        {
+            "model.jsonl": rows(
+                lambda at: {
+                    "uid": f"u{at}",
+                    "category": "hard_prompt",
+                    "judge": "j",
+                    "model": "m",
+                    "baseline": "b",
+                    "games": [
+                        {"score": ("A>B", "A=B", "B>>A")[at % 3], "judgment": {"answer": said(at)}},
+                        {"score": ("B>A", "A=B", "A>B")[at % 3], "judgment": {"answer": said(at)}},
+                    ],
+                }
+            )
+        },
+        "judgments",
+        2 * N,
+        roles={"item": "question_id", "judge": "judge", "winner": "winner"},
+    ),
+    Form(
+        "MT-Bench's human judgments",
+        {
+            "human.parquet": rows(
+                lambda at: {
+                    "question_id": 80 + at // 3,
+                    "model_a": "m",
+                    "model_b": ("n", "o", "p")[at % 3],
+                    "winner": ("model_a", "model_b", "tie")[at % 3],
+                    "judge": f"expert_{at % 4}",
+                    "conversation_a": [{"content": said(at), "role": "user"}],
+                    "conversation_b": [{"content": said(at), "role": "user"}],
+                    "turn": 1 + at % 2,
+                }
+            )
+        },
+        "judgments",
+        roles={"winner": "winner", "item": "question_id", "judge": "judge"},
+    ),
+    Form(
+        "PPE, human preferences",
+        {
+            "test.parquet": rows(
+                lambda at: {
+                    "question_id": f"q{at}",
+                    "ground_truth": "tie" if at % 5 == 4 else ("model_a", "model_b")[at % 2],
+                    "model_name_1": "m",
+                    "model_name_2": "n",
+                    "prompt": said(at),
+                    "response_1": said(at + 50),
+                    "response_2": said(at + 90),
+                    "language": "English",
+                }
+            )
+        },
+        "preferences",
+        roles={"responses": "response_1+response_2", "winner": "ground_truth"},
+    ),
+    Form(
+        "BFCL, calls of functions",
+        {
+            "simple.jsonl": rows(
+                lambda at: {
+                    "id": f"simple_{at}",
+                    "question": [[{"role": "user", "content": said(at)}]],
+                    "function": [{"name": "f", "description": said(at), "parameters": {"type": "dict"}}],
+                }
+            )
+        },
+        says="goldassay overlap",
+    ),
+    Form(
+        "tau2, tasks of an agent",
+        {
+            "tasks.json": rows(
+                lambda at: {
+                    "id": str(at),
+                    "description": {"purpose": said(at)},
+                    "user_scenario": {"persona": None, "instructions": {"task_instructions": said(at)}},
+                    "evaluation_criteria": {"actions": [{"name": "get", "arguments": {"id": "x"}}]},
+                }
+            )
+        },
+        says="goldassay overlap",
     ),
     Form(
         "packed with xz",
         {"train.jsonl.xz": lzma.compress(b'{"text": "a", "label": "b"}\n')},
-        says="xz -dk train.jsonl.xz",
+        says="xz -dk ",
     ),
-    Form("packed with bzip2", {"train.csv.bz2": bz2.compress(b"text,label\na,b\n")}, says="bzip2 -dk train.csv.bz2"),
+    Form("packed with bzip2", {"train.csv.bz2": bz2.compress(b"text,label\na,b\n")}, says="bzip2 -dk "),
     Form(
         "an object of a number for each id",
         {"scores.json": {f"{at}-n": at / N for at in range(N)}},

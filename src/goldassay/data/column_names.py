@@ -285,7 +285,8 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             {
                 "preferences": (
                     "winner preferred preference better better_response_id safer_response_id chosen label labels "
-                    "human_label gold_label choice gold target human_preference majority verdict overall_preference"
+                    "human_label gold_label choice gold target human_preference majority verdict overall_preference "
+                    "ground_truth"
                 ),
                 "judgments": "winner preferred preference better",
             },

@@ -105,7 +105,7 @@ def rows_of(data: bytes, path: Path) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     check_keys(data, path, len(lines))
     frame = _quickly(data, len(lines))
     if frame is None:
-        frame = frame_of_records(_records(data, path), path, lines)
+        frame = frame_of_records(records_of(data, path), path, lines)
     return frame, lines
 
 
@@ -137,7 +137,12 @@ def _is_list_of_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.List) and dtype.inner == pl.String
 
 
-def _records(data: bytes, path: Path) -> list[dict[str, Any]]:
+def records_of(data: bytes, path: Path) -> list[dict[str, Any]]:
+    """The object of each line that is not blank.
+
+    Raises:
+        InputError: A line holds none.
+    """
     records: list[dict[str, Any]] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line or line.isspace():
