@@ -81,3 +81,26 @@ def test_a_score_on_fewer_examples_names_their_number(tmp_path: Path) -> None:
     report = goldassay.measure_instability(path, quiet=True)
     assert [row["n_asked"] for row in report.document["instability"]["results"] if "n_asked" in row] == [60]
     assert "(25 of 60)" in report.to_markdown()
+
+
+def test_a_board_ranks_by_no_rule_what_another_turns(tmp_path: Path) -> None:
+    """a is ahead with what is missing as wrong and on common items, b by what each answered: no word for either."""
+    rows = [
+        {"example_id": f"q{at}", "model": name, "dataset": "exam", "score": float(score)}
+        for at in range(60)
+        for name, score in (("a", at < 24 or at % 2), *([("b", at < 20)] if at < 25 else []))
+    ]
+    path = tmp_path / "exam.jsonl"
+    pl.DataFrame(rows).write_ndjson(path)
+    for missing in ("wrong", "leave-out"):
+        pair = goldassay.compare_models(path, missing=missing).result.pairs[0]
+        assert pair.rules is not None
+        assert pair.rules.depends == (pair.rules.scored_only < 0)
+        found = goldassay.rank_systems(path, missing=missing, quiet=True).document["board"]["systems"]
+        if pair.rules.depends:
+            assert [(row["rank_low"], row["rank_high"]) for row in found] == [(1, 2), (1, 2)]
+    # Without items in common nothing is known of the order.
+    apart = [row for row in rows if (row["model"] == "a") == (int(row["example_id"][1:]) >= 25)]
+    pl.DataFrame(apart).write_ndjson(path)
+    found = goldassay.rank_systems(path, missing="wrong", quiet=True).document["board"]["systems"]
+    assert [(row["rank_low"], row["rank_high"]) for row in found] == [(1, 2), (1, 2)]

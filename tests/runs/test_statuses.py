@@ -322,3 +322,60 @@ def test_what_all_runs_leave_out_was_asked_too(tmp_path: Path) -> None:
     logs = [log(tmp_path, name, samples([0.0] * 10, unread)) for name, unread in (("a", {9}), ("b", {8, 9}))]
     listed = score_runs(logs, RunChoice(missing="leave-out"))
     assert [(each.n_examples, each.n_asked) for each in listed.sets] == [(8, 10), (8, 10)]
+
+
+MARKS = [None, "", "NaN", "N/A", "[invalid]", "None", "null", "[no answer]", "-1", "ERROR"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("labels", [("yes", "no"), ("0", "1")])
+def test_a_text_that_says_there_is_no_answer_is_none(tmp_path: Path, mark: str | None, labels: tuple[str, str]) -> None:
+    """By runs as by boards: what is wrong for both is left out by both."""
+    rows = [
+        {"id": f"q{at}", "model": name, "label": labels[0], "prediction": mark if at % 4 == own else labels[at % 3 > 0]}
+        for own, name in enumerate("ab")
+        for at in range(24)
+    ]
+    path = tmp_path / "t.jsonl"
+    pl.DataFrame(rows).write_ndjson(path)
+    answered = goldassay.measure_answered(path, quiet=True)
+    assert [row.unparsed for row in answered.result.found.runs] == [6, 6]
+    assert answered.verdicts["answered"]["verdict"] != "sound"
+    compared = goldassay.compare_models(path, missing="leave-out").result
+    ranked = goldassay.rank_systems(path, missing="leave-out", quiet=True).document["board"]["systems"]
+    assert [runs.n_examples for runs in compared.models] == [12, 12]
+    assert sorted(row["score"] for row in ranked) == pytest.approx(sorted(r.scores.mean() for r in compared.models))
+
+
+def test_a_label_may_be_called_as_no_answer_is(tmp_path: Path) -> None:
+    rows = [{"id": at, "label": ["none", "some"][at % 2], "prediction": "none"} for at in range(10)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "t.jsonl")
+    assert read_runs(tmp_path / "t.jsonl").scored.all()
+    rows = [{"id": at, "label": str(at - 1), "prediction": "-1"} for at in range(10)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "t.jsonl")
+    assert read_runs(tmp_path / "t.jsonl").scored.all()
+
+
+def test_runs_without_any_answer_are_unsound(tmp_path: Path) -> None:
+    rows = [{"id": at, "label": "yes", "prediction": None} for at in range(10)]
+    pl.DataFrame(rows, schema_overrides={"prediction": pl.String}).write_ndjson(tmp_path / "t.jsonl")
+    assert goldassay.measure_answered(tmp_path / "t.jsonl", quiet=True).verdicts["answered"]["verdict"] == "unsound"
+
+
+@pytest.mark.parametrize("word", ["FAILED", "timed_out", "api_error", "error: 500", "Refused", "killed", "blocked"])
+def test_words_that_only_answers_without_credit_have_are_errors(tmp_path: Path, word: str) -> None:
+    """Beside a status that wrong answers have, too; a status that parts right from wrong says nothing of errors."""
+    rows = [{"id": at, "score": at % 4 % 2, "status": word if at % 4 == 0 else "success"} for at in range(24)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "t.jsonl")
+    assert (read_runs(tmp_path / "t.jsonl").status == "error").sum() == 6
+    rows = [{"id": at, "score": at % 2, "status": ["failed", "success"][at % 2]} for at in range(24)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "t.jsonl")
+    assert read_runs(tmp_path / "t.jsonl").scored.all()
+
+
+def test_an_item_without_samples_has_no_score(tmp_path: Path) -> None:
+    rows = [{"id": f"q{at}", "score": [1, at % 2] if at % 5 else []} for at in range(20)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "t.jsonl")
+    runs = read_runs(tmp_path / "t.jsonl")
+    assert (runs.n_examples, (~runs.scored.all(axis=0)).sum()) == (20, 4)
+    assert runs.scores.mean() == pytest.approx(sum(sum(row["score"]) / 2 for row in rows) / 20)

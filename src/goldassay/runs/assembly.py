@@ -62,7 +62,7 @@ def assemble(
     seeds, checkpoints, grid = _grid(slices)
     rule = rule_of(missing, align)
     parts = [part for row in grid for part in row]
-    loaded = load_all(parts, label_names, rule, by_gold=gold is not None)
+    loaded = load_all(parts, label_names, rule, gold)
     are_trials = len(seeds) > 1 and all(part.is_trial for part in slices)
     if are_trials and len(checkpoints) == 1 and align != "position":
         loaded = with_all_attempts(loaded)

@@ -12,6 +12,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
+from goldassay.runs.statuses import NO_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -82,7 +83,7 @@ def map_names(
         raise InputError(
             f"the label map leads to {listing(astray)}, but the labels are {listing(label_names, 10)}", file=file
         )
-    if known and len(astray) == len(known):
+    if known and len(astray) == len(known) and [*names] != [NO_ANSWER]:
         raise InputError(
             f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
             file=file,

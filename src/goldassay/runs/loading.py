@@ -11,12 +11,12 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.core.numbers import count
-from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there
+from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.runs.run_parts import Columns, Slice
+    from goldassay.runs.run_parts import Columns, Gold, Slice
 
 Align = Literal["exact", "intersect", "position"]
 
@@ -36,7 +36,7 @@ def rule_of(missing: Missing, align: Align) -> Missing:
 
 
 def load_all(
-    parts: Sequence[Slice], label_names: tuple[str, ...] | None, missing: Missing, *, by_gold: bool
+    parts: Sequence[Slice], label_names: tuple[str, ...] | None, missing: Missing, gold: Gold | None
 ) -> list[Loaded]:
     """The rows of all slices. What is the same in all, as ids and right labels mostly are, is held once.
 
@@ -44,14 +44,15 @@ def load_all(
         parts: The slices.
         label_names: All labels in order, where the files do not say it.
         missing: What is done with answers without a score.
-        by_gold: Whether predictions are scored by right labels that were given.
+        gold: Right labels that were given, by which predictions are scored.
 
     Raises:
         InputError: An answer has no score and must have one, or none of a run has one.
     """
+    labels = [] if gold is None else gold.label.unique().drop_nulls().cast(pl.String).to_list()
     loaded: list[Loaded] = []
     for part in parts:
-        item = _load(part, label_names, missing, by_gold=by_gold)
+        item = _load(part, label_names, missing, labels, by_gold=gold is not None)
         loaded.append(replace(item, columns=_sharing(item.columns, loaded[0].columns)) if loaded else item)
     return loaded
 
@@ -68,9 +69,20 @@ def _sharing(columns: Columns, first: Columns) -> Columns:
     )
 
 
-def _load(part: Slice, label_names: tuple[str, ...] | None, missing: Missing, *, by_gold: bool) -> Loaded:
+def _load(
+    part: Slice, label_names: tuple[str, ...] | None, missing: Missing, labels: Sequence[str], *, by_gold: bool
+) -> Loaded:
     """The rows of a slice, each with its status: those without a score count as wrong, or are left out or refused."""
     columns = part.load()
+    if columns.prediction is not None and columns.prediction.dtype == pl.String:
+        own = (
+            columns.label
+            if columns.label is not None and columns.label.dtype == pl.String
+            else pl.Series([], dtype=pl.String)
+        )
+        valid = {*own.drop_nulls().unique(), *labels, *(columns.label_names or ()), *(label_names or ())}
+        if valid:
+            columns = replace(columns, prediction=without_marks(columns.prediction, valid))
     if columns.score is not None:
         columns = replace(columns, score=columns.score.fill_nan(None))
     status = resolved(columns, by_gold=by_gold)

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
 # auto: wrong where an answer has no score, refused where an item was not asked; bounds: as wrong, with ranges.
@@ -24,6 +26,13 @@ SCORED_TRUNCATED = STATUSES.index("scored, truncated")
 MISSING = STATUSES.index("missing")
 # The prediction that stands where none could be read.
 NO_ANSWER = "no answer"
+# How texts say that there is none, as tables and harnesses write them.
+NO_ANSWERS = (
+    "", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "[invalid]", "[no answer]", "<no answer>", "no answer",
+    "no_answer", "invalid", "error",
+)  # fmt: skip
+# A code for no answer, where no label is a number, or all are codes from 0 up; more labels than these may be numbers.
+_CODE, _MOST_CODES = "-1", 30
 # How columns of a table spell a status. "failed" is none of these: it may mean a wrong answer.
 _SPELLED: dict[str, Status] = {
     **{each: each for each in STATUSES if each != "not tried"},
@@ -36,17 +45,46 @@ _SPELLED: dict[str, Status] = {
 }
 
 
-def spelled(values: pl.Series) -> pl.Series | None:
+def without_marks(texts: pl.Series, valid: Collection[str]) -> pl.Series:
+    """Answers, null where a text says that there is none and is no valid answer."""
+    valid = set(valid)
+    are_codes = len(valid) <= _MOST_CODES and all(map(str.isdigit, valid))
+    numbers = pl.Series(list(valid), dtype=pl.String).cast(pl.Float64, strict=False)
+    marks = {*NO_ANSWERS} | ({_CODE} if valid and (are_codes or not numbers.count()) else set())
+    stripped = texts.str.strip_chars()
+    return texts.set(stripped.str.to_lowercase().is_in(list(marks)) & ~stripped.is_in(list(valid)), None)
+
+
+def spelled(values: pl.Series, scores: pl.Series | None = None) -> pl.Series | None:
     """A column of statuses in our words, null where a word is unknown; None where it is no column of statuses.
 
-    It is one where all words are known, or most are and one of them is of an answer without a score or cut off.
+    It is one where all words are known, or most are and one of them is of an answer without a score or cut off. Where
+    wrong answers have the status of scored ones, a word beside it that only answers of score 0 have is an error.
+
+    Args:
+        values: The column.
+        scores: Of the same rows, where there are any.
     """
     text = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
     text = text.set(text == "", None)
     known = text.replace_strict(_SPELLED, default=None, return_dtype=pl.String)
+    for status, pattern in _LIKE.items():
+        known = known.set(known.is_null() & text.str.contains(pattern).fill_null(value=False), status)
+    if scores is not None:
+        credit = pl.Series((scores > 0).fill_null(value=False))
+        if ((known == "scored") & ~credit).any():
+            given = text.filter(credit).unique()
+            known = known.set(known.is_null() & text.is_not_null() & ~text.is_in(given.implode()), "error")
     n_unknown = text.count() - known.count()
     is_said = bool((known != "scored").any()) and known.count() >= n_unknown
     return known if known.count() and (is_said or not n_unknown) else None
+
+
+# Words within longer ones, as api_error, timed_out_after_60s or error: 500.
+_LIKE: dict[Status, str] = {
+    "error": r"error|exception|timed?[ _-]?out|abort|cancel|crash|killed|rate[ _-]?limit|out[ _-]of[ _-]mem|\boom\b",
+    "truncated": r"incomplete|truncat|max_[a-z_]*tokens",
+}
 
 
 def is_there(values: pl.Series | None, n: int) -> pl.Series:

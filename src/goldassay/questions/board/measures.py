@@ -54,11 +54,14 @@ class Items(NamedTuple):
         scores: Of each system, (N,) or (R, N), in [0, 1].
         clusters: What items share, (N,); None where each counts by itself.
         weights: How much each item counts, (N,); None where all count alike.
+        scored_only: The mean of what each system answered, (M,): one is surely better only where this is higher, too.
+            None where all answered the same.
     """
 
     scores: Sequence[ArrayLike]
     clusters: ArrayLike | None = None
     weights: ArrayLike | None = None
+    scored_only: NDArray[np.float64] | None = None
 
 
 class Spread(NamedTuple):
@@ -223,6 +226,8 @@ def rank(
     means, critical, sure = _compare(runs, of_system, codes, level, n_draws, seed)
     if also is not None:
         sure &= _compare(others, of_other, cluster_codes(also.clusters, others.shape[1]), level, n_draws, seed)[2]
+        if also.scored_only is not None:
+            sure &= also.scored_only[:, np.newaxis] > also.scored_only
     return _ranking(means, sure, critical, level, runs.shape[1], codes)
 
 
@@ -374,7 +379,10 @@ def rivals_of(
     """
     ways = [Items(scores, clusters, weights), *([] if also is None else [also])]
     rival = np.zeros(len(scores), np.bool_)
-    for given, shared, weighed in ways:
+    if also is not None and also.scored_only is not None:
+        rival = also.scored_only >= also.scored_only[first]
+        rival[first] = False
+    for given, shared, weighed, _ in ways:
         runs, of_system = stacked_runs(given)
         codes = cluster_codes(shared, runs.shape[1])
         spread = noise_of_runs(weigh(runs, weighed).mean(axis=1), of_system)[1]

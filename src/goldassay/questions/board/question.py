@@ -413,9 +413,19 @@ def _other_rule(scores: BoardScores, first: int) -> list[str]:
     other = scores.other_rule
     means = [float(weigh(each, other.weights).mean()) for each in other.scores]
     best = int(np.argmax(means))
-    held = "A system is better only where it is so on the items in common, and with empty cells as wrong."
+    held = (
+        "A system is better only where it is so on the items in common, with empty cells as wrong, and by the mean of "
+        "what each answered."
+    )
     if means[best] <= means[first] + 1e-12:
-        return [held]
+        answered = other.scored_only
+        if answered is None or not answered.any() or answered.max() <= answered[first] + 1e-12:
+            return [held]
+        best = int(answered.argmax())
+        return [
+            f"By the mean of what each answered {scores.systems[best]} scores most: {points(answered[best], 2)}, and "
+            f"{scores.systems[first]} {points(answered[first], 2)}. {held}"
+        ]
     n_common = np.shape(other.scores[0])[-1]
     by = "With empty cells as wrong" if scores.rule == "leave-out" else f"On the {n_common:,} items in common"
     return [

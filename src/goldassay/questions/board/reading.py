@@ -164,6 +164,11 @@ def _in_place(
     if not choice.columns and with_settings(read.frame, {})[0].columns != read.frame.columns:
         # A system that was asked in several ways has a run in each.
         return None, None
+    if not choice.columns and not {normalized(name) for name in read.frame.columns}.isdisjoint(
+        names_of("trial", "runs")
+    ):
+        # Items may have unequal numbers of attempts.
+        return None, None
     asked = choice.traits.names
     return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines, asked), None
 

@@ -86,7 +86,7 @@ class BoardScores:
         answered: What tells of each system which rows it answers.
         other_rule: Where cells are without a score, the scores by the other rule for these, and what its items share:
             on the items in common, or on all with such cells as wrong. A system may answer what it finds easy alone: a
-            place is sure only where it is so both ways.
+            place is sure only where it is so both ways, and by the mean of what each answered.
         rule: What was done with cells without a score.
         cells: The table that it was read from; None of runs.
         asked: Sentences on what systems were asked in different ways.
@@ -192,10 +192,23 @@ def in_common(
         inputs=tuple(inputs),
         notes=tuple(said),
         answered=tuple(answered),
-        other_rule=None if kept.all() or kept.sum() < 2 else Items(others, of_others, its.weights),
+        other_rule=None
+        if kept.all()
+        else Items(others, of_others, its.weights, _of_answered(scores, traits))
+        if kept.sum() > 1
+        # Without items in common nothing tells which system is better.
+        else Items(as_wrong, clusters, traits.weights, np.zeros(len(systems))),
         rule=missing,
         traits=own,
     )
+
+
+def _of_answered(scores: Sequence[NDArray[np.float64]], traits: ItemTraits) -> NDArray[np.float64]:
+    """The mean of what each system answered, (M,)."""
+    weights = 1.0 if traits.weights is None else traits.weights
+    there = [np.isfinite(each) * weights for each in scores]
+    return np.array([float((np.nan_to_num(each) * own).sum() / own.sum()) if own.any() else 0.0
+                     for each, own in zip(scores, there, strict=True)])  # fmt: skip
 
 
 def _worst(lacking: Mapping[str, int]) -> str:

@@ -184,7 +184,8 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.Da
     """
     score = roles.get("score")
     if score is not None and isinstance(table[score].dtype, pl.List) and score != roles.get("logits"):
-        table = table.explode(score)
+        # An item without samples has one without a score.
+        table = table.with_columns(pl.when(pl.col(score).list.len() > 0).then(pl.col(score))).explode(score)
     of_example = [*keys, roles["example_id"]]
     if "trial" in roles or table.height < 2:
         return table
@@ -365,15 +366,16 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
     groups |= {name: cell_texts(part[name]).fill_null("") for name in kept}
     label = _strings(part, roles["label"], path, judge=roles.get("prediction")) if "label" in roles else None
     prediction = _strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None
+    score = as_scores(part[roles["score"]], path) if "score" in roles else None
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
         label=label,
         prediction=prediction if label is None or prediction is None else _as_places(prediction, label, part),
-        score=as_scores(part[roles["score"]], path) if "score" in roles else None,
+        score=score,
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
         features=features_array(part[roles["features"]], path) if _has_lists(part, roles.get("features")) else None,
         groups={name: values.cast(pl.String) for name, values in groups.items()},
-        status=spelled(part[roles["status"]]) if "status" in roles else None,
+        status=spelled(part[roles["status"]], score) if "status" in roles else None,
         outputs=_texts(part, roles.get("output")),
     )
 

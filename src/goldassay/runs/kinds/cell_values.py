@@ -12,6 +12,7 @@ from goldassay.core.naming import listing
 from goldassay.core.numbers import count
 from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts
 from goldassay.runs.labels import canonical
+from goldassay.runs.statuses import without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 _TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0")
 # So many words are named with the option that says what each scores.
 _MOST_WORDS = 24
-# Cells that hold no score, as tables write them.
-_MISSING = ("", "na", "n/a", "<na>", "nan", "null", "none")
 # A column with so large a share of numbers, however they are written, is one of scores: what else it holds is a slip,
 # and must not drop a system unseen.
 _SOME = 0.1
@@ -79,8 +78,7 @@ def is_score(values: pl.Series, *, words: bool = False) -> bool:
 
 def known_texts(values: pl.Series, valid: Collection[str] = ()) -> pl.Series:
     """Cells as stripped texts, null where one is blank, NA, NaN or null, and no valid answer."""
-    text = cell_texts(values).str.strip_chars()
-    return text.set(text.str.to_lowercase().is_in(_MISSING) & ~text.is_in(list(valid)), None)
+    return without_marks(cell_texts(values).str.strip_chars(), valid)
 
 
 def right_answers(values: pl.Series) -> pl.Series:
