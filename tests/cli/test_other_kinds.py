@@ -34,6 +34,8 @@ READS = {
         "labelled texts",
         "extractive answers",
     ),
+    "split FILE": ("labelled texts", *ITEMS, "extractive answers"),
+    "overlap FILE --corpus .": ("labelled texts", *ITEMS, "extractive answers"),
     "leakage measure --runs FILE": ("runs",),
     "shift generalization --runs FILE": ("runs",),
     "instability FILE": ("runs",),

@@ -133,15 +133,16 @@ def split(
     from goldassay.core.numbers import count
     from goldassay.core.progress import Steps
     from goldassay.core.settings import chosen
-    from goldassay.data.reading import read_dataset
+    from goldassay.data.reading import open_source
     from goldassay.data.splits import columns_to_split_by
     from goldassay.data.splits import split as run
     from goldassay.questions.artifacts.reports import as_json
+    from goldassay.runs.kinds.opening import texts_of
 
     used = chosen(settings, seed, split_by=split_by, test_share=test_share)
     steps = Steps(quiet)
     with steps.step("reading the data"):
-        dataset = read_dataset(data, format=format, columns=columns)
+        dataset = texts_of(open_source(data, "data", format, columns=columns), columns)
     with steps.step("splitting") as progress:
         result = run(
             dataset,

@@ -28,6 +28,7 @@ from goldassay.questions.leakage.item_loading import ItemReading, item_clusters,
 from goldassay.questions.overlap.search.confirmation import CALCULATIONS
 from goldassay.questions.overlap.search.reading import texts_of_column
 from goldassay.questions.overlap.search.sought import Answer, SoughtText
+from goldassay.runs.kinds.opening import texts_of
 from goldassay.stats.clusters import Clusters, cluster_rows
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def read_items(
         answered = _of_answers(source.table, source.name, source.place, roles, clusters, place)
         if answered is not None:
             return answered
-    return items_of_dataset(source.labelled(columns), clusters, place)
+    return items_of_dataset(texts_of(source, columns), clusters, place)
 
 
 def items_of_choices(items: ChoiceItems, described: Input, clusters: str, place: Any = None) -> TestItems:

@@ -212,6 +212,21 @@ def load_texts(
     return load_data(data, part, columns, name, labelled=labelled)
 
 
+def texts_of(source: Source, columns: str | Mapping[str, str] | None) -> Dataset:
+    """The rows as a dataset, whatever else is beside their texts.
+
+    Raises:
+        InputError: They have no texts: they are judgments, runs, a board or grades, and it has the command of these.
+    """
+    found = recognize_source(source, columns)
+    if source.dataset is None and found.matches.get(LabelledTexts.name) is None:
+        rows, write = other_kind(found, (), source.argument)
+        if rows:
+            file = source.place if source.path else None
+            raise InputError(f"holds {rows}, and no texts", file=file, mend=f"write {write}")
+    return source.labelled(columns)
+
+
 def refuse_other_kind(
     source: Source, columns: str | Mapping[str, str] | None, kinds: tuple[str, ...] = (LabelledTexts.name,)
 ) -> None:
