@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 import goldassay
 from goldassay.core.errors import InputError
@@ -76,7 +77,9 @@ def by_loops(
     sizes = np.unique(clusters[labelled], return_counts=True)[1]
     variance = sum(each**2 for each in sums.values()) * sizes.size / (sizes.size - 1)
     half = stats.t.ppf(0.975, n**2 / (sizes**2).sum() - 1) * np.sqrt(variance)
-    return weight, value, value - half, value + half
+    size = value * (1 - value) / variance
+    low, high = proportion_confint(value * size, size, method="wilson")
+    return weight, value, min(low, value - half), max(high, min(1.0, value + half))
 
 
 @pytest.mark.parametrize("size", [1, 20])
@@ -128,6 +131,16 @@ def test_intervals_cover_people_by_rows_and_by_clusters() -> None:
     assert coverage(300, 20, by_cluster=False)[0] < 0.8
 
 
+def test_intervals_near_one_cover_as_well() -> None:
+    rng, held = np.random.default_rng(14), 0
+    for _ in range(300):
+        people = (rng.random(2000) < 0.95).astype(float)
+        judge = np.where(rng.random(2000) < 0.9, people, 1 - people)
+        found = correct_by_people(judge, hide(people, rng.choice(2000, 100, replace=False)))
+        held += bool(found.reason) or found.low <= 0.95 <= found.high
+    assert held >= 0.92 * 300
+
+
 def test_failures_that_are_labelled_twice_as_often_are_no_random_sample() -> None:
     covered, invalid = coverage(200, 1, by_cluster=False, twice=True)
     assert covered < 0.05
@@ -173,6 +186,17 @@ def test_all_labelled_is_the_mean_of_people_and_one_cluster_is_none() -> None:
     half = stats.t.ppf(0.975, 199) * people.std(ddof=1) / np.sqrt(200)
     assert found.high - found.value == pytest.approx(half, rel=0.01)
     assert correct_by_people(judge, hide(people, np.arange(20)), np.arange(200) // 20).reason == FEW
+
+
+def test_labels_that_do_not_vary_leave_an_interval_and_nothing_sound() -> None:
+    """Of thirty rows without a failure the upper 97.5 % bound of its share is 11.6 %."""
+    judge, people = np.ones(1000), hide(np.ones(1000), np.arange(30))
+    found = correct_by_people(judge, people)
+    least = 1 - 0.025 ** (1 / 30)
+    assert (found.low, found.high) == (pytest.approx(1 - least), 1.0)
+    assert (found.bias_low, found.bias_high) == pytest.approx((-least, least))
+    frame = pl.DataFrame({"judge": judge, "human": pl.Series(people).fill_nan(None), "sampling_probability": 0.03})
+    assert goldassay.audit(frame).document["verdicts"]["judgments"]["verdict"] == "unresolved"
 
 
 def test_so_many_more_labels_halve_the_interval() -> None:

@@ -9,9 +9,9 @@ from goldassay.core.charts import Axis, Chart, Dot, DotGroup, DotRow, Dots, Seri
 from goldassay.core.numbers import bounds, percent, points
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.answered.degenerate import issues_of_degenerate
-from goldassay.questions.judgments.people import EPSILONS
+from goldassay.questions.judgments.people import EPSILONS, SHARES
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import SHARES, amount, describe_corrected
+from goldassay.questions.judgments.scores import amount, describe_corrected
 from goldassay.questions.rows import is_flaw, issue
 
 if TYPE_CHECKING:

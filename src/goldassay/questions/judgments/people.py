@@ -10,13 +10,16 @@ import numpy as np
 
 from goldassay.core.results import Result
 from goldassay.stats.clusters import dense_codes, effective_clusters
-from goldassay.stats.intervals import t_interval, wilson_bounds
+from goldassay.stats.effects import LITTLE_SPREAD
+from goldassay.stats.intervals import exact_upper, t_interval, wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg, t_p_value, t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.95
+# Yes and no, shares and win rates.
+SHARES = (0.0, 1.0)
 # Labelled rows on which the judge scores so unlike the others are no random sample.
 _SURE = 0.01
 NOT_RANDOM = "the labelled rows are no random sample: the judge scores them unlike the others"
@@ -100,6 +103,8 @@ def correct_by_people(
     [labelled] (y_i - l f_i - their mean)/n + l (f_i - mean_all(f))/(N + n). The variance is G/(G-1) sum_g (sum_{i in g}
     psi_i)² with G the labelled clusters, and Student's t has the labelled effective clusters - 1 degrees of freedom.
     With unequal probabilities means over labelled rows are weighted by their inverse, and l is the least-squares one.
+    Of shares no end is nearer than Wilson's at theta (1 - theta)/variance rows, and none than Clopper and Pearson's
+    where fewer than five clusters vary.
 
     No interval is valid where labelled rows were chosen by what they hold, other than by these probabilities. The
     judge's scores of labelled rows test that at 1 %; no test can exclude it.
@@ -156,10 +161,21 @@ def correct_by_people(
     reason = FEW if math.isnan(spread) else ""
     if not reason and chosen < _SURE:
         reason = NOT_RANDOM
+    scale = scale_of(f, y)
+    floor = _least_reach((given - share * f)[known], codes[known], df + 1) * (scale[1] - scale[0])
     ends, of_difference = (
-        (math.nan, math.nan) if reason else (found.low, found.high)
-        for found in (t_interval(value, spread, df, LEVEL), t_interval(mean_all - value, of_bias, df, LEVEL))
-    )  # fmt: skip
+        (math.nan, math.nan) if reason else (min(found.low, center - floor), max(found.high, center + floor))
+        for center, found in (
+            (value, t_interval(value, spread, df, LEVEL)),
+            (mean_all - value, t_interval(mean_all - value, of_bias, df, LEVEL)),
+        )
+    )
+    if scale == SHARES and not reason:
+        ends = (max(ends[0], 0.0), min(ends[1], 1.0))
+        if spread > 0 and 0 < value < 1:
+            # Near 0 and 1 a standard error says too little on one side.
+            wilson = wilson_bounds(value * (size := value * (1 - value) / spread), size)
+            ends = (min(ends[0], float(wilson[0])), max(ends[1], float(wilson[1])))
     binary = bool(np.isin(f, (0, 1)).all() and np.isin(y[known], (0, 0.5, 1)).all())
     accepts = [_share(f == accepted, known & (y == accepted), weights, codes) for accepted in (1, 0)] if binary else []
     sensitivity, specificity = accepts or [(math.nan,) * 3] * 2
@@ -171,6 +187,23 @@ def correct_by_people(
         *sensitivity, *specificity, m, n, labelled,
         None if reason else _more_labels(spread, variance(share * (f - mean_all) / m), n, m),
     )  # fmt: skip
+
+
+def scale_of(*values: NDArray[np.float64]) -> tuple[float, float]:
+    """The least and the largest score; 0 and 1 where all lie between."""
+    known = np.concatenate([np.ravel(each)[~np.isnan(np.ravel(each))] for each in values])
+    low, high = float(known.min()), float(known.max())
+    return SHARES if low >= 0 and high <= 1 else (low, high)
+
+
+def _least_reach(residuals: NDArray[np.float64], codes: NDArray[np.int64], effective: float) -> float:
+    """What a standard error cannot show where fewer than five clusters differ from what nearly all have in common.
+
+    Clopper and Pearson's upper bound of their share, as in `stats.effects`; else 0.
+    """
+    values, counts = np.unique(residuals.round(12), return_counts=True)
+    differ = np.unique(codes[residuals.round(12) != values[counts.argmax()]]).size
+    return exact_upper(differ, max(effective, differ, 1), (1 - LEVEL) / 2) if differ < LITTLE_SPREAD else 0.0
 
 
 def _share(

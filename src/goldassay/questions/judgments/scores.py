@@ -15,7 +15,14 @@ from goldassay.core.results import Headline, Verdict, frame_of_records
 from goldassay.core.sections import Finding
 from goldassay.data.fields import value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
-from goldassay.questions.judgments.people import LEVEL, Corrected, correct_by_people, replaces_annotators
+from goldassay.questions.judgments.people import (
+    LEVEL,
+    SHARES,
+    Corrected,
+    correct_by_people,
+    replaces_annotators,
+    scale_of,
+)
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.stats.clusters import cluster_rows
 from goldassay.stats.effects import BIAS, LEAST_CLUSTERS, Effect, Effects
@@ -32,8 +39,6 @@ if TYPE_CHECKING:
     from goldassay.data.kinds.judged_scores import JudgedScores
     from goldassay.questions.judgments.people import AnnotatorTest
 
-# Yes and no, shares and win rates.
-SHARES = (0.0, 1.0)
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
 _OTHER_SCALE = "the judge and people use different scales"
 _MOST_UNUSED = 0.05
@@ -92,13 +97,6 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
 
 
 _CANNOT_TEST = "Whether the judge can replace an annotator is not tested: that takes"
-
-
-def scale_of(*values: NDArray[np.float64]) -> tuple[float, float]:
-    """The least and the largest score; 0 and 1 where all lie between."""
-    known = np.concatenate([np.ravel(each)[~np.isnan(np.ravel(each))] for each in values])
-    low, high = float(known.min()), float(known.max())
-    return SHARES if low >= 0 and high <= 1 else (low, high)
 
 
 def _clusters(judged: JudgedScores, by: str) -> tuple[NDArray[np.int64], str]:
@@ -185,7 +183,7 @@ def _effects(
         for word, sign in ((TOO_HIGH, 1), (TOO_LOW, -1)):
             ends = sorted((sign * each.bias_low, sign * each.bias_high))
             low, ordinary, high, error = (
-                value / span for value in (sign * each.bias - reach, ends[0], ends[1], each.bias_error)
+                value / span for value in (min(sign * each.bias - reach, ends[0]), ends[0], ends[1], each.bias_error)
             )
             part = _named(each)
             effects.append(

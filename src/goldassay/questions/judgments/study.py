@@ -27,8 +27,9 @@ from goldassay.questions.judgments.measures import (
     verdicts_by_order,
     without_few,
 )
+from goldassay.questions.judgments.people import SHARES
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import SHARES, correct_pairs, describe_corrected
+from goldassay.questions.judgments.scores import correct_pairs, describe_corrected
 from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
