@@ -199,6 +199,21 @@ def test_labels_that_do_not_vary_leave_an_interval_and_nothing_sound() -> None:
     assert goldassay.audit(frame).document["verdicts"]["judgments"]["verdict"] == "unresolved"
 
 
+def test_odd_tables_have_an_answer_or_a_reason() -> None:
+    judge = np.arange(60.0) % 2
+    people = hide(judge, np.arange(0, 60, 3))
+    known = {"judge": judge, "human": pl.Series(people).fill_nan(None)}
+    two = goldassay.audit(pl.DataFrame({**known, "human": [1.0, 0.0, *[None] * 58]}))
+    bias = figure(two, "bias")
+    assert (bias["low"], bias["high"]) == (-1.0, 1.0)
+    assert correct_by_people(judge, people).bias_high == pytest.approx(1 - 0.025 ** (1 / 20))
+    same = correct_by_people(judge, judge)
+    assert same.bias_high == pytest.approx(1 - 0.025 ** (1 / 60))
+    for odd in ({"judge": [np.inf, *judge[1:]]}, {"judge": judge * 1e300}, {"item": [1] * 60}):
+        report = goldassay.audit(pl.DataFrame({**known, **odd}), columns="score=judge,people=human")
+        assert report.document["verdicts"]["judgments"]["verdict"] == "unresolved"
+
+
 def test_so_many_more_labels_halve_the_interval() -> None:
     rng, ratio = np.random.default_rng(7), []
     judge, people, _ = world(rng, 20000)

@@ -35,6 +35,8 @@ _WORDS = {
     **dict.fromkeys(("no", "n", "false", "fail", "failed", "incorrect", "wrong", "reject", "rejected", "bad"), 0.0),
 }
 _BLANK = ("", "nan", "na", "n/a", "null", "none")
+# What is larger is no score, nor is the infinite.
+_MOST = 1e9
 # So much of what is filled in a column must be a score.
 _MOSTLY = 0.8
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human)_?\d+$")
@@ -165,7 +167,7 @@ def _numbers(values: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]
     filled = ~texts.is_in(_BLANK).to_numpy()
     words = texts.replace_strict(_WORDS, default=None, return_dtype=pl.Float64)
     found = words.fill_null(texts.cast(pl.Float64, strict=False)).fill_null(float("nan")).to_numpy()
-    return np.where(filled & np.isfinite(found), found, np.nan), filled
+    return np.where(filled & (np.abs(found) <= _MOST), found, np.nan), filled
 
 
 def _holds_scores(values: pl.Series) -> bool:

@@ -162,16 +162,21 @@ def correct_by_people(
     if not reason and chosen < _SURE:
         reason = NOT_RANDOM
     scale = scale_of(f, y)
-    floor = _least_reach((given - share * f)[known], codes[known], df + 1) * (scale[1] - scale[0])
+    span = scale[1] - scale[0]
+    # Rows without a label may contradict a judge whom no labelled row does; where all have one, only the bias varies.
+    floor, of_all = (_least_reach(each[known], codes[known], df + 1) * span for each in (given - share * f, given - f))
+    if n < m:
+        floor = of_all = max(floor, of_all)
     ends, of_difference = (
-        (math.nan, math.nan) if reason else (min(found.low, center - floor), max(found.high, center + floor))
-        for center, found in (
-            (value, t_interval(value, spread, df, LEVEL)),
-            (mean_all - value, t_interval(mean_all - value, of_bias, df, LEVEL)),
+        (math.nan, math.nan) if reason else (min(found.low, center - least), max(found.high, center + least))
+        for center, found, least in (
+            (value, t_interval(value, spread, df, LEVEL), floor),
+            (mean_all - value, t_interval(mean_all - value, of_bias, df, LEVEL), of_all),
         )
     )
     if scale == SHARES and not reason:
         ends = (max(ends[0], 0.0), min(ends[1], 1.0))
+        of_difference = (max(of_difference[0], -1.0), min(of_difference[1], 1.0))
         if spread > 0 and 0 < value < 1:
             # Near 0 and 1 a standard error says too little on one side.
             wilson = wilson_bounds(value * (size := value * (1 - value) / spread), size)

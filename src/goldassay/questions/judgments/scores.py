@@ -108,7 +108,7 @@ def _clusters(judged: JudgedScores, by: str) -> tuple[NDArray[np.int64], str]:
             mend=f"the columns are {', '.join(map(repr, judged.frame.columns))}",
         )  # fmt: skip
     columns = {name: value_codes(judged.frame[name]) for name in names}
-    if by == AUTO and judged.has_items:
+    if by == AUTO and judged.has_items and judged.rows["item"].n_unique() > 1:
         columns = {"item": value_codes(judged.rows["item"])}
     elif by in (AUTO, NONE):
         # The scores of several judges on one row of the file depend on each other.
