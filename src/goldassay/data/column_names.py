@@ -188,11 +188,11 @@ ROLES: Mapping[str, Role] = MappingProxyType(
             "A number that a row has been given.",
             {
                 "runs": (
-                    "score graded_list correct is_correct resolved success passed pass@1 pass_at_1 pass1 exact_match "
+                    "score graded_list pass@1 pass_at_1 pass1 correct is_correct resolved success passed exact_match "
                     "accuracy acc f1 reward"
                 ),
                 "board": (
-                    "score graded_list correct is_correct resolved solved success passed pass pass@1 pass_at_1 pass1 "
+                    "score graded_list pass@1 pass_at_1 pass1 correct is_correct resolved solved success passed pass "
                     "exact_match accuracy acc f1 reward right win preference"
                 ),
                 "judged scores": (
