@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import polars as pl
 from goldassay.core.bounds import check_columns, check_depth, check_parquet, panics_unprinted, reason
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import names_of
+from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS
 from goldassay.runs.tables import (
     GZIP,
     ZIP,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from goldassay.runs.run_parts import Request
+
 # The columns of a table of runs by role: other names that tools give them.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     role: names_of(role, "runs")
@@ -47,6 +51,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 _COUNT, _FIRST = "goldassay:rows", "goldassay:first"
 # Smaller tables are read at once, which is quicker than scanning them.
 _SMALL = 1 << 20
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 # Rows that tell of what kind a column is.
 _HEAD = 1000
 
@@ -240,3 +245,40 @@ def find_roles(names: list[str], given: dict[str, str], path: Path | None) -> di
             if found is not None:
                 roles[role] = found
     return roles
+
+
+def as_number(value: Any) -> int | str:
+    """A seed or checkpoint as a whole number where it is one, else as a name."""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    # Arrays hold whole numbers of 64 bits; what is larger is a name.
+    return int(text) if _NUMBER.fullmatch(text) else text
+
+
+def as_scores(column: pl.Series, path: Path) -> pl.Series:
+    """A column of scores as numbers; true and false, passed and failed are 1 and 0, and what is missing stays missing.
+
+    Raises:
+        InputError: A value is neither a number nor true or false.
+    """
+    if column.dtype == pl.String:
+        plain = column.str.strip_chars().str.to_lowercase()
+        column = plain.replace({**dict.fromkeys(RIGHT_WORDS, "1"), **dict.fromkeys(WRONG_WORDS, "0")})
+    numbers = column.cast(pl.Float64, strict=False)
+    lost = numbers.is_null() & column.is_not_null()
+    if lost.any():
+        row = int(lost.arg_max() or 0)
+        raise InputError(
+            f"{int(lost.sum())} scores are not numbers, the first is {column[row]!r}",
+            file=path,
+            column=column.name,
+            mend="leave them empty if these examples were not scored",
+        )
+    return numbers
+
+
+def is_beside_the_point(names: list[str], request: Request) -> bool:
+    """Whether a table that was merely found in a folder has none of the named columns, nor others that runs have."""
+    if request.outright or not request.columns:
+        return False
+    known = {synonym for role in ("prediction", "score", "logits") for synonym in SYNONYMS[role]}
+    return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}

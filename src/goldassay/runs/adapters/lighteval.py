@@ -20,9 +20,9 @@ import polars as pl
 
 from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
-from goldassay.runs.adapters.long_table import as_scores
 from goldassay.runs.answer_lists import choose_score
 from goldassay.runs.configurations import flat, number_or_text
+from goldassay.runs.key_columns import as_scores
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
 from goldassay.runs.tables import is_parquet, logits_array, unpacked
 

@@ -41,7 +41,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option
 from goldassay.data.column_names import GROUPS, names_of, normalized
-from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts, name_fields, with_keys
+from goldassay.data.fields import cell_texts, name_fields, with_keys
 from goldassay.data.frames import unnested
 from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.reading import read_table as read_rows
@@ -50,7 +50,15 @@ from goldassay.data.source import name_of
 from goldassay.data.table import Table
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
-from goldassay.runs.key_columns import SYNONYMS, find_roles, is_large, key_columns
+from goldassay.runs.key_columns import (
+    SYNONYMS,
+    as_number,
+    as_scores,
+    find_roles,
+    is_beside_the_point,
+    is_large,
+    key_columns,
+)
 from goldassay.runs.run_parts import (
     UNNAMED,
     UNNAMED_MODEL,
@@ -72,7 +80,6 @@ if TYPE_CHECKING:
 NAME = "long"
 PRIORITY = 80
 
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
 _PROMPTS = names_of("prompt", "runs")
 _RIGHT = names_of("answer", "runs")
 # Within which ids may be given anew.
@@ -288,14 +295,6 @@ def _no_rows(path: Path) -> InputError:
     return InputError("there are no examples in the table", file=path, mend="give it at least one row")
 
 
-def is_beside_the_point(names: list[str], request: Request) -> bool:
-    """Whether a table that was merely found in a folder has none of the named columns, nor others that runs have."""
-    if request.outright or not request.columns:
-        return False
-    known = {synonym for role in ("prediction", "score", "logits") for synonym in SYNONYMS[role]}
-    return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}
-
-
 def with_right_answers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, str]:
     """The roles, with a column of right answers as the label where predictions have nothing else to score them by.
 
@@ -425,32 +424,3 @@ def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False, j
             mend=f"fill them in or leave out the rows{people}",
         )
     return column.cast(pl.String)
-
-
-def as_number(value: Any) -> int | str:
-    """A seed or checkpoint as a whole number where it is one, else as a name."""
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    # Arrays hold whole numbers of 64 bits; what is larger is a name.
-    return int(text) if _NUMBER.fullmatch(text) else text
-
-
-def as_scores(column: pl.Series, path: Path) -> pl.Series:
-    """A column of scores as numbers; true and false, passed and failed are 1 and 0, and what is missing stays missing.
-
-    Raises:
-        InputError: A value is neither a number nor true or false.
-    """
-    if column.dtype == pl.String:
-        plain = column.str.strip_chars().str.to_lowercase()
-        column = plain.replace({**dict.fromkeys(RIGHT_WORDS, "1"), **dict.fromkeys(WRONG_WORDS, "0")})
-    numbers = column.cast(pl.Float64, strict=False)
-    lost = numbers.is_null() & column.is_not_null()
-    if lost.any():
-        row = int(lost.arg_max() or 0)
-        raise InputError(
-            f"{int(lost.sum())} scores are not numbers, the first is {column[row]!r}",
-            file=path,
-            column=column.name,
-            mend="leave them empty if these examples were not scored",
-        )
-    return numbers

@@ -24,8 +24,15 @@ from goldassay.data.fields import cell_texts
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.table import Table
-from goldassay.runs.adapters.long_table import as_number, as_scores, is_beside_the_point
-from goldassay.runs.key_columns import SYNONYMS, find_roles, is_large, key_columns
+from goldassay.runs.key_columns import (
+    SYNONYMS,
+    as_number,
+    as_scores,
+    find_roles,
+    is_beside_the_point,
+    is_large,
+    key_columns,
+)
 from goldassay.runs.labels import canonical
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.runs import condition_within
