@@ -82,6 +82,12 @@ def test_what_has_no_figure_says_why(goldassay: Callable[..., Outcome], tmp_path
     assert "| not measurable | Too few rows | — | — |" in goldassay("paste", ".").out
 
 
+def test_what_no_command_gives_again_names_its_files(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    items = {"role": "test", "name": "items", "files": ["items.jsonl.gz"], "sha256": ["a" * 64]}
+    saved(tmp_path, inputs=[items])
+    assert "Made by `goldassay audit` of `items.jsonl.gz`" in goldassay("paste", ".").out
+
+
 def test_hostile_names_stay_texts(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
     hostile = verdict("unsound", None, f"{HOSTILE} | `x`") | {"notes": ["\x1b[31m"]}
     saved(tmp_path / "report", title=f"{HOSTILE}\n| a |", verdicts={"leakage": hostile})

@@ -59,7 +59,8 @@ def _figure(verdict: Verdict) -> tuple[str, str, str]:
 def _made_by(document: Document) -> str:
     seed = one_line(document.settings.get("seed", 0))
     command = command_of(document.inputs, seed) if document.command == "audit" else None
-    names = ", ".join(dict.fromkeys(code(each.name) for each in document.inputs))
+    places = (each.files[0] if len(each.files) == 1 else each.name for each in document.inputs)
+    names = ", ".join(dict.fromkeys(map(code, places)))
     made = code(command) if command else f"{code(f'goldassay {document.command}')} of {names or 'data in memory'}"
     changed = changed_settings(document.settings)
     return made + (f", with the settings {code('; '.join(changed.splitlines()))}" if changed else "")
