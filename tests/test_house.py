@@ -46,7 +46,7 @@ MEASURE_FILES = sorted((*ROOT.glob("questions/*/measures/*.py"), *ROOT.glob("que
 BELOW_MEASURES = ("core", "stats", "kernels", "data")
 # Numbers of so many bits are constants of the hash, or say what all bytes of a word have in common.
 _LARGE = 1 << 62
-_OF_HASHES = {ROOT / "kernels" / name for name in ("hashing.py", "utf8.py", "minhash.py")}
+_OF_HASHES = {ROOT / "kernels" / name for name in ("hashing.py", "words.py", "minhash.py")}
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))
 # The change between two reports is a figure of its own.
 COMPARING = {ROOT / "gate" / "comparing.py"}

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from goldassay.cli.main import run
-from goldassay.core.document import digest_of
+from goldassay.core.report_seal import digest_of
 from goldassay.gate.check import read_policy
 from goldassay.gate.reading import StoredReport
 from tests.cli.run_files import goldassay, refused

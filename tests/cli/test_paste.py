@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import goldassay as package
-from goldassay.core.document import digest_of
 from goldassay.core.errors import InputError
+from goldassay.core.report_seal import digest_of
 from tests.cli.run_files import goldassay, refused
 from tests.gate.test_check import AUDIT, verdict
 from tests.report.example import HOSTILE

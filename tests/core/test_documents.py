@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goldassay.core.document import mapping, records, texts
+from goldassay.core.report_seal import mapping, records, texts
 
 
 @pytest.mark.parametrize("value", [None, 0, "x", [], {"applies": False, "a": 1}])

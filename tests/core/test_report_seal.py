@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.core.document import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.core.report_seal import digest_of
 from goldassay.gate.reading import read_report
 from tests.gate.test_check import AUDIT
 from tests.typed import compose

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from goldassay.core.document import Document, digest_of
+from goldassay.core.document import Document
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
+from goldassay.core.report_seal import digest_of
 from goldassay.core.results import not_asked, to_plain
 from goldassay.gate.check import Check, check_reports, read_policy, to_junit
 from goldassay.gate.reading import StoredReport

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.document import DatasetFacts, Verdict, digest_of
+from goldassay.core.document import DatasetFacts, Verdict
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure, Measure, measure_of
+from goldassay.core.report_seal import digest_of
 from goldassay.core.results import to_plain
 from goldassay.gate.comparing import PAIRED, SAME, UNPAIRED, match_figures, what_changed
 from goldassay.gate.diff_page import changes_shown, left_open

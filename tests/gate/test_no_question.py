@@ -10,8 +10,8 @@ import pytest
 
 import goldassay.gate
 from goldassay.core import figures as module
-from goldassay.core.document import digest_of
 from goldassay.core.figures import Measure, Pairing, Rule, declare, declare_verdict
+from goldassay.core.report_seal import digest_of
 from goldassay.gate.check import check_reports, read_policy
 from goldassay.questions.gating import diff_reports
 from tests.gate.test_check import stored, verdict

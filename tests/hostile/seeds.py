@@ -18,8 +18,8 @@ import polars as pl
 import zstandard
 
 from goldassay.cli.main import run
-from goldassay.core.document import REPORT, seal
 from goldassay.core.files import sha256_of
+from goldassay.core.report_seal import REPORT, seal
 from goldassay.data.decisions import Decision
 from goldassay.data.reading import read_dataset
 from goldassay.data.row_keys import content_columns, keys_of

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from goldassay.core.document import Document, digest_of
+from goldassay.core.document import Document
 from goldassay.core.progress import Steps
+from goldassay.core.report_seal import digest_of
 from goldassay.core.results import Verdict
 from goldassay.questions.report_frame import command_of, compose_report, frame_findings
 from goldassay.questions.shift.result import DetectionResult

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.cli.main import run
-from goldassay.core.document import digest_of
 from goldassay.core.errors import InputError
 from goldassay.core.figures import declared
+from goldassay.core.report_seal import digest_of
 from goldassay.gate.reading import read_report
 from goldassay.questions.report_schema import json_schema
 from goldassay.runs.store import write_runs

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from goldassay.cli.output import Command, typer_function
+from goldassay.cli.generate import Command, typer_function
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.options import GENERAL, GROUPS, PLACE
 

@@ -22,6 +22,8 @@ nothing can be caught. The headers are a few bytes a page, so that they are read
 the file for trial would read all of it twice, and begin with the engine's own start.
 
 Format: Apache Parquet, parquet.thrift, in Thrift's compact protocol.
+
+What reading a damaged archive raises.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ import os
 import re
 import sys
 import tempfile
+import zipfile
+import zlib
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -521,3 +525,10 @@ class _Compact:
     def _whole(self) -> int:
         value = self._unsigned()
         return (value >> 1) ^ -(value & 1)
+
+
+# Of a zip that is cut short or changed, of a member that is encrypted (RuntimeError) or packed in a way that is not
+# known (NotImplementedError), and of what stands in a member (ValueError, EOFError).
+ARCHIVE_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError,
+)  # fmt: skip

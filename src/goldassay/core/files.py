@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.core.bounds import BYTES, shown
-from goldassay.core.document import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
 from goldassay.core.errors import InputError, OutputError
+from goldassay.core.report_seal import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -162,7 +162,7 @@ def written_together(
     Files of the same names there are replaced, others are left alone. If writing fails, `directory` keeps what it had,
     and is gone again if it was not there. Documents (the JSON files that lie in the folder itself) move last, and those
     that they replace are gone before anything else is replaced, so that a kill at any moment leaves no document with
-    the tables of another. A report.json gets the digests of the files, see `goldassay.core.document`; the files of
+    the tables of another. A report.json gets the digests of the files, see `goldassay.core.report_seal`; the files of
     the report that it replaces are gone afterwards, unless somebody changed them.
 
     Args:

@@ -1,7 +1,7 @@
 """Every option, declared once: the type of its value, its help, its bounds, and how a shell writes it.
 
 A function that takes an option has a parameter of its name and of the type that is declared here. From its signature
-come the command (`goldassay.cli.output`), the check of what a caller gives and the arguments in its docstring
+come the command (`goldassay.cli.generate`), the check of what a caller gives and the arguments in its docstring
 (`goldassay.core.commands`), and from an option that is a key of `goldassay.toml` that key (`goldassay.core.settings`).
 Nothing heavy is imported, so that a command line can be parsed in milliseconds.
 """

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.document import as_json
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
+from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
 from goldassay.data.fields import value_codes
 from goldassay.data.row_keys import text_codes

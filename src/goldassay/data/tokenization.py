@@ -216,7 +216,7 @@ def _scanned(texts: Sequence[str] | pl.Series) -> Iterator[tuple[int, bytes, tup
 
 def _scan(texts: Sequence[str] | pl.Series, begin: int) -> tuple[int, bytes, tuple[NDArray[Any], ...]]:
     from goldassay.kernels.splitting import intern_chunks
-    from goldassay.kernels.utf8 import byte_starts
+    from goldassay.kernels.words import byte_starts
 
     block = texts[begin : begin + _BLOCK]
     if isinstance(block, pl.Series):

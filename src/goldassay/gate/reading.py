@@ -22,20 +22,11 @@ import polars as pl
 from pydantic import ValidationError
 
 from goldassay.core.bounds import check_parquet, reading, reason
-from goldassay.core.document import (
-    FILE_NAME,
-    INCOMPLETE,
-    SCHEMA,
-    SCHEMA_VERSION,
-    TIMING_NAME,
-    Document,
-    Verdict,
-    check_seal,
-    digest_of,
-)
+from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document, Verdict
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure, Unit, result
 from goldassay.core.files import seekable
+from goldassay.core.report_seal import INCOMPLETE, check_seal, digest_of
 from goldassay.core.results import NOT_ASKED, Result, to_plain
 from goldassay.core.settings import in_words
 from goldassay.version import __version__

@@ -23,7 +23,7 @@ from goldassay.kernels.ngram_search import (
     seek_span,
     start_text,
 )
-from goldassay.kernels.utf8 import SIZE, breaks_of_line, ends_of_string, first_met, load
+from goldassay.kernels.words import SIZE, breaks_of_line, ends_of_string, first_met, load
 
 # Further states of a line: nothing but white space; no wanted field is there; those that are there are empty.
 BLANK, NO_FIELD, EMPTY = 4, 5, 6

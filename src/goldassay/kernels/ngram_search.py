@@ -10,8 +10,19 @@ from goldassay.core.compiled import compiled, compiled_within
 from goldassay.kernels.hashing import FIRST, ONE, STEP, absorbed, hash_place
 from goldassay.kernels.markup import begins_markup, markup_at, next_character
 from goldassay.kernels.splitting import entry_of
-from goldassay.kernels.utf8 import LOWER, SIZE, before_first, first_met, load, other_than_letters
-from goldassay.kernels.words import ALONE, DEPENDS, DROPPED, END, SEVERAL
+from goldassay.kernels.words import (
+    ALONE,
+    DEPENDS,
+    DROPPED,
+    END,
+    LOWER,
+    SEVERAL,
+    SIZE,
+    before_first,
+    first_met,
+    load,
+    other_than_letters,
+)
 
 # What a text is found to be.
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3

@@ -10,20 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.document import (
-    SCHEMA,
-    SCHEMA_VERSION,
-    About,
-    DatasetFacts,
-    Environment,
-    Framed,
-    SettingsFile,
-    digest_of,
-    mapping,
-)
+from goldassay.core.document import SCHEMA, SCHEMA_VERSION, About, DatasetFacts, Environment, Framed, SettingsFile
 from goldassay.core.figures import Figure, order_declared
 from goldassay.core.figures import figures_of as figures_of_result
 from goldassay.core.numbers import bounds_in, with_unit
+from goldassay.core.report_seal import digest_of, mapping
 from goldassay.core.results import ICONS, NOT_ASKED, Result, Verdict, severity, to_plain
 from goldassay.core.sections import Around, VerdictCard
 from goldassay.questions import provenance

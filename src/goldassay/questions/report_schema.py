@@ -12,7 +12,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from goldassay.core.document import Document, as_json
+from goldassay.core.document import Document
+from goldassay.core.report_seal import as_json
 from goldassay.core.results import ASIDE, LEFT_OUT
 from goldassay.questions.checks import question_pages
 

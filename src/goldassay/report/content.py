@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from goldassay.core.document import DIGESTS, mapping, records, texts
 from goldassay.core.errors import one_line
 from goldassay.core.numbers import (
     bounds,
@@ -29,6 +28,7 @@ from goldassay.core.numbers import (
     small,
     squared_points,
 )
+from goldassay.core.report_seal import DIGESTS, mapping, records, texts
 from goldassay.core.results import WORDS, Result, Verdict, severity, to_plain
 from goldassay.core.sections import Reproduction, Section, Subject, VerdictCard
 from goldassay.core.settings import FILE_NAME

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.document import FILE_NAME, TIMING_NAME, as_json, mapping
+from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.errors import InputError, inert_cells
 from goldassay.core.files import write_parquet, written_together
+from goldassay.core.report_seal import as_json, mapping
 from goldassay.report.charts.svg import LIGHT, escape
 from goldassay.report.content import ReportContent
 from goldassay.report.html import subject_line

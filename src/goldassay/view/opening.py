@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.core.document import TIMING_NAME, Document, mapping
+from goldassay.core.document import TIMING_NAME, Document
 from goldassay.core.errors import InputError, OutputError, option
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
+from goldassay.core.report_seal import mapping
 from goldassay.data.decisions import (
     Decided,
     Decision,

@@ -18,10 +18,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from goldassay.core.document import TIMING_NAME, as_json, digest_of
+from goldassay.core.document import TIMING_NAME
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.files import written_together
 from goldassay.core.naming import did_you_mean
+from goldassay.core.report_seal import as_json, digest_of
 from goldassay.core.results import to_plain
 from goldassay.core.settings import TrainingSettings
 from goldassay.data.hub import hub_endpoint, is_hub_reachable

@@ -12,9 +12,8 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.bounds import check_members
+from goldassay.core.bounds import ARCHIVE_DAMAGE, check_members
 from goldassay.core.errors import InputError
-from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.tables import ZIP, parse_json, take
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.bounds import check_members, check_size
+from goldassay.core.bounds import ARCHIVE_DAMAGE, check_members, check_size
 from goldassay.core.errors import InputError
-from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.labels import name_codes, names_for
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.runs import condition_within
