@@ -21,6 +21,8 @@ from goldassay.gate.check import Check, check_reports, read_policy, to_junit
 from goldassay.gate.reading import StoredReport
 from goldassay.questions.answered.result import AnsweredResult, AnsweredRow
 from goldassay.questions.artifacts.result import PatternsResult
+from goldassay.questions.judgments.people import Corrected
+from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.leakage.result import Condition, MeasuredLeakage
 from goldassay.questions.report_frame import figures_of
 from goldassay.questions.shift.result import DetectionResult, GapRow, GeneralizationResult
@@ -165,6 +167,13 @@ ANSWERED = stored(
         {"runs": (filled(AnsweredRow, {"model": "m", "dataset": "d", "n_items": 50, "unscored_share": 0.02}),)},
     ),
 )
+JUDGMENTS = stored(
+    "judgments",
+    verdicts={"judgments": verdict("caution")},
+    judgments=filled(
+        JudgmentsResult, {"corrected": (filled(Corrected, {"judge": "j", "value": 0.7, "low": 0.66, "high": 0.74}),)}
+    ),
+)
 LEAKAGE = stored(
     "leakage",
     verdicts={"leakage": verdict("sound")},
@@ -197,13 +206,14 @@ FIGURES = {
     "min_runs": (RUNS, 3),
     "max_generalization_gap": (SHIFT, 0.07),
     "max_false_alarm_rate": (DETECTION, 0.6),
+    "min_corrected_score": (JUDGMENTS, 0.7),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_both_sides_of_a_limit(name: str) -> None:
     report, value = FIGURES[name]
-    step = 1 if name.startswith("min") else 0.001
+    step = 1 if name.startswith("min") and value >= 1 else 0.001
     (kept,) = checked(report, **{name: value}).outcomes
     assert (kept.status, kept.value, kept.n_broken) == ("kept", value, 0)
     beyond = value + step if name.startswith("min") else value - step
@@ -282,9 +292,9 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
         return
     ends = {"sd_low": 0.01, "sd_high": 0.04, "effective_size_low": 0.5, "effective_size_high": 2.0}
     runs = stored("runs", instability={"source": "runs", "results": [{**result("a", 3, 1.0, 0.02), **ends}]})
-    (outcome,) = checked(
-        [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP, ANSWERED], **{name: {"limit": 1, "by": "high"}}
-    ).outcomes
+    reports = [AUDIT, runs, SHIFT, DETECTION, SENSITIVITY, OVERLAP, ANSWERED, JUDGMENTS]
+    limit = 0 if name == "min_corrected_score" else 1
+    (outcome,) = checked(reports, **{name: {"limit": limit, "by": "high"}}).outcomes
     assert outcome.status == "kept", outcome.line
 
 

@@ -76,6 +76,8 @@ def unworkable(
             continue
         status, again = met(Case("again", tuple(command)), capsys)
         is_refused = at_all and status == 2 and _WITHOUT_GOLD not in again
+        # What only the data's owner can decide is asked next.
+        is_refused = is_refused and ("say which:" not in again or bool(unworkable(command, again, capsys, at_all=True)))
         if is_refused or problem_of(again) == problem_of(line) or _FAULTY.search(again):
             found.append(f"{line.strip()} -> {shlex.join(command)}: {again.strip()}")
     return found

@@ -42,4 +42,6 @@ def test_there_are_ten_at_most_and_three_of_a_reason() -> None:
 
 def test_rows_have_their_texts() -> None:
     data = Dataset.from_frame([{"premise": "It rains.", "hypothesis": "It is wet.", "label": "yes", "id": "r1"}])
-    assert rows_to_read(data, [(0, "Because.")]) == (RowToRead("r1", "It rains.\nIt is wet.", "yes", "Because."),)
+    (row,) = rows_to_read(data, [(0, "premise", "Because.")])
+    assert row == RowToRead("r1", "It rains.\nIt is wet.", "yes", "Because.", meant="It rains.")
+    assert rows_to_read(data, [(0, "all texts", "Because.")])[0].meant == ""

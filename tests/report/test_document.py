@@ -53,6 +53,7 @@ COMMANDS = {
     "keys": "board {base}/letters.csv",
     "discount": "board {base}/asked.csv --pool-configurations --discount {base}/audit",
     "judgments": "audit {base}/judged.jsonl",
+    "people": "audit {base}/scores.csv",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
     "--test elsewhere={base}/elsewhere.jsonl --model quick_probe --seeds 2 --draws 200",
@@ -127,6 +128,11 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     # Two judges of three models, of which the first is one; both prefer the first seat a little.
     (base / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged_rows()), "utf-8")
+
+    # A judge of whom people check every third score, three of them.
+    scores = {"item": range(180), "judge": [at % 3 % 2 for at in range(180)]}
+    people = {f"annotator_{who}": [None if at % 3 else (at + who) % 7 % 2 for at in range(180)] for who in range(1, 4)}
+    pl.DataFrame(scores | people).write_csv(base / "scores.csv")
 
     # A part of it occurs in the training data of the command "known".
     lines = [(base / "data" / f"{part}.jsonl").read_text("utf-8").splitlines() for part in ("dev", "train")]

@@ -160,7 +160,7 @@ def open_workbench(
     if stored.parsed.board and not (stored.folder / "tables" / "examples.parquet").exists():
         raise InputError(
             "a board has answers, and no texts to look through", file=stored.folder,
-            mend="audit the items with these answers, goldassay audit ITEMS --runs ANSWERS, and open that report",
+            mend=f"audit the items, give the answers with {option('runs', 'ANSWERS')}, and open that report",
         )  # fmt: skip
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.parsed.text_columns)
     place, note = _dataset(stored.parsed, stored.folder, dataset, table)
