@@ -508,3 +508,8 @@ def test_junit_of_a_report_without_a_clock() -> None:
     undated = StoredReport(AUDIT.path, AUDIT.document)
     (suite,) = ET.fromstring(to_junit(checked(undated, max_easy_share=0.3)))
     assert "timestamp" not in suite.attrib
+
+
+def test_a_limit_beyond_any_count_is_refused() -> None:
+    with pytest.raises(InputError, match="min_runs"):
+        read_policy({"min_runs": 10**400})

@@ -427,7 +427,7 @@ _RULE_LIMITS: dict[str, Any] = {
     "points": Annotated[float, AfterValidator(_fraction)],
     "share": Annotated[float, AfterValidator(_fraction)],
     "examples": Annotated[float, Field(ge=0, allow_inf_nan=False)],
-    "runs": Annotated[int, Field(ge=1)],
+    "runs": Annotated[int, Field(ge=1, le=10**9)],
     "bits": _NUMBER,
     "number": _NUMBER,
     "verdict": Literal["sound", "caution", "unsound"],
