@@ -251,6 +251,40 @@ def _refusals(folder: Path, page: Path) -> None:
     pl.DataFrame(typed).write_csv(folder / "typo.csv")
 
 
+def _judged(folder: Path, page: Path) -> None:
+    """scores.csv: a judge that accepts too much, and people's labels of a sample of known size."""
+    rng = np.random.default_rng(1)
+    people = rng.random(4000) < 0.714
+    judge = rng.random(4000) < np.where(people, 0.95, 0.56)
+    known = rng.permutation(4000) < 1200
+    frame = pl.DataFrame({"item": range(4000), "judge": judge.astype(int), "human": people.astype(int)})
+    frame.with_columns(
+        pl.when(pl.Series(known)).then("human").alias("human"), sampling_probability=pl.lit(1200 / 4000)
+    ).write_csv(folder / "scores.csv")
+
+
+def _answered_items(folder: Path, page: Path) -> None:
+    """items.jsonl and answers.csv: choices of which four have a wrong key, and what fourteen systems answer."""
+    rng = np.random.default_rng(0)
+    right, n = rng.integers(0, 4, 120), 120
+    key = np.where(np.arange(n) % 30 == 4, (right + 1) % 4, right)
+    words = rng.permutation(n * 6)
+    items = [
+        {"id": f"i{at}", "question": f"Which word stands for {words[at]}?",
+         "choices": [f"word {words[n + 4 * at + place]}" for place in range(4)], "answer": "ABCD"[key[at]]}
+        for at in range(n)
+    ]  # fmt: skip
+    (folder / "items.jsonl").write_text("".join(json.dumps(each) + "\n" for each in items), "utf-8")
+    skill = np.linspace(0.6, 0.95, 14)
+    answers = {
+        f"s{at}": np.where(rng.random(n) < share, right, rng.integers(0, 4, n)) for at, share in enumerate(skill)
+    }
+    columns = {name: ["ABCD"[code] for code in given] for name, given in answers.items()}
+    pl.DataFrame(
+        {"id": [each["id"] for each in items], "answer": [each["answer"] for each in items], **columns}
+    ).write_csv(folder / "answers.csv")
+
+
 _MAKERS = {
     "refusals": _refusals,
     "lone_evidence": _lone_evidence,
@@ -268,4 +302,6 @@ _MAKERS = {
     "two_models": _two_models,
     "prompts": _prompts,
     "many_prompts": _many_prompts,
+    "judged": _judged,
+    "answered_items": _answered_items,
 }

@@ -117,4 +117,4 @@ def check_words(words: list[str], place: str) -> None:
 def test_the_reader_owns_few_blocks() -> None:
     """A mark that grows unnoticed would leave commands untested; whoever adds one says why in it and counts it here."""
     yours = [block.place for block in BLOCKS if block.yours]
-    assert len(yours) <= 32, yours
+    assert len(yours) <= 29, yours
