@@ -264,10 +264,11 @@ def _judged(folder: Path, page: Path) -> None:
 
 
 def _answered_items(folder: Path, page: Path) -> None:
-    """items.jsonl and answers.csv: choices of which four have a wrong key, and what fourteen systems answer."""
+    """items.jsonl and answers.csv: choices, four with a wrong key, which all of fourteen systems answer rightly."""
     rng = np.random.default_rng(0)
-    right, n = rng.integers(0, 4, 120), 120
-    key = np.where(np.arange(n) % 30 == 4, (right + 1) % 4, right)
+    right, n = rng.integers(0, 4, 600), 600
+    wrong = np.arange(n) % 150 == 4
+    key = np.where(wrong, (right + 1) % 4, right)
     words = rng.permutation(n * 6)
     items = [
         {"id": f"i{at}", "question": f"Which word stands for {words[at]}?",
@@ -275,9 +276,10 @@ def _answered_items(folder: Path, page: Path) -> None:
         for at in range(n)
     ]  # fmt: skip
     (folder / "items.jsonl").write_text("".join(json.dumps(each) + "\n" for each in items), "utf-8")
-    skill = np.linspace(0.6, 0.95, 14)
+    skill = np.linspace(0.5, 0.9, 14)
     answers = {
-        f"s{at}": np.where(rng.random(n) < share, right, rng.integers(0, 4, n)) for at, share in enumerate(skill)
+        f"s{at}": np.where(wrong | (rng.random(n) < share), right, rng.integers(0, 4, n))
+        for at, share in enumerate(skill)
     }
     columns = {name: ["ABCD"[code] for code in given] for name, given in answers.items()}
     pl.DataFrame(
