@@ -1,7 +1,7 @@
 """How often whole audits are right about made sets: without a flaw, and with one of each kind that they claim to see.
 
     python -m benchmarks.verdicts.limits --to FILE [--of texts|items] [--rows 300 1000 2000 5000] [--draws 10]
-                                         [--beside 4000] [--times 1 1.5 2]
+                                         [--training-rows 4000] [--times 1 1.5 2]
     python -m benchmarks.verdicts.limits --from FILE                  prints the table of what FILE holds
     python -m benchmarks.verdicts.limits --recovery                   what naive Bayes recovers of fifty words, by rows
 
@@ -85,24 +85,24 @@ def said_of(report: Report) -> dict[str, Any]:
     }
 
 
-def drawn(of: str, n: int, seed: int, beside: int, times: Sequence[float]) -> Iterator[dict[str, Any]]:
+def drawn(of: str, n: int, seed: int, training_rows: int, times: Sequence[float]) -> Iterator[dict[str, Any]]:
     """A draw as it is, then with flaws of each kind that a question claims to see.
 
     Args:
         of: What is drawn.
         n: Rows that are read.
         seed: Of the draw.
-        beside: Rows of a training part.
+        training_rows: Rows of a training part.
         times: How many limits of detection a flaw is as large as; twice the limit for unsound, if there are none.
     """
     make = {"texts": texts, "items": items}[of]
 
     def said(kind: CueKind | None, share: float) -> dict[str, Any]:
-        made = make(beside + n, seed, kind, share)
-        parts = (made.head(beside), made.tail(n)) if beside else (made,)
+        made = make(training_rows + n, seed, kind, share)
+        parts = (made.head(training_rows), made.tail(n)) if training_rows else (made,)
         return said_of(goldassay.audit(*parts, seed=seed, quiet=True))
 
-    drawn_as = {"of": of, "n": n, "beside": beside, "seed": seed}
+    drawn_as = {"of": of, "n": n, "training_rows": training_rows, "seed": seed}
     clean = said(None, 0.0)
     yield {**drawn_as, "kind": "", **clean}
     for question in QUESTIONS:
@@ -144,7 +144,9 @@ def cells_of(rows: list[dict[str, Any]]) -> list[Cell]:
     for row in rows:
         for question in QUESTIONS:
             if row["kind"] == "":
-                world = f"{row['of']}, {row['n']:,}" + (f" beside {row['beside']:,}" if row.get("beside") else "")
+                world = f"{row['of']}, {row['n']:,}" + (
+                    f" and {row['training_rows']:,} training rows" if row.get("training_rows") else ""
+                )
                 words[world, question, ""][row[question]["word"]] += 1
             elif row["asked"] == question and row.get("share", 2 * UNSOUND[question]) == 2 * UNSOUND[question]:
                 words[row["of"], question, row["kind"]][row[question]["word"]] += 1
@@ -173,7 +175,7 @@ def main() -> None:
     parser.add_argument("--of", nargs="+", choices=("texts", "items"), default=("texts", "items"))
     parser.add_argument("--rows", nargs="+", type=int, default=(300, 1000, 2000, 5000))
     parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--beside", type=int, default=0, help="rows of a training part")
+    parser.add_argument("--training-rows", type=int, default=0, help="rows of a training part")
     parser.add_argument("--times", nargs="+", type=float, default=(), help="limits of detection in a flaw")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
     parser.add_argument("--to", type=Path, help="file of JSON lines that is added to")
@@ -194,7 +196,7 @@ def main() -> None:
         for seed in range(given.first, given.first + given.draws):
             for n in given.rows:
                 for of in given.of:
-                    for row in drawn(of, n, seed, given.beside, given.times):
+                    for row in drawn(of, n, seed, given.training_rows, given.times):
                         rows.append(row)
                         line = json.dumps(row)
                         print(line, flush=True)
