@@ -6,10 +6,10 @@
     python -m benchmarks.verdicts.limits --recovery                   what naive Bayes recovers of fifty words, by rows
 
 Texts are premise and hypothesis of eight words drawn by Zipf's law, in one file or beside a training part, with three
-balanced labels; items are those of `items`. A draw is audited as it is. Then each kind of cue whose limit of detection was printed below the limit
-for unsound is planted in twice that share of the rows, as `questions.detection_limits` writes cues, and audited again:
-a flaw as large as that is never sound. With `--times` so many limits of detection are planted instead, and the second
-audit prints for the kind a limit at least as large.
+balanced labels; items are those of `items`. A draw is audited as it is. Then each kind of cue whose limit of detection
+was printed below the limit for unsound is planted in twice that share of the rows, as `questions.detection_limits`
+writes cues, and audited again: a flaw as large as that is never sound. With `--times` so many limits of detection are
+planted instead, and the second audit prints for the kind a limit at least as large.
 """
 
 from __future__ import annotations
