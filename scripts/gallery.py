@@ -82,6 +82,7 @@ def page(audit: dict[str, Any]) -> str:
         if said["verdict"] == "not asked":
             continue
         lines += ["", f"## {question.capitalize()}: {said['verdict']}", "", said["evidence"]]
+        lines += ["", said["not_seen"]] if "not_seen" in said else []
         if said["verdict"] in ("sound", "unresolved"):
             lines += ["", f"A flaw of at most {percent(said['at_most'])} % is not ruled out."
                       if percent(said["at_most"]) != "–" else "No flaw is ruled out."]  # fmt: skip

@@ -63,6 +63,7 @@ TEXTS: dict[str, tuple[str, str | None, str | None]] = {
     },
 }  # fmt: skip
 KINDS_OF_SETS = {"choices": CHOICES, "preferences": PREFERENCES, "texts": TEXTS, "pairs of texts": PAIRS}
+KEPT = ("verdict", "evidence", "not_seen", "at_most", "next_step")
 SILENT = ("unresolved", "not measurable")
 
 
@@ -124,7 +125,7 @@ def found_in(name: str, folder: Path) -> dict[str, Any]:
         n = report.to_dict()["artifacts"]["effects"]["n_examples"]
     plain = report.to_dict()
     said = {
-        question: {key: report.verdicts[question][key] for key in ("verdict", "evidence", "at_most", "next_step")}
+        question: {key: report.verdicts[question][key] for key in KEPT if key in report.verdicts[question]}
         | {"limits": _limits((plain[question]["effects"] or {"limits": []})["limits"])}
         for question in QUESTIONS
     }

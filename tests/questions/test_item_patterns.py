@@ -74,6 +74,17 @@ def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> Non
     assert report.document["artifacts"]["difficulty"]["uncovered"] == {"n": 900, "share": 1.0}
 
 
+def test_artifacts_say_why_a_rule_that_is_unsound_in_leakage_is_a_caution() -> None:
+    rows = made(300, 0.0, 0)
+    for row in rows:
+        row["choices"][row["answer"]] += " w1 w2 w3"
+    verdicts = goldassay.audit(rows, settings=QUICK).verdicts
+    artifacts, leakage = verdicts["artifacts"], verdicts["leakage"]
+    assert (artifacts["verdict"], leakage["verdict"]) == ("caution", "unsound")
+    assert artifacts["evidence"].endswith("Artifacts of choices are at most a caution.")
+    assert not artifacts.get("not_seen")
+
+
 def test_few_items_are_not_sound() -> None:
     verdict = goldassay.audit(made(60, 0.0, 0), settings=QUICK).verdicts["artifacts"]
     assert verdict["verdict"] == "unresolved"

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.settings import InstabilityLimits, LeakageLimits
+from goldassay.data.kinds.kind import CHOICES
 from goldassay.leakage import ConditionAccuracy
-from goldassay.questions.effect_sentences import describe_judged
+from goldassay.questions.effect_sentences import describe_judged, describe_unseen
 from goldassay.questions.instability.result import RunScores
 from goldassay.questions.instability.verdict import (
     Spread,
@@ -263,15 +264,37 @@ def test_sound_says_the_limit_of_each_kind() -> None:
     found = effects(effect(-0.02, 0.02))
     limits = [kind("one word", 0.04), kind("form", 0.056), kind("two words", 0.081, counts=False)]
     limits.append(kind("many words", 0.3, counts=False))
-    said, notes = describe_judged(judge_effects(replace(found, limits=tuple(limits))), found, "")
+    judged = judge_effects(replace(found, limits=tuple(limits)))
+    said, _ = describe_judged(judged, found, "")
     said = said.replace("\N{NO-BREAK SPACE}", " ")
     for part in ("one word or form", "at most 5.6 %", "two words of at most 8.1 %"):
         assert part in said
-    assert states(notes, "cannot see", "many words")
-    assert states(notes, "Three words", "not looked for")
+    unseen = describe_unseen(judged, found) or ""
+    assert unseen.startswith("Not seen: many words. Not looked for: ")
+    for part in ("three cues together", "counts and parities", "letters of words"):
+        assert part in unseen
+    assert describe_unseen(judge_effects(effects(effect(0.04, 0.09))), found) is None
     assert "negligible" not in said
     small = describe_judged(judge_effects(replace(found, limits=(kind("one word", 0.029),))), found, "")
     assert "negligible" in small[0]
+
+
+def test_sound_says_what_holds_of_the_choices_alone() -> None:
+    """Two words together are read in the choices, and no reader sees them in the question."""
+    found = effects(effect(-0.02, 0.02))
+    few, many = (f"two words together ({each} and {each})" for each in (3, 10))
+    limits = [kind("one word", 0.04), kind("form", 0.05), kind(few, 0.04, counts=False), kind(many, 0.07, counts=False)]
+    in_choices = judge_effects(replace(found, limits=tuple(limits)))
+    limits += [kind(f"{each} of the question", 1.0, counts=False) for each in (few, many)]
+    limits.append(kind("form of the question", 0.06, counts=False))
+    both = judge_effects(replace(found, limits=tuple(limits)))
+
+    said = describe_judged(both, found, "", CHOICES)[0]
+    for part in ("one word, or of form in a choice,", f"{few} in a choice of", f"{many} in a choice of"):
+        assert part in said
+    assert (describe_unseen(both, found, CHOICES) or "").startswith("Not seen: two words together of the question. ")
+    assert "Cues of one word or form in a choice give" in describe_judged(in_choices, found, "", CHOICES)[0]
+    assert (describe_unseen(in_choices, found, CHOICES) or "").startswith("Not looked for: ")
 
 
 def test_unresolved_says_between_which_bounds() -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.report.markdown import MAX_LINES
+from goldassay.report.markdown import MAX_LINES, plain
+from goldassay.report.report import render_notebook
 from tests.report.example import example_document
 from tests.typed import compose
 
@@ -22,6 +23,19 @@ def test_summary_names_each_verdict_with_its_number(report: Report) -> None:
         ["Shift", "NOT"],
     ]
     assert all(card.evidence in report.summary() for card in report.cards if card.judged)
+
+
+def test_what_sound_cannot_see_stands_under_it_at_every_door() -> None:
+    document = example_document(5)
+    unseen, changed = "Not looked for: numbers that are compared.", "Measured with min_count = 3."
+    document["verdicts"]["artifacts"].update(verdict="sound", not_seen=unseen, limits=changed)
+    found = compose(document)
+    evidence = found.cards[0].evidence
+    assert f"{evidence}\n{13 * ' '}{unseen}\n{13 * ' '}{changed}\n" in found.summary()
+    assert f"{plain(evidence)} {plain(unseen)} {plain(changed)} |" in found.to_markdown()
+    for door in (found.to_html(), render_notebook(found)):
+        for line in (unseen, changed):
+            assert door.count(f">{line}<") == 1
 
 
 def test_flaws_are_counted_before_the_verdicts(report: Report) -> None:

@@ -61,6 +61,7 @@ class Verdict(_Part):
     next_step: str
     rule: str
     at_most: Annotated[float, Field(ge=0)] | None = None
+    not_seen: str = ""
     limits: str = ""
     question: str = ""
     notes: list[str] = Field(default_factory=list)

@@ -165,6 +165,7 @@ class Verdict(Result):
         at_most: How large a flaw may be that was not found, in the unit of the question's limits as a fraction (points
             / 100); None where nothing was measured.
         notes: Further sentences: why nothing is sound, and what limits the headline.
+        not_seen: Of *sound* which kinds of flaw could not have been found; None where that is not said.
         limits: Which of the limits and settings that decided are not the default ones; None where no settings did.
         question: What is answered, as a question; None where the frame of the report does not say it yet.
     """
@@ -176,13 +177,14 @@ class Verdict(Result):
     rule: str
     at_most: float | None = None
     notes: tuple[str, ...] = ()
+    not_seen: str | None = field(default=None, metadata={LEFT_OUT: True})
     limits: str | None = field(default=None, metadata={LEFT_OUT: True})
     question: str | None = field(default=None, metadata={LEFT_OUT: True})
 
     @property
-    def stated(self) -> str:
-        """The sentence that supports it, with the limits that were changed for it."""
-        return " ".join(each for each in (self.evidence, self.limits) if each)
+    def beneath(self) -> tuple[str, ...]:
+        """Lines under the headline at every door: what *sound* cannot see, and which limits were changed."""
+        return tuple(each for each in (self.not_seen, self.limits) if each)
 
 
 def not_asked(question: str, needs: Sequence[str]) -> Verdict:

@@ -186,6 +186,7 @@ class VerdictCard:
         interval: Its interval.
         label: What the figure is.
         evidence: The headline of the verdict.
+        beneath: Lines under it: what could not have been found, and which limits are not the default ones.
         notes: Further sentences, which the section of the same key shows first.
         next_step: What to do about it.
         rule: From which limits the verdict follows.
@@ -202,6 +203,7 @@ class VerdictCard:
     interval: str = ""
     label: str = ""
     evidence: str = ""
+    beneath: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     next_step: str = ""
     rule: str = ""

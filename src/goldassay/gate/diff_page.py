@@ -213,7 +213,7 @@ def cards(found: DiffResult) -> list[VerdictCard]:
         headline = after.headline
         interval = "" if headline is None else bounds_in(headline.low, headline.high, headline.unit)
         now = "after: " if interval and " → " in value else ""
-        moved, evidence = f"{_MOVES[row.moved]}: {row.what}", " ".join(filter(None, (after.evidence, after.limits)))
+        moved, evidence = f"{_MOVES[row.moved]}: {row.what}", after.evidence
         made.append(
             VerdictCard(
                 key=row.question,
@@ -226,6 +226,7 @@ def cards(found: DiffResult) -> list[VerdictCard]:
                 label=label,
                 # Its figures are those of the second report, also where the verdict is as before.
                 evidence=moved + (f"; what follows is of the second report. {evidence}" if evidence else "."),
+                beneath=tuple(filter(None, (after.not_seen, after.limits))),
                 rule=after.rule,
                 anchor="changes",
             )

@@ -76,6 +76,7 @@ def rai_fields(document: Document) -> dict[str, list[str]]:
     for question, verdict in stated.items():
         if verdict.verdict != NOT_ASKED:
             said = [f"{question}: {verdict.verdict}.", verdict.evidence, *verdict.notes]
+            said += [verdict.not_seen] if verdict.not_seen else []
             if verdict.at_most is not None:
                 said.insert(2, f"A flaw of up to {percent(verdict.at_most)} may have been missed.")
             fields["dataBiases" if question in _OF_BIAS else "dataLimitations"].append(one_line(mark + " ".join(said)))

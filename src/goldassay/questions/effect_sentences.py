@@ -6,6 +6,8 @@ Effects as figures and as a table.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +31,12 @@ from goldassay.stats.effects import Measure as EffectMeasure
 from goldassay.stats.verdicts import Doubt, Judged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from goldassay.data.kinds.kind import ItemKind
+    from goldassay.stats.detection import KindLimit
 
 
 def rewrite_part(part: str) -> str:
@@ -70,11 +75,11 @@ def headline_of(effect: Effect) -> Headline:
 
 
 # What a small network reads and none of these readers does, whatever was planted.
-_NOT_READ = "Three words that matter only together, compared numbers and letters inside rare words are not looked for."
+_NOT_READ = "Not looked for: three cues together, counts and parities, compared numbers, letters of words."
 
 
 def describe_judged(
-    judged: Judged, effects: Effects | None, said: str, of: str = "the label", rows: str = "rows"
+    judged: Judged, effects: Effects | None, said: str, kind: ItemKind | None = None
 ) -> tuple[str, tuple[str, ...]]:
     """The headline of a verdict by effects, and its notes.
 
@@ -82,9 +87,9 @@ def describe_judged(
         judged: What the effects say together.
         effects: All of them; None where no reader separates any rows.
         said: What the decisive reader gets, in a sentence; "" without one.
-        of: What cues give away.
-        rows: What they give it away of.
+        kind: Of items with choices what their parts are called; None of labelled texts.
     """
+    of, rows = ("the label", "rows") if kind is None else (f"the {kind.right} {kind.option}", "items")
     reasons = [doubt.why for doubt in judged.doubts]
     if judged.word == "not measurable":
         return reasons[0], tuple(reasons[1:])
@@ -95,8 +100,8 @@ def describe_judged(
     if judged.word != "sound":
         return said, ()
     if effects is not None and any(each.counts for each in judged.limits):
-        headline, unseen = _describe_limits(judged, effects.effects[0], of, rows)
-        return headline, (*unseen, *notes)
+        headline, few = _describe_limits(judged, effects.effects[0], of, rows, kind)
+        return headline, (*few, *notes)
     return f"The readers tried gain at most {percent(judged.at_most)}.", notes
 
 
@@ -118,22 +123,66 @@ def _describe_open(judged: Judged, effects: Effects | None, of: str, rows: str) 
     return f"Cues of {kinds} give away {of} of {low} to {most} of the {rows}; {unbounded}."
 
 
-def _describe_limits(judged: Judged, effect: Effect, of: str, rows: str) -> tuple[str, list[str]]:
-    """What planted cues show of a set that is sound: how large a flaw may be by kind, and which kinds are not seen."""
-    counted = [each.kind for each in judged.limits if each.counts]
-    kinds = f"{', '.join(counted[:-1])} or {counted[-1]}" if len(counted) > 1 else counted[0]
+def describe_unseen(judged: Judged, effects: Effects | None, kind: ItemKind | None = None) -> str | None:
+    """The line under *sound*: the kinds of cue that the readers cannot see, and those that none looks for.
+
+    Args:
+        judged: What the effects say together.
+        effects: All of them.
+        kind: Of items with choices what their parts are called; None of labelled texts.
+    """
+    if judged.word != "sound" or effects is None:
+        return None
+    unsound = effects.effects[0].unsound
+    missed = [each for each in judged.limits if not each.counts and each.limit >= unsound]
+    names = [f"{each.kind}{_where(each, judged, kind)}" for each in missed]
+    # Two words that tell together are planted in two sizes.
+    plain = [re.sub(r" \(\d+ and \d+\)", "", name) for name in names]
+    sizes = Counter(plain)
+    shown = dict.fromkeys(short if sizes[short] > 1 else name for short, name in zip(plain, names, strict=True))
+    return f"Not seen: {', '.join(shown)}. {_NOT_READ}" if shown else _NOT_READ
+
+
+def _where(limit: KindLimit, judged: Judged, kind: ItemKind | None) -> str:
+    """Where cues of a kind are planted, "" where in every part: of items some kinds are planted in a choice alone."""
+    if kind is None:
+        return ""
+    names = {each.kind for each in judged.limits}
+    of_question = f" of the {kind.question}"
+    reads_question = any(name.endswith(of_question) for name in names)
+    alone = f"{limit.kind}{of_question}" in names if reads_question else True
+    return f" in a {kind.option}" if alone else ""
+
+
+def _describe_limits(
+    judged: Judged, effect: Effect, of: str, rows: str, kind: ItemKind | None
+) -> tuple[str, list[str]]:
+    """What planted cues show of a set that is sound: how large a flaw may be by kind, and what few rows hide."""
+    counted = [each for each in judged.limits if each.counts]
+    parts: dict[str, list[str]] = {}
+    for each in counted:
+        parts.setdefault(_where(each, judged, kind), []).append(each.kind)
+    listed = [f"{_either(kinds)}{where}" for where, kinds in parts.items()]
+    kinds = listed[0] if len(listed) == 1 else f"{', or of '.join(listed)},"
     negligible = ", which is negligible" if judged.at_most < effect.caution else ""
     others = [each for each in judged.limits if not each.counts]
     many = [each for each in others if each.kind == FIFTY_WORDS.name and each.limit < effect.unsound]
     others = [each for each in others if each not in many]
-    seen = "".join(f"; {each.kind} of at most {percent(each.limit)}" for each in others if each.limit < effect.unsound)
-    unseen = ", ".join(each.kind for each in others if each.limit >= effect.unsound)
+    seen = "".join(
+        f"; {each.kind}{_where(each, judged, kind)} of at most {percent(each.limit)}"
+        for each in others
+        if each.limit < effect.unsound
+    )
     # Of few rows its limit differs too much from one set of words to the next.
     few = [f"Whether {each.kind} give labels away is not shown at this size." for each in many]
     return (
         f"Cues of {kinds} give away {of} of at most {percent(judged.at_most)} of the {rows}{negligible}{seen}.",
-        [*few, *([f"The readers cannot see {unseen}."] if unseen else []), _NOT_READ],
+        few,
     )
+
+
+def _either(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
 
 def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] | None) -> list[Doubt]:

@@ -21,7 +21,7 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.result import ClassSize
 from goldassay.questions.artifacts.search import Described, describe_search, read_role
-from goldassay.questions.effect_sentences import describe_judged, headline_of, skill_limits
+from goldassay.questions.effect_sentences import describe_judged, describe_unseen, headline_of, skill_limits
 from goldassay.questions.example_clusters import NONE
 from goldassay.questions.kind_evidence import found_by_rule, items_to_read, mentioned_by_part
 from goldassay.questions.leakage.choices import BY_SUBJECT, reading_doubts
@@ -407,9 +407,11 @@ def _verdict(
                 f"{percent(float(by_lift.hits[by_lift.applies].mean()))} of these; chance is "
                 f"{percent(float(chance[by_lift.applies].mean()))}."
             )
-    evidence, notes = describe_judged(judged, effects, said, of=f"the {kind.right} {kind.option}", rows="items")
+    evidence, notes = describe_judged(judged, effects, said, kind)
     if word == "caution":
-        evidence, notes = said, ("A phrase may be true whatever the question is: read the table before you judge.",)
+        # Leakage may call the same rule unsound.
+        evidence = f"{said} Artifacts of {kind.options} are at most a caution." if judged.word == "unsound" else said
+        notes = ("A phrase may be true whatever the question is: read the table before you judge.",)
     next_step = {
         "sound": "Keep the report with the items.",
         "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
@@ -421,4 +423,6 @@ def _verdict(
         f"ten words or form, as copies of the items with such cues show, and there are at least {LEAST_CLUSTERS} "
         "effective clusters of items; else unresolved."
     )
-    return Verdict(word, evidence, headline, next_step, rule, judged.bound, notes)
+    return Verdict(
+        word, evidence, headline, next_step, rule, judged.bound, notes, describe_unseen(judged, effects, kind)
+    )

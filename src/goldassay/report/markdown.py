@@ -62,7 +62,7 @@ def _verdicts(cards: Sequence[VerdictCard]) -> str:
         if not card.judged:
             continue
         mark = _MARKS.get(card.verdict, "➖")
-        rows.append((card.title, f"{mark} **{plain(card.verdict)}**", plain(card.evidence)))
+        rows.append((card.title, f"{mark} **{plain(card.verdict)}**", plain(" ".join((card.evidence, *card.beneath)))))
     return grid(("question", "verdict", "finding"), rows) if rows else ""
 
 
@@ -211,7 +211,8 @@ def render_verdicts(report: ReportContent) -> str:
 
 
 def _verdict_lines(card: VerdictCard) -> list[str]:
-    lines = [f"{card.title:<12} {card.verdict.upper()}", f"             {_terminal_line(card.evidence)}"]
+    lines = [f"{card.title:<12} {card.verdict.upper()}"]
+    lines += [f"             {_terminal_line(line)}" for line in (card.evidence, *card.beneath)]
     if card.verdict != "sound" and card.next_step:
         lines.append(f"             → {_terminal_line(card.next_step)}")
     return lines

@@ -49,6 +49,7 @@ def _card(card: VerdictCard) -> str:
     if number:
         parts.append(f'<div style="font-size:1.15em">{escape(number)}</div><small>{escape(card.label)}</small>')
     parts.append(f'<div style="margin-top:.3em">{escape(card.evidence)}</div>')
+    parts += [f'<div style="margin-top:.3em;opacity:.8;font-size:.9em">{escape(line)}</div>' for line in card.beneath]
     return f'<div style="{style}">{"".join(parts)}</div>'
 
 

@@ -13,6 +13,7 @@ from goldassay.questions.detection_limits import largest_limits
 from goldassay.questions.effect_sentences import (
     describe_gain,
     describe_judged,
+    describe_unseen,
     effect_rule,
     headline_of,
     scarce_doubts,
@@ -121,7 +122,8 @@ def judge_artifacts(
         )
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
     rule += "" if is_part else " For a single text at most caution."
-    return Verdict(word, evidence, number, next_step, rule, judged.bound, notes)
+    unseen = describe_unseen(judged, effects)
+    return Verdict(word, evidence, number, next_step, rule, judged.bound, notes, unseen)
 
 
 def _own_doubts(readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits) -> list[Doubt]:

@@ -12,6 +12,7 @@ from goldassay.questions.cross_validated import read_words, within_doubts
 from goldassay.questions.effect_sentences import (
     describe_gain,
     describe_judged,
+    describe_unseen,
     effect_rule,
     headline_of,
     rewrite_part,
@@ -352,7 +353,9 @@ def judge_leakage(
     }.get(judged.word, judged.mend)
     rule = effect_rule(QUANTITY, limits.caution, limits.unsound) + " Sound takes two runs of every part."
     headline = None if decisive is None else headline_of(decisive)
-    return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound, notes)
+    return Verdict(
+        judged.word, evidence, headline, next_step, rule, judged.bound, notes, describe_unseen(judged, effects)
+    )
 
 
 def judge_choices(
@@ -390,7 +393,7 @@ def judge_choices(
         label = f"accuracy above chance, {decisive.part if is_reader(decisive) else decisive.reader}"
         headline = replace(headline_of(decisive), label=label)
     said = "" if decisive is None else describe_pick(decisive, kind)
-    found, notes = describe_judged(judged, effects, said, of=f"the {kind.right} {kind.option}", rows="items")
+    found, notes = describe_judged(judged, effects, said, kind)
     next_step = {
         "sound": "Keep the report with the items; a stronger model may still find more.",
         "caution": f"Report the score of a model that sees the {kind.options} alone next to every score on these "
@@ -403,7 +406,8 @@ def judge_choices(
             next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
         elif decisive.reader.endswith(_OF_LENGTH):
             next_step = f"Rewrite {kind.options} so that the {kind.right} one is as long as the others."
-    return Verdict(judged.word, found, headline, next_step, _rule(limits, kind), judged.bound, (*notes, *further))
+    rule, unseen = _rule(limits, kind), describe_unseen(judged, effects, kind)
+    return Verdict(judged.word, found, headline, next_step, rule, judged.bound, (*notes, *further), unseen)
 
 
 def _of_place(effects: Effects) -> Effect | None:
