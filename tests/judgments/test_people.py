@@ -22,11 +22,14 @@ from goldassay.data.reading import read_table
 from goldassay.questions.judgments.people import (
     FEW,
     LEAST_ITEMS,
+    NOT_AS_GIVEN,
     NOT_RANDOM,
+    ONE_SCORE,
     correct_by_people,
     replaces_annotators,
 )
-from goldassay.questions.judgments.scores import correct_pairs
+from goldassay.questions.judgments.scores import correct_pairs, describe_test
+from tests.judgments.made import judged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -454,3 +457,172 @@ def test_predictions_with_gaps_in_the_label_name_the_way() -> None:
     with pytest.raises(InputError, match="800 values are missing") as raised:
         goldassay.audit(frame)
     assert "people" in raised.value.mend
+
+
+def stated(report: Report) -> dict[str, Any]:
+    """The verdict on judgments."""
+    return dict(report.document["verdicts"]["judgments"])
+
+
+def pairs(known: NDArray[np.bool_], n: int = 1000) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+    """A judge that minds no order and prefers alpha in 80 % of the items, of which people do in 30 %; its verdicts."""
+    rng = np.random.default_rng(7)
+    judge, people = rng.random(n) < 0.8, rng.random(n) < 0.3
+    names = np.array(["model_b", "model_a"])
+    frame = pl.DataFrame(
+        {"item": np.arange(n), "model_a": "alpha", "model_b": "beta", "judge": "J", "winner": names[judge.astype(int)],
+         "human": pl.Series(names[people.astype(int)]).set(~pl.Series(known), None)}
+    )  # fmt: skip
+    return pl.concat([frame.with_columns(order=pl.lit(each)) for each in ("original", "swapped")]), judge
+
+
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_win_rates_that_people_would_not_give_are_not_sound(share: float) -> None:
+    known = np.random.default_rng(0).random(1000) < share
+    report = goldassay.audit(pairs(known)[0], columns="winner=winner")
+    said = stated(report)
+    assert (said["verdict"], said["headline"]["value"]) == ("unsound", pytest.approx(0.5, abs=0.07))
+    assert ("drawn at random" in report.to_markdown()) is (share < 1)
+    assert any("only if at random" in each for each in said["notes"]) is (share < 1)
+    # The seat stays measured.
+    assert figure(report, "position")["value"] == 0
+
+
+def test_pairs_use_the_given_probabilities() -> None:
+    judge = pairs(np.ones(1000, np.bool_))[1]
+    odds = np.where(judge, 0.1, 0.6)
+    frame, _ = pairs(np.random.default_rng(1).random(1000) < odds)
+    chosen = figure(goldassay.audit(frame, columns="winner=winner"), "corrected")
+    given = frame.with_columns(sampling_probability=pl.Series(np.tile(odds, 2)))
+    found = figure(goldassay.audit(given, columns="winner=winner"), "corrected")
+    assert chosen["value"] is None
+    assert found["low"] <= 0.3 <= found["high"]
+    with pytest.raises(InputError, match="probabilities"):
+        goldassay.audit(given.with_columns(sampling_probability=pl.lit(2.0)), columns="winner=winner")
+
+
+def test_few_preferences_of_people_leave_pairs_open() -> None:
+    said = stated(goldassay.audit(pairs(np.arange(1000) < 20)[0], columns="winner=winner"))
+    assert said["verdict"] == "unresolved"
+    assert "alpha against beta" in said["next_step"]
+
+
+def test_a_crowd_beside_people_has_the_wider_interval() -> None:
+    own = judged(1000, 0).with_columns(member=pl.col("row") % 5)
+    own = own.with_columns(win=(pl.col("member") < 2).cast(pl.Float64))
+    crowd, single = (correct_pairs(each)[0] for each in (own, own.drop("member")))
+    assert crowd.df == pytest.approx(4)
+    assert crowd.bias_high - crowd.bias_low > single.bias_high - single.bias_low
+
+
+def test_a_system_that_nobody_labelled_is_named() -> None:
+    """Of it the judge's 95 % is far from people's 40 %, and nothing shows that."""
+    rng = np.random.default_rng(3)
+    system = np.array(["A", "B", "C"])[rng.integers(0, 3, 6000)]
+    people = (rng.random(6000) < np.where(system == "C", 0.4, 0.7)).astype(float)
+    judge = np.where(system == "C", rng.random(6000) < 0.7, people)
+    known = (rng.random(6000) < 0.5) & (system != "C")
+    frame = pl.DataFrame(
+        {"system": system, "judge_score": judge, "human": pl.Series(np.where(known, people, np.nan)).fill_nan(None),
+         "sampling_probability": 0.333}
+    )  # fmt: skip
+    report = goldassay.audit(frame)
+    said = stated(report)
+    assert said["verdict"] == "unresolved"
+    assert "rows of C" in said["next_step"]
+    rows = {each["of"]: each for each in report.tables["corrected_scores"].to_dicts()}
+    assert rows.keys() == {"", "A", "B", "C"}
+    assert all(rows[each]["value"] is None and rows[each]["reason"].endswith("C") for each in ("", "C"))
+    assert rows["C"]["n_rows"] == (system == "C").sum()
+    everyone = frame.with_columns(human=pl.Series(people), sampling_probability=pl.lit(1.0))
+    assert stated(goldassay.audit(everyone))["verdict"] == "unsound"
+
+
+def test_one_system_of_one_grade_has_the_scale_of_all() -> None:
+    """Ten grades of 5 from people say little of a system with grades of 1 to 5."""
+    grades = np.array([5.0] * 200 + [1.0, 5.0] * 100)
+    human = np.where(np.arange(400) % 20 == 0, grades, np.nan)
+    frame = pl.DataFrame(
+        {"system": np.repeat(["x", "y"], 200), "score": grades, "human": pl.Series(human).fill_nan(None)}
+    )
+    rows = {each["of"]: each for each in goldassay.audit(frame).tables["corrected_scores"].to_dicts()}
+    assert rows["x"]["bias_high"] == pytest.approx(4 * (1 - 0.025 ** (1 / 10)))
+
+
+def test_rows_of_which_the_judge_is_unsure_are_no_sample() -> None:
+    rng = np.random.default_rng(5)
+    grades, shares = rng.integers(1, 6, 2000).astype(float), rng.beta(0.8, 0.8, 2000)
+    for judge, chosen in ((grades, grades == 3), (shares, np.abs(shares - 0.5) < 0.15)):
+        known = rng.choice(np.flatnonzero(chosen), 250, replace=False)
+        label = pl.Series(hide(judge, known)).fill_nan(None)
+        said = stated(goldassay.audit(pl.DataFrame({"judge": judge, "human": label, "sampling_probability": 0.125})))
+        assert (said["verdict"], NOT_AS_GIVEN in said["evidence"]) == ("not measurable", True)
+        assert "really drawn" in said["next_step"]
+        assert abs(judge[known].mean() - judge.mean()) < 0.1
+
+
+@pytest.mark.parametrize("how", ["rows", "clusters", "unequal"])
+def test_random_labels_are_refused_in_one_of_a_hundred_draws(how: str) -> None:
+    rng, refused = np.random.default_rng(6), 0
+    for _ in range(300):
+        clusters = np.arange(2000) // 20
+        latent = rng.normal(size=100)[clusters] + rng.normal(size=2000)
+        judge = np.digitize(latent, [-2.5, -1, 0, 1.2]).astype(float)
+        odds = np.where(judge < 2, 0.3, 0.1)
+        known = {
+            "rows": np.isin(np.arange(2000), rng.choice(2000, 300, replace=False)),
+            "clusters": np.isin(clusters, rng.choice(100, 15, replace=False)),
+            "unequal": rng.random(2000) < odds,
+        }[how]
+        found = correct_by_people(
+            judge, hide(judge, np.flatnonzero(known)), clusters if how == "clusters" else None,
+            odds if how == "unequal" else None,
+        )  # fmt: skip
+        refused += bool(found.reason)
+    assert refused <= 9
+
+
+def test_probabilities_that_the_count_of_labels_excludes_are_not_sound() -> None:
+    frame = table(n=8000, n_known=2000, biased=False)
+    for wrong in (1.0, 0.01, 0.2):
+        said = stated(goldassay.audit(frame.with_columns(sampling_probability=pl.lit(wrong))))
+        assert said["verdict"] == "unresolved"
+        assert "write 0.25 into" in said["next_step"]
+    assert stated(goldassay.audit(frame))["verdict"] == "sound"
+    for rounded in (0.24, 0.26):
+        assert stated(goldassay.audit(frame.with_columns(sampling_probability=pl.lit(rounded))))["verdict"] == "sound"
+
+
+def test_labels_of_whole_conversations_need_clusters() -> None:
+    rng = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(800), 10)
+    people = (rng.random(8000) < 0.7).astype(float)
+    judge = np.where(rng.random(8000) < 0.97, people, 1 - people)
+    known = np.flatnonzero(np.isin(clusters, rng.choice(800, 200, replace=False)))
+    frame = pl.DataFrame(
+        {"judge": judge, "human": pl.Series(hide(people, known)).fill_nan(None), "sampling_probability": 0.25,
+         "conversation": clusters, "half": np.arange(8000) % 2}
+    )  # fmt: skip
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == "unresolved"
+    assert "conversation" in said["next_step"]
+    assert stated(goldassay.audit(frame, clusters="conversation"))["verdict"] == "sound"
+    # Pairs of rows that are alike by chance explain nothing.
+    label = pl.Series(hide(people, rng.choice(8000, 2000, replace=False))).fill_nan(None)
+    by_row = frame.with_columns(human=label, conversation=np.arange(8000) // 2)
+    assert stated(goldassay.audit(by_row))["verdict"] == "sound"
+
+
+def test_what_has_no_scale_or_two_says_so() -> None:
+    frame = table().with_columns(judge=pl.lit(5), human_label=pl.when(pl.col("human_label") >= 0).then(5))
+    said = stated(goldassay.audit(frame))
+    assert (said["verdict"], ONE_SCORE in said["evidence"]) == ("not measurable", True)
+    said = stated(goldassay.audit(table().with_columns(judge=1 + 9 * pl.col("judge"))))
+    assert said["verdict"] == "not measurable"
+    assert "one scale" in said["next_step"]
+
+
+def test_who_cannot_replace_an_annotator_is_said_plainly() -> None:
+    truth, said = annotated(9, 200)
+    bad = replaces_annotators("j", 1 - truth, said, graded=False)
+    assert "cannot replace an annotator at any epsilon" in describe_test(bad)

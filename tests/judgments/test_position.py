@@ -242,3 +242,12 @@ def test_few_verdicts_make_no_judge() -> None:
     assert {each.part: each.reason for each in effects.effects}["few 0"] == FEW_VERDICTS
     assert np.isnan(judges[0].effect)
     assert all(each.measurable for each in effects.effects[2:])
+
+
+def test_a_crowd_has_no_share_of_changing_verdicts() -> None:
+    """Two of its judges saw an item in two orders: that they differ is no change of verdict."""
+    rows = judged(200, 0).with_columns(judge=pl.int_range(pl.len()).cast(pl.String))
+    (found,), effects = measure_position(pool_judges(rows), LIMITS)
+    assert (found.n_both, found.n_items) == (0, 200)
+    assert np.isnan(found.changed)
+    assert all(each.measurable for each in effects.effects)

@@ -35,6 +35,8 @@ _WORDS = {
     **dict.fromkeys(("no", "n", "false", "fail", "failed", "incorrect", "wrong", "reject", "rejected", "bad"), 0.0),
 }
 _BLANK = ("", "nan", "na", "n/a", "null", "none")
+# The system of a row that names none, beside rows that do.
+_NO_SYSTEM = "rows without a system"
 # What is larger is no score, nor is the infinite.
 _MOST = 1e9
 # So much of what is filled in a column must be a score.
@@ -86,6 +88,7 @@ class JudgedScores:
         source: The file.
         files: As they were read.
         frame: All columns, row by row of `rows`.
+        covered: Columns with a role, but for that of items, and those put aside.
     """
 
     name: str
@@ -100,6 +103,7 @@ class JudgedScores:
     source: str
     files: tuple[InputFile, ...]
     frame: pl.DataFrame
+    covered: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.rows.height
@@ -201,7 +205,7 @@ def read_judged_scores(
         items = [
             item if each is None else each for item, each in zip(items, cell_texts(frame[shape.item]), strict=True)
         ]
-    probability = _probabilities(frame, shape, lines, source)
+    probability = None if shape.probability is None else read_probabilities(frame, shape.probability, lines, source)
     parts, labels, problems = [], [], []
     for column in shape.scores:
         scores, _ = _numbers(frame[column])
@@ -214,11 +218,12 @@ def read_judged_scores(
         )
         if judges is not None and len(shape.scores) > 1:
             named = judges + f" / {column}"
+        systems = cell_texts(frame[shape.system]).fill_null(_NO_SYSTEM) if shape.system else [""] * frame.height
         parts.append(
             pl.DataFrame(
                 {
                     "row": lines, "item": items, "judge": named, "score": scores,
-                    "system": cell_texts(frame[shape.system]).fill_null("") if shape.system else [""] * frame.height,
+                    "system": systems,
                     "probability": probability, "at": np.arange(frame.height),
                 }
             ).filter(pl.Series(usable))
@@ -241,7 +246,7 @@ def read_judged_scores(
     n_said = (~np.isnan(annotators)).sum(axis=0)
     mean = np.nansum(annotators, axis=0) / np.maximum(n_said, 1)
     label = np.where(n_said > 0, mean if graded else np.where(mean == 0.5, 0.5, np.round(mean)), np.nan)
-    systems = rows["system"].n_unique()
+    n_systems = rows["system"].n_unique()
     covered = {*shape.covered, *aside(roles)}
     decisions = [f"The judge's scores are in {_listed(shape.scores)}, people's in {_listed(shape.people)}."]
     if len(shape.people) > 1:
@@ -250,7 +255,7 @@ def read_judged_scores(
         name=name,
         rows=rows.with_columns(
             people=pl.Series(label).fill_nan(None),
-            system=pl.col("system") if systems > 1 else pl.lit(""),
+            system=pl.col("system") if n_systems > 1 else pl.lit(""),
         ),
         annotators=annotators,
         problems=pl.DataFrame(
@@ -264,20 +269,28 @@ def read_judged_scores(
         source=source,
         files=table.files,
         frame=frame[rows["at"].to_list()],
+        covered=tuple(sorted(covered - {shape.item})),
     )
 
 
-def _probabilities(
-    frame: pl.DataFrame, shape: ScoreShape, lines: NDArray[np.int64], source: str
-) -> NDArray[np.float64] | None:
-    if shape.probability is None:
-        return None
-    found, _ = _numbers(frame[shape.probability])
+def read_probabilities(frame: pl.DataFrame, column: str, lines: NDArray[np.int64], source: str) -> NDArray[np.float64]:
+    """With which probability each row was drawn for people, (N,).
+
+    Args:
+        frame: All columns.
+        column: That of the probabilities.
+        lines: Of the file, (N,).
+        source: The file, for messages.
+
+    Raises:
+        InputError: One is not above 0 and at most 1.
+    """
+    found, _ = _numbers(frame[column])
     wrong = np.flatnonzero(~((found > 0) & (found <= 1)))
     if wrong.size:
         raise InputError(
             f"{count(wrong.size)} of {count(found.size)} probabilities are not above 0 and at most 1", file=source,
-            row=int(lines[wrong[0]]), column=shape.probability,
+            row=int(lines[wrong[0]]), column=column,
             mend="give each row, labelled or not, the probability with which it was drawn",
         )  # fmt: skip
     return found

@@ -36,6 +36,7 @@ JUDGMENT_ROLES = (
     "tie",
     "weight",
     "date",
+    "probability",
 )
 
 # Verdicts that name a side, and those that name a seat.
@@ -60,6 +61,7 @@ _LENGTHS = (("len_a", "len_b"), ("length_a", "length_b"), ("len_1", "len_2"), ("
 _PEOPLE = names_of("people", "judgments")
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human)_?\d+$")
 _GROUPS = names_of("group", "judgments")
+_PROBABILITIES = names_of("probability", "judged scores")
 _FEW_WORDS = 3
 
 
@@ -80,6 +82,7 @@ class JudgmentShape:
         people: Columns that say which side people prefer.
         group: A column of kinds of items, if any.
         prompt: A column of what the sides answer, beside the one of items, if any.
+        probability: With which an item was drawn for people, if any and if people were asked.
         shown: Whether the two texts stand in the order shown, and nothing else names the sides.
         seated: Whether names are those of the seats, of which nobody knows whose texts they are.
         unclear: Why the seats cannot be known, and what to name; None where they can.
@@ -97,6 +100,7 @@ class JudgmentShape:
     people: tuple[str, ...]
     group: str | None
     prompt: str | None
+    probability: str | None = None
     shown: bool = False
     seated: bool = False
     unclear: Unclear | None = None
@@ -109,7 +113,7 @@ class JudgmentShape:
     @property
     def covered(self) -> tuple[str, ...]:
         """All columns that it reads."""
-        single = tuple(each for each in (self.order, self.item, self.group, self.prompt) if each)
+        single = tuple(each for each in (self.order, self.item, self.group, self.prompt, self.probability) if each)
         return (*self.verdicts, *single, *self.judges, *self.names, *self.texts, *self.lengths, *self.people)
 
 
@@ -171,6 +175,7 @@ def find_judgments(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) 
         group=group,
         prompt=named.get("prompt")
         or _first(by_name, _PROMPTS, [*used, *people, *(each for each in (item, group) if each)]),
+        probability=(named.get("probability") or _first(by_name, _PROBABILITIES, used)) if people else None,
         shown=shown,
         seated=seated,
         unclear=unclear,

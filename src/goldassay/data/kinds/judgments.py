@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, name_fields, normalized_texts
-from goldassay.data.kinds.judged_scores import SCORE_ROLES, ScoreShape, find_judged_scores
+from goldassay.data.kinds.judged_scores import SCORE_ROLES, ScoreShape, find_judged_scores, read_probabilities
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread
@@ -62,7 +62,7 @@ class Judgments:
             otherwise (what it would get if verdicts named seats in place of sides, or sides in place of seats),
             length (log length of a over that of b, or null), people
             (which side they prefer, as `win`, or null), agreed (whether all people said so, or null), group (of the
-            item, or null).
+            item, or null); and probability, with which the item was drawn for people, where a column says so.
         problems: Columns row, id, reason, used: verdicts that cannot be used.
         n_read: Verdicts in the file.
         names_seats: Whether verdicts name seats, and not sides.
@@ -140,6 +140,7 @@ class JudgedPairs:
                     "people": shape.people,
                     "group": shape.group,
                     "prompt": shape.prompt,
+                    "probability": shape.probability,
                 }
             ),
             core=frozenset(shape.verdicts),
@@ -213,6 +214,10 @@ def read_judgments(
               "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
               "people": pl.Float64, "agreed": pl.Boolean, "group": pl.String}  # fmt: skip
     found = pl.DataFrame(rows, schema=schema, orient="row")
+    if shape.probability is not None:
+        lines = np.array([table.line_of(at) for at in range(frame.height)], dtype=np.int64)
+        given = read_probabilities(frame, shape.probability, lines, source)
+        found = found.with_columns(probability=pl.Series(given[read.used_rows]))
     problems = pl.DataFrame(
         [(row, item, reason, False) for row, item, reason in read.found],
         schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",

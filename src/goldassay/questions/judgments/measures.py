@@ -555,8 +555,10 @@ def verdicts_by_order(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(rows: pl.DataFrame, judge: str) -> PositionEffect:
-    """What is counted of one judge."""
+    """What is counted of one judge; of several that are taken as one, changes would count how they disagree."""
     both = verdicts_by_order(rows).drop_nulls("changed")
+    if "member" in rows.columns and rows["member"].n_unique() > 1:
+        both = both.clear()
     n_changed = int(both["changed"].sum())
     low, high = wilson_bounds(n_changed, both.height)
     first = rows.select(pl.when(pl.col("a_first")).then(pl.col("win")).otherwise(1 - pl.col("win"))).to_series()

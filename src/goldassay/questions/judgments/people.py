@@ -23,7 +23,13 @@ SHARES = (0.0, 1.0)
 # Labelled rows on which the judge scores so unlike the others are no random sample.
 _SURE = 0.01
 NOT_RANDOM = "the labelled rows are no random sample: the judge scores them unlike the others"
+NOT_AS_GIVEN = "the labelled rows were not drawn with the given probabilities: the judge scores them unlike the others"
 FEW = "fewer than two labelled clusters"
+ONE_SCORE = "all scores are the same, and nothing says what the scale is"
+# The judge's scores are compared in at most so many bins, of which each is expected to hold so many labels.
+_MOST_BINS, _LEAST_IN_BIN = 10, 5
+# So many standard errors, and this share, may the number of labels be off the sum of the probabilities.
+_ERRORS_OFF, _SHARE_OFF = 3.29, 0.05
 # Of the alternative annotator test (Calderon, Reichart and Dror 2025): crowd workers, skilled annotators, experts.
 EPSILONS = (0.1, 0.15, 0.2)
 LEAST_ANNOTATORS = 3
@@ -48,7 +54,7 @@ class Corrected(Result):
         bias_high: Upper end.
         bias_error: Its standard error.
         df: Degrees of freedom, labelled effective clusters - 1.
-        p_random: Probability that the judge scores random labelled rows so unlike the others.
+        p_random: Probability that the judge scores random labelled rows so unlike the others, by mean or distribution.
         rogan_gladen: Mean by sensitivity and specificity; NaN where scores are not 0 and 1, or these sum to 1 or less.
         sensitivity: Share of what people accept that the judge accepts; NaN where scores are not 0 and 1.
         sensitivity_low: Wilson's lower bound at the effective number of clusters.
@@ -93,7 +99,11 @@ class Corrected(Result):
 
 
 def correct_by_people(
-    judge: ArrayLike, people: ArrayLike, clusters: ArrayLike | None = None, probabilities: ArrayLike | None = None
+    judge: ArrayLike,
+    people: ArrayLike,
+    clusters: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Corrected:
     """Estimate people's mean score y from a judge's score f of all N + n rows and people's of n.
 
@@ -106,14 +116,15 @@ def correct_by_people(
     Of shares no end is nearer than Wilson's at theta (1 - theta)/variance rows, and none than Clopper and Pearson's
     where fewer than five clusters vary.
 
-    No interval is valid where labelled rows were chosen by what they hold, other than by these probabilities. The
-    judge's scores of labelled rows test that at 1 %; no test can exclude it.
+    No interval is valid where labelled rows were chosen by what they hold, other than by these probabilities. The mean
+    and the distribution of the judge's scores test that at 1 % together; no test can exclude it.
 
     Args:
         judge: f, (N + n,).
         people: y, (N + n,); NaN where no person scored the row.
         clusters: Names or codes of rows that depend on each other, (N + n,).
         probabilities: With which each row was drawn to be labelled, (N + n,), above 0; None for equal ones.
+        scale: The least and the largest score; None for those of these rows.
 
     Raises:
         ValueError: Nothing is labelled, sizes differ, or a probability is not in (0, 1].
@@ -157,12 +168,12 @@ def correct_by_people(
 
     psi = of_people - share * apart
     spread, of_bias = variance(psi), variance((f - mean_all) / m - psi)
-    chosen = t_p_value(mean_f - mean_all, variance(apart), df) if n < m and np.ptp(f) > 0 and labelled > 1 else math.nan
-    reason = FEW if math.isnan(spread) else ""
-    if not reason and chosen < _SURE:
-        reason = NOT_RANDOM
-    scale = scale_of(f, y)
+    chosen = _p_random(f, known, pi, codes, weights, df) if n < m and np.ptp(f) > 0 and labelled > 1 else math.nan
+    scale = scale or scale_of(f, y)
     span = scale[1] - scale[0]
+    reason = FEW if math.isnan(spread) else "" if span else ONE_SCORE
+    if not reason and chosen < _SURE:
+        reason = NOT_RANDOM if probabilities is None else NOT_AS_GIVEN
     # Rows without a label may contradict a judge whom no labelled row does; where all have one, only the bias varies.
     floor, of_all = (_least_reach(each[known], codes[known], df + 1) * span for each in (given - share * f, given - f))
     if n < m:
@@ -192,6 +203,106 @@ def correct_by_people(
         *sensitivity, *specificity, m, n, labelled,
         None if reason else _more_labels(spread, variance(share * (f - mean_all) / m), n, m),
     )  # fmt: skip
+
+
+def no_estimate(judge: ArrayLike, n_labelled: int, reason: str) -> Corrected:
+    """The judge's mean alone, and why nothing follows for people's."""
+    f = np.asarray(judge, dtype=np.float64)
+    nan, mean = math.nan, float(f.mean())
+    return Corrected(
+        nan, nan, nan, reason, nan, mean, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan,
+        f.size, n_labelled, 0, None,
+    )  # fmt: skip
+
+
+def _labelled_together(known: NDArray[np.bool_], pi: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+    """How far rows of a cluster are labelled together: 0 each by itself, 1 all or none."""
+    spread = pi * (1 - pi)
+    free = spread > 0
+    r = np.where(free, (known - pi) / np.sqrt(np.where(free, spread, 1.0)), 0.0)
+    sums, sizes = np.bincount(codes, r), np.bincount(codes, free)
+    n_pairs = float(sizes @ sizes - sizes.sum())
+    return min(1.0, max(0.0, float(sums @ sums - r @ r) / n_pairs)) if n_pairs else 0.0
+
+
+def _rescaled(known: NDArray[np.bool_], pi: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities whose sum is the number of labels."""
+    return np.minimum(1.0, pi * float(known.sum() / pi.sum()))
+
+
+def expected_labels(known: NDArray[np.bool_], pi: NDArray[np.float64], codes: NDArray[np.int64]) -> float | None:
+    """The sum of the probabilities, where the number of labels is too far from it; else None.
+
+    Too far is more than 5 % of the sum and 3.29 standard errors (one in 1,000) of a draw of rows or, as far as rows of
+    a cluster are labelled together, of clusters.
+
+    Args:
+        known: Which rows are labelled, (N,).
+        pi: Their probabilities, (N,).
+        codes: Clusters, (N,).
+    """
+    together, deviation = _labelled_together(known, _rescaled(known, pi), codes), np.sqrt(pi * (1 - pi))
+    of_clusters = np.bincount(codes, deviation)
+    variance = (1 - together) * float(deviation @ deviation) + together * float(of_clusters @ of_clusters)
+    expected = float(pi.sum())
+    far = abs(float(known.sum()) - expected)
+    return expected if far > max(_ERRORS_OFF * math.sqrt(variance), _SHARE_OFF * expected) else None
+
+
+def _p_random(
+    f: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    pi: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    df: float,
+) -> float:
+    """P that a random draw of rows differs from all as much in the mean of f, or in its distribution over bins.
+
+    d = sum_i w_i (e_i - mean e) has the variance of the draw, V = sum_g [(1 - r) sum_i v_i e_i e_i' + r s_g s_g']/N²,
+    s_g = sum_i sqrt(v_i) e_i, v_i = (1 - pi_i)/pi_i, with r how far rows of a cluster are labelled together. The mean
+    has Student's t, and d' V^-1 d of bins is chi-square; Bonferroni for both.
+
+    Source: Särndal, Swensson and Wretman 1992, for the variance of a Poisson draw.
+    """
+    drawn = _rescaled(known, pi)
+    root = np.sqrt((1 - drawn) / drawn)
+    if not root.any():
+        return math.nan
+    together = _labelled_together(known, drawn, codes)
+
+    def difference(e: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        e = e - e.mean(axis=0)
+        by_row = e * root[:, np.newaxis]
+        by_cluster = np.stack([np.bincount(codes, each) for each in by_row.T], axis=1)
+        covariance = (1 - together) * by_row.T @ by_row + together * by_cluster.T @ by_cluster
+        return weights @ e, covariance / f.size**2
+
+    apart, variance = difference(f[:, np.newaxis])
+    p_values = [t_p_value(float(apart[0]), float(variance[0, 0]), df)]
+    bins = _bins(f, df + 1)
+    if (n_bins := int(bins.max()) + 1) > 2:
+        from scipy.special import chdtrc
+
+        apart, variance = difference(np.eye(n_bins)[bins][:, 1:])
+        p_values.append(float(chdtrc(n_bins - 1, apart @ np.linalg.pinv(variance, hermitian=True) @ apart)))
+    return min(1.0, len(p_values) * min(p_values))
+
+
+def _bins(f: NDArray[np.float64], effective: float) -> NDArray[np.int64]:
+    """The bin of each score, (N,): tenths of the rows, or single scores; each expected to hold five labels."""
+    _, places, counts = np.unique(f, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(counts) - counts / 2) / f.size
+    tenth = np.minimum((middle * _MOST_BINS).astype(np.int64), _MOST_BINS - 1)
+    found, held, at = np.zeros(counts.size, dtype=np.int64), 0.0, 0
+    for value in range(counts.size):
+        if held * effective >= _LEAST_IN_BIN and tenth[value] != tenth[value - 1]:
+            at, held = at + 1, 0.0
+        found[value] = at
+        held += counts[value] / f.size
+    if at and held * effective < _LEAST_IN_BIN:
+        found[found == at] = at - 1
+    return found[places]
 
 
 def scale_of(*values: NDArray[np.float64]) -> tuple[float, float]:

@@ -17,9 +17,14 @@ from goldassay.data.fields import value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.questions.judgments.people import (
     LEVEL,
+    NOT_AS_GIVEN,
+    NOT_RANDOM,
+    ONE_SCORE,
     SHARES,
     Corrected,
     correct_by_people,
+    expected_labels,
+    no_estimate,
     replaces_annotators,
     scale_of,
 )
@@ -41,11 +46,23 @@ if TYPE_CHECKING:
 
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
 _OTHER_SCALE = "the judge and people use different scales"
+_NO_LABEL = "people scored no row of "
 _MOST_UNUSED = 0.05
-_NOT_DRAWN = Doubt(
+NOT_DRAWN = Doubt(
     "Nothing says how the rows that people scored were chosen; the intervals are valid only if at random.",
     "Have people score rows drawn at random, and add a column sampling_probability: for n of N rows n/N in each.",
 )
+# What settles it, by the reason why nothing was measured.
+_MENDS = {
+    _OTHER_SCALE: "Write the scores of the judge and of people on one scale, such as both from 0 to 1.",
+    ONE_SCORE: "Write the scores as shares from 0 to 1, or audit rows with more than one score.",
+    NOT_RANDOM: "Have people score rows drawn at random, or give the probabilities in a column sampling_probability.",
+    NOT_AS_GIVEN: "Write the probability with which each row was really drawn into sampling_probability; if it is "
+    "unknown, have people score rows drawn at random.",
+}
+# A column explains which rows are labelled if so few of its values are labelled in part, against chance, and the chance
+# of that is so small.
+_IN_PART, _BY_CHANCE = 0.1, 1e-4
 
 
 def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Finding:
@@ -59,9 +76,10 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
     Raises:
         InputError: A column of clusters is not there.
     """
+    scale = scale_of(judged.rows["score"].to_numpy(), judged.annotators)
     with steps.step("comparing with people"):
         clusters, taken = _clusters(judged, settings.data.clusters)
-        corrected = _corrected(judged, clusters)
+        corrected = _corrected(judged, clusters, scale)
     with steps.step("testing whether the judge can replace annotators"):
         judges = judged.rows["judge"].to_numpy()
         replaces = tuple(
@@ -71,10 +89,10 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
             )
             for name in dict.fromkeys(judges.tolist())
         )  # fmt: skip
-    scale = scale_of(judged.rows["score"].to_numpy(), judged.annotators)
-    effects = _effects(corrected, scale, settings.verdicts.judgments, alike=_alike(judged))
-    drawn = judged.rows["probability"].null_count() == 0
-    verdict = _judge(corrected, effects, scale, _doubts(judged, drawn=drawn), replaces, settings.verdicts.judgments)
+    effects = bias_effects(corrected, scale, settings.verdicts.judgments, alike=_alike(judged))
+    drawn = judged.rows["probability"].null_count() == 0 or judged.rows["people"].null_count() == 0
+    doubts = _doubts(judged, clusters, drawn=drawn)
+    verdict = judge_corrected(corrected, effects, scale, doubts, settings.verdicts.judgments, replaces)
     lacking = dict.fromkeys(each.lacking for each in replaces if each.lacking)
     result = JudgmentsResult(
         results=(),
@@ -117,50 +135,121 @@ def _clusters(judged: JudgedScores, by: str) -> tuple[NDArray[np.int64], str]:
     return found.codes, found.taken if found.codes_if_any is not None and columns.keys() != {"row"} else ""
 
 
-def _corrected(judged: JudgedScores, clusters: NDArray[np.int64]) -> tuple[Corrected, ...]:
-    """By judge, and where there are several systems by system, too, where people scored any."""
+def _corrected(judged: JudgedScores, clusters: NDArray[np.int64], scale: tuple[float, float]) -> tuple[Corrected, ...]:
+    """By judge, and where there are several systems by system, too; of all only where people scored each system."""
     found = []
     rows = judged.rows.with_columns(cluster=clusters)
     for (judge,), own in rows.group_by("judge", maintain_order=True):
-        systems = own["system"].unique(maintain_order=True).to_list()
-        for system in ("", *systems) if len(systems) > 1 else ("",):
+        n_labelled = own.group_by("system", maintain_order=True).agg(n=pl.col("people").count())
+        without = [each for each, n in n_labelled.iter_rows() if not n]
+        for system in ("", *n_labelled["system"]) if len(n_labelled) > 1 else ("",):
             of_system = own.filter(pl.col("system") == system) if system else own
-            if of_system["people"].null_count() < of_system.height:
-                found.append(replace(correct_rows(of_system), judge=str(judge), of=str(system)))
+            lacking = [each for each in without if system in ("", each)]
+            one = (
+                no_estimate(of_system["score"], of_system["people"].count(), f"{_NO_LABEL}{listed(lacking)}")
+                if lacking else correct_rows(of_system, scale)
+            )  # fmt: skip
+            found.append(replace(one, judge=str(judge), of=system))
     return tuple(found)
 
 
+def listed(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more}"
+
+
 # Pairs of systems with fewer labelled items, and further pairs, are not corrected by themselves.
-_LEAST_LABELLED, _MOST_PAIRS = 30, 20
+_LEAST_LABELLED, _MOST_PAIRS = 30, 300
+_PAIR = ["judge", "a", "b"]
 
 
 def correct_pairs(rows: pl.DataFrame) -> tuple[Corrected, ...]:
     """The win rates of each judge, corrected by people; by pair of systems where these have names.
 
+    Of judges that are taken as one the interval is the wider of those over items and over judges.
+
     Args:
-        rows: Columns item, judge, a, b, win, people, as of `Judgments.rows`.
+        rows: Columns item, judge, a, b, win, people and, if known, probability, as of `Judgments.rows`; and member, of
+            `pool_judges`, if any.
     """
-    key = ["judge", "a", "b"]
-    both = rows.group_by(*key, "item", maintain_order=True).agg(
-        score=pl.col("win").mean(), people=pl.col("people").mean()
+    rows = rows if "member" in rows.columns else rows.with_columns(member="judge")
+    probability = [pl.col("probability").mean()] if "probability" in rows.columns else []
+    both = rows.group_by(*_PAIR, "member", "item", maintain_order=True).agg(
+        pl.col("people").mean(), *probability, score=pl.col("win").mean()
     )
-    both = both.with_columns(cluster=both["item"].rank("dense").cast(pl.Int64) - 1)
-    n_labelled = both.group_by(key, maintain_order=True).agg(n=pl.col("people").count())
-    most = n_labelled.filter(pl.col("n") >= _LEAST_LABELLED).sort("n", descending=True, maintain_order=True)
+    both = both.with_columns(pl.col("item", "member").rank("dense").cast(pl.Int64) - 1)
     found = []
+    most = _labelled_pairs(rows).filter(pl.col("n") >= _LEAST_LABELLED)
     for judge, a, b, _ in most.head(_MOST_PAIRS).iter_rows():
         own = both.filter(judge=judge).filter(pl.col("a").eq_missing(a), pl.col("b").eq_missing(b))
-        of = "the first response of the file" if a is None else f"{a} against {b}"
-        found.append(replace(correct_rows(own), judge=judge, of=of))
+        by = ["item", "member"] if own["member"].n_unique() > 1 else ["item"]
+        several = [correct_rows(own.with_columns(cluster=each), SHARES) for each in by]
+        one = max(several, key=lambda each: (bool(each.reason), each.bias_high - each.bias_low))
+        found.append(replace(one, judge=judge, of=_names_of(a, b)))
     return tuple(found)
 
 
-def correct_rows(rows: pl.DataFrame) -> Corrected:
+def _labelled_pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Judges and pairs of systems with n, the items that people judged, most first."""
+    n = pl.col("item").filter(pl.col("people").is_not_null()).n_unique()
+    return rows.group_by(_PAIR, maintain_order=True).agg(n=n).sort("n", descending=True, maintain_order=True)
+
+
+def _names_of(a: str | None, b: str | None) -> str:
+    return "the first response of the file" if a is None else f"{a} against {b}"
+
+
+def pair_doubts(rows: pl.DataFrame) -> list[Doubt]:
+    """What forbids the word sound of win rates beside people's: how items were chosen, and pairs with few of them."""
+    if rows["people"].null_count() == rows.height:
+        return []
+    found = []
+    items = rows.group_by("item", maintain_order=True).agg(
+        pl.col("people").is_not_null().any(), *([pl.col("probability").mean()] if "probability" in rows.columns else [])
+    )
+    if "probability" in items.columns:
+        found += _off_count(items["people"].to_numpy(), items["probability"].to_numpy(), np.arange(items.height))
+    elif not items["people"].all():
+        found.append(NOT_DRAWN)
+    few = _labelled_pairs(rows)
+    few = pl.concat([few[:_MOST_PAIRS].filter(pl.col("n") < _LEAST_LABELLED), few[_MOST_PAIRS:]])
+    if few.height:
+        names = listed(list(dict.fromkeys(_names_of(a, b) for _, a, b, _ in few.iter_rows())))
+        found.insert(
+            0,
+            Doubt(
+                f"People's preferences are too few to hold {names} against: {_LEAST_LABELLED} of a pair are needed.",
+                f"Have people judge {_LEAST_LABELLED} items or more of {names}.",
+            ),
+        )
+    return found
+
+
+def _off_count(known: NDArray[np.bool_], probabilities: NDArray[np.float64], codes: NDArray[np.int64]) -> list[Doubt]:
+    """That the probabilities cannot be those of this number of labels."""
+    expected = expected_labels(known, probabilities, codes)
+    if expected is None:
+        return []
+    n = int(known.sum())
+    mend = f"Give each row the probability with which it was drawn: they add up to about {count(n)}."
+    if np.ptp(probabilities) == 0:
+        mend = (
+            f"If {count(n)} of {count(known.size)} rows were drawn at random, write {n / known.size:.4g} into "
+            "sampling_probability of each row."
+        )
+    why = (
+        f"People scored {count(n)} rows, and by the probabilities in sampling_probability {expected:,.0f} are expected."
+    )
+    return [Doubt(why, mend)]
+
+
+def correct_rows(rows: pl.DataFrame, scale: tuple[float, float] | None = None) -> Corrected:
     """`correct_by_people` of columns score, people, cluster and, where it is known, probability."""
     known = "probability" in rows.columns and rows["probability"].null_count() == 0
     return correct_by_people(
         rows["score"].to_numpy(), rows["people"].to_numpy(), rows["cluster"].to_numpy(),
-        rows["probability"].to_numpy() if known else None,
+        rows["probability"].to_numpy() if known else None, scale,
     )  # fmt: skip
 
 
@@ -171,13 +260,20 @@ def _alike(judged: JudgedScores) -> bool:
     return not (low <= 1 < high or high >= 2 * low > 2)
 
 
-def _effects(
+def bias_effects(
     corrected: Sequence[Corrected], scale: tuple[float, float], limits: JudgmentLimits, *, alike: bool
 ) -> Effects:
-    """How far each judge's mean is too high, and too low, as shares of the scale; lower ends are Bonferroni's."""
-    span, effects = scale[1] - scale[0], []
+    """How far each judge's mean is too high, and too low, as shares of the scale; lower ends are Bonferroni's.
+
+    Args:
+        corrected: By judge and part.
+        scale: The least and the largest score.
+        limits: Of the verdict.
+        alike: Whether the judge and people use this scale.
+    """
+    span, effects = (scale[1] - scale[0]) or math.nan, []
     for each in corrected:
-        reason = each.reason or ("" if alike else _OTHER_SCALE)
+        reason = each.reason if alike else _OTHER_SCALE
         wide = t_quantile(each.df, 1 - (1 - LEVEL) / len(corrected)) if not reason else math.nan
         reach = wide * each.bias_error
         for word, sign in ((TOO_HIGH, 1), (TOO_LOW, -1)):
@@ -190,17 +286,29 @@ def _effects(
                 Effect(part, word, BIAS, sign * each.bias / span, low, high, ordinary, error,
                        limits.caution, limits.unsound, reason)
             )  # fmt: skip
-    fewest = min(each.df + 1 for each in corrected)
-    n = min(each.n_labelled for each in corrected)
-    return Effects(tuple(effects), n, min(each.n_clusters for each in corrected), fewest, math.nan, ())
+    known = [each for each in corrected if not each.reason] or corrected
+    fewest = min((each.df + 1 for each in known), default=math.nan)
+    n, n_clusters = (min((getattr(each, name) for each in known), default=0) for name in ("n_labelled", "n_clusters"))
+    return Effects(tuple(effects), n, n_clusters, fewest, math.nan, ())
 
 
 def _named(each: Corrected) -> str:
     return f"{each.judge} on {each.of}" if each.of else each.judge
 
 
-def _doubts(judged: JudgedScores, *, drawn: bool) -> list[Doubt]:
-    found = [] if drawn else [_NOT_DRAWN]
+def _doubts(judged: JudgedScores, clusters: NDArray[np.int64], *, drawn: bool) -> list[Doubt]:
+    found = [] if drawn else [NOT_DRAWN]
+    once = judged.rows.with_columns(at=np.arange(len(judged))).unique("row", keep="first", maintain_order=True)
+    known, own = once["people"].is_not_null().to_numpy(), clusters[once["at"].to_numpy()]
+    if drawn and once["probability"].null_count() == 0:
+        found += _off_count(known, once["probability"].to_numpy(), own)
+    if column := _labelled_whole(judged.frame[once["at"].to_list()], known, own, judged.covered):
+        found.append(
+            Doubt(
+                f"People scored all or no rows of nearly every {column!r}, and the intervals count each row by itself.",
+                f"Give {option('clusters', column)}.",
+            )
+        )
     if judged.n_unused > _MOST_UNUSED * judged.n_read:
         found.append(
             Doubt(
@@ -212,42 +320,90 @@ def _doubts(judged: JudgedScores, *, drawn: bool) -> list[Doubt]:
     return found
 
 
+def _labelled_whole(
+    frame: pl.DataFrame, known: NDArray[np.bool_], codes: NDArray[np.int64], covered: Sequence[str]
+) -> str:
+    """The column of which people scored all or no rows of a value, beyond chance; of several the one of fewest values.
+
+    Values that lie within one cluster each do not count.
+    """
+    share, found = float(known.mean()), []
+    for column in frame.columns:
+        if column in covered or frame.schema[column].is_nested():
+            continue
+        by_value = pl.DataFrame({"value": value_codes(frame[column]), "known": known, "cluster": codes})
+        by_value = by_value.filter(frame[column].is_not_null())
+        groups = by_value.group_by("value").agg(n=pl.len(), k=pl.col("known").sum(), of=pl.col("cluster").n_unique())
+        groups = groups.filter(pl.col("n") > 1)
+        all_of, none_of = (int((groups["k"] == each).sum()) for each in (groups["n"], 0))
+        if min(all_of, none_of) < 2 or (groups["of"] == 1).all():
+            continue
+        sizes = groups["n"].to_numpy().astype(np.float64)
+        whole = share**sizes + (1 - share) ** sizes
+        in_part = groups.height - all_of - none_of
+        if in_part <= _IN_PART * (1 - whole).sum() and np.log(whole).sum() < math.log(_BY_CHANCE):
+            found.append((groups.height, column))
+    return min(found)[1] if found else ""
+
+
 def amount(value: float, scale: tuple[float, float]) -> str:
     """A score: a percentage, or a grade."""
     return percent(value) if scale == SHARES else decimal(value)
 
 
 def describe_corrected(each: Corrected, scale: tuple[float, float]) -> str:
-    """What people would score, in a sentence."""
+    """What people would score, or score, in a sentence."""
     judged = f"{_named(each)} gives {amount(each.judge_mean, scale)} on average"
     if each.reason:
         return f"{judged}; no interval for people's mean is valid: {each.reason}."
     ends = f"{amount(each.low, scale)} to {amount(each.high, scale)}"
-    return f"{judged}; people would give {amount(each.value, scale)} ({ends})."
+    would = "would give" if each.n_labelled < each.n_rows else "give"
+    return f"{judged}; people {would} {amount(each.value, scale)} ({ends})."
 
 
-def _judge(
+def judge_corrected(
     corrected: Sequence[Corrected],
     effects: Effects,
     scale: tuple[float, float],
     doubts: Sequence[Doubt],
-    replaces: Sequence[AnnotatorTest],
     limits: JudgmentLimits,
+    replaces: Sequence[AnnotatorTest] = (),
+    what: str = "mean score",
 ) -> Verdict:
-    """By the judge whose mean is furthest from people's."""
+    """By the judge whose mean is furthest from people's.
+
+    Args:
+        corrected: By judge and part.
+        effects: Of these, as of `bias_effects`.
+        scale: The least and the largest score.
+        doubts: What forbids the word sound; without effects why there are none.
+        limits: When to say caution or unsound.
+        replaces: Whether each judge can replace an annotator.
+        what: Of which it is the mean.
+    """
     tested = tuple(describe_test(each) for each in replaces if not each.lacking)
     rule = (
-        "By how far a judge's mean score is from people's, as a share of the scale: unsound if the lower end is at "
+        f"By how far a judge's {what} is from people's, as a share of the scale: unsound if the lower end is at "
         f"least {percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Lower ends hold for all "
         f"judges and systems at once. Sound if every upper end is below {percent(limits.unsound)}, people's rows were "
         f"drawn with known probabilities, and they form {LEAST_CLUSTERS} clusters; else unresolved."
     )
     if not any(each.measurable for each in effects.effects):
         reasons = dict.fromkeys(each.reason for each in effects.effects)
-        said = f"No interval is valid: {'; '.join(reasons)}."
-        mend = "Have people score rows drawn at random, or give the probabilities in a column sampling_probability."
+        said, mend = f"No interval is valid: {'; '.join(reasons)}.", _mend(next(iter(reasons), ""))
+        if not reasons:
+            said, mend = doubts[0].why, doubts[0].mend
         return Verdict("not measurable", said, None, mend, rule, notes=tested)
-    judged = judge_effects(effects, doubts)
+    by_reason: dict[str, list[str]] = {}
+    for each in effects.effects:
+        if each.reason and each.part not in (parts := by_reason.setdefault(each.reason, [])):
+            parts.append(each.part)
+    lacking = [
+        Doubt(f"Nothing could be measured of {listed(parts)}: {reason}.", _mend(reason))
+        for reason, parts in by_reason.items()
+    ]
+    doubts = [*lacking, *doubts]
+    judged = judge_effects(replace(effects, effects=tuple(e for e in effects.effects if e.measurable)), doubts)
     decisive = judged.decisive
     assert decisive is not None
     of = next(each for each in corrected if _named(each) == decisive.part)
@@ -255,13 +411,13 @@ def _judge(
     shown = points if scale == SHARES else decimal
     low, high = sorted((sign * of.bias_low, sign * of.bias_high))
     off = f"{shown(abs(of.bias))}{' points' if scale == SHARES else ''} too {'high' if sign > 0 else 'low'}"
-    evidence = f"The mean score of {decisive.part} is {off} ({shown(low)} to {shown(high)})."
+    evidence = f"The {what} of {decisive.part} is {off} ({shown(low)} to {shown(high)})."
     if judged.word == "sound":
-        evidence = f"The mean score of {decisive.part} is at most {percent(judged.at_most)} of the scale off people's."
+        evidence = f"The {what} of {decisive.part} is at most {percent(judged.at_most)} of the scale off people's."
     next_step = {
         "sound": "Report the corrected score with its interval.",
-        "caution": "Report the corrected score with its interval, not the judge's mean.",
-        "unsound": "Do not report this judge's mean; report the corrected score with its interval.",
+        "caution": f"Report the corrected score with its interval, not the judge's {_short(what)}.",
+        "unsound": f"Do not report this judge's {_short(what)}; report the corrected score with its interval.",
     }.get(judged.word, judged.mend)
     if of.n_more and judged.word != "sound":
         tested = (*tested, f"About {count(of.n_more)} more labels would halve the interval.")
@@ -275,8 +431,19 @@ def _judge(
     return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound, notes)
 
 
+def _short(what: str) -> str:
+    return "mean" if what == "mean score" else what
+
+
+def _mend(reason: str) -> str:
+    """What settles it where nothing was measured."""
+    if reason.startswith(_NO_LABEL):
+        return f"Have people score rows of {reason.removeprefix(_NO_LABEL)}, too, drawn at random."
+    return _MENDS.get(reason, "Have people score more rows, drawn at random.")
+
+
 def describe_test(test: AnnotatorTest) -> str:
     """What the alternative annotator test says."""
-    least = f"from epsilon {test.epsilon:g} on" if test.epsilon == test.epsilon else "at no epsilon up to 0.2"
+    least = f"from epsilon {test.epsilon:g} on" if test.epsilon == test.epsilon else "at any epsilon up to 0.2"
     passed = "can replace an annotator" if test.epsilon == test.epsilon else "cannot replace an annotator"
     return f"{test.judge} {passed} {least} (alternative annotator test, {test.n_annotators} annotators)."

@@ -29,7 +29,13 @@ from goldassay.questions.judgments.measures import (
 )
 from goldassay.questions.judgments.people import SHARES
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import correct_pairs, describe_corrected
+from goldassay.questions.judgments.scores import (
+    bias_effects,
+    correct_pairs,
+    describe_corrected,
+    judge_corrected,
+    pair_doubts,
+)
 from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
 
@@ -86,8 +92,13 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         measured.doubts,
         {each.judge: each for each in measured.judges},
         limits,
-        (*_preferring(models), *_by_people(corrected)),
+        _preferring(models),
     )
+    doubts = pair_doubts(judgments.rows)
+    if doubts or corrected:
+        of_bias = bias_effects(corrected, SHARES, limits, alike=True)
+        by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what="win rate")
+        verdict = with_people(verdict, by_people, corrected)
     with steps.step("looking at what systems wrote"):
         degenerate = _degenerate(judgments)
     verdict = with_degenerate(verdict, [(each, _win_rate(judgments.rows, each.system)) for each in degenerate])
@@ -100,6 +111,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         n_judgments=len(judgments),
         degenerate=degenerate,
         corrected=corrected,
+        drawn="probability" in judgments.rows.columns or judgments.rows["people"].null_count() == 0,
     )
     tables = {
         "judges": frame_of_records(result.results),
@@ -284,13 +296,6 @@ def _remarks(judgments: Judgments) -> list[str]:
     return [*judgments.decisions, *found]
 
 
-def _by_people(corrected: Sequence[Corrected]) -> list[str]:
-    """What people would say of the win rate that is furthest off, in a sentence."""
-    known = [each for each in corrected if not each.reason and each.n_labelled < each.n_rows]
-    worst = max(known, key=lambda each: abs(each.bias), default=None)
-    return [] if worst is None else [f"{describe_corrected(worst, SHARES)[:-1]}, if their pairs were drawn at random."]
-
-
 def _pooled(rows: pl.DataFrame) -> list[str]:
     """Which judges are taken as one."""
     return [
@@ -354,6 +359,34 @@ def judge_judges(
         label = f"verdicts that change with the order, {decisive.part}"
         headline = Headline(label, of.changed, of.changed_low, of.changed_high, "share")
     return Verdict(judged.word, evidence, headline, next_step, _rule(limits), judged.bound, tuple(notes))
+
+
+# How grave a word is; what was not measured of one side leaves the whole open.
+_GRAVITY = {"sound": 0, "unresolved": 1, "not measurable": 1, "caution": 2, "unsound": 3}
+
+
+def with_people(verdict: Verdict, by_people: Verdict, corrected: Sequence[Corrected]) -> Verdict:
+    """The verdict with how far win rates are from people's: the graver word counts, and of equals that on seats.
+
+    Args:
+        verdict: On what seats add.
+        by_people: On win rates beside people's.
+        corrected: The win rates.
+    """
+    rule = f"{verdict.rule} By people, too. {by_people.rule}"
+    known = [each for each in corrected if not each.reason]
+    worst = max(known, key=lambda each: abs(each.bias), default=None)
+    said = () if worst is None else (describe_corrected(worst, SHARES),)
+    bounds = [verdict.at_most, by_people.at_most]
+    at_most = max((each for each in bounds if each is not None), default=None) if all(
+        each is not None for each in bounds) else None  # fmt: skip
+    if _GRAVITY[by_people.verdict] <= _GRAVITY[verdict.verdict]:
+        flaw = (by_people.evidence,) if _GRAVITY[by_people.verdict] > 1 else ()
+        notes = dict.fromkeys((*verdict.notes, *flaw, *said, *by_people.notes))
+        return replace(verdict, rule=rule, at_most=at_most, notes=tuple(notes))
+    word = "unresolved" if by_people.verdict == "not measurable" else by_people.verdict
+    notes = dict.fromkeys((*said, *by_people.notes, verdict.evidence, *verdict.notes))
+    return replace(by_people, verdict=word, rule=rule, at_most=at_most, notes=tuple(notes))
 
 
 def with_degenerate(verdict: Verdict, named: Sequence[tuple[Degenerate, float | None]]) -> Verdict:
