@@ -211,6 +211,22 @@ def test_scores_alone_or_right_keys_dispute_nothing() -> None:
     assert "keys" not in goldassay.rank_systems(scores).to_dict()["board"]
 
 
+@pytest.mark.parametrize(("n_choices", "names"), [(2, None), (4, [f"bert-{at}" for at in range(8)])])
+def test_where_no_key_can_be_disputed_the_number_is_undefined(
+    tmp_path: Path, n_choices: int, names: list[str] | None
+) -> None:
+    """With two choices, or systems of one family, a policy on the number is not kept."""
+    answers, key = answered(300, 8, n_choices, 9)
+    table = board(answers, key)
+    report = goldassay.rank_systems(table.rename({f"s{at}": each for at, each in enumerate(names or [])}))
+    keys = report.to_dict()["board"]["keys"]
+    assert keys["n_disputed"] is None
+    assert keys["reason"].startswith("no key can be disputed")
+    assert "No key can be disputed" in report.to_html()
+    report.save(tmp_path / "report")
+    assert goldassay.check(tmp_path / "report", {"board.disputed": {"max": 3}}).broken
+
+
 def items_of(key: NDArray[np.int64]) -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     words = np.array([f"word{at}" for at in range(40)])

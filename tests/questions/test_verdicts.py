@@ -26,7 +26,7 @@ from goldassay.questions.instability.verdict import (
 )
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
 from goldassay.stats.detection import KindLimit
-from goldassay.stats.effects import ACCURACY, BALANCED, Effect, Effects, ReaderPredictions, measure_effects
+from goldassay.stats.effects import ACCURACY, BALANCED, BIAS, Effect, Effects, ReaderPredictions, measure_effects
 from goldassay.stats.effects import Limits as EffectLimits
 from goldassay.stats.intervals import sd_interval
 from goldassay.stats.verdicts import (
@@ -145,7 +145,8 @@ def test_the_rows_that_would_settle_it_are_named() -> None:
 def test_rows_that_depend_on_each_other_are_not_asked_for_again() -> None:
     """2,000 rows of 200 texts: more copies of them would not narrow the interval, more texts would."""
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=200.0)).doubts
-    assert states(doubt.mend, "410 independent test rows", "2,000 count as 200")
+    assert states(doubt.mend, "410 independent test rows")
+    assert states(doubt.mend, "2,000 here", "information as 200")
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=1900.0)).doubts
     assert "About 4,100 test rows settle" in doubt.mend
 
@@ -559,3 +560,10 @@ def test_readers_of_one_answer_make_nothing_sound_by_themselves() -> None:
     reading = ReaderPredictions("text", "r", np.zeros((1, 508), np.int64))
     judged = judge_effects(measure_effects([reading], np.tile([0, 1], 254), 2, limits))
     assert (judged.word, judged.at_most) == ("unresolved", 1.0)
+
+
+def test_an_end_just_above_the_limit_is_told_apart_from_it() -> None:
+    (doubt, *_) = judge_effects(effects(effect(-0.05, 0.12004))).doubts
+    assert "12.004" in doubt.why
+    (doubt, *_) = judge_effects(effects(replace(effect(-0.05, 0.15), measure=BIAS))).doubts
+    assert "4,100 labelled rows" in doubt.mend

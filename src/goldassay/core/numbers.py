@@ -63,6 +63,12 @@ def percent(value: Any, digits: int = 1) -> str:
     return f"{points(value, digits)}\N{NO-BREAK SPACE}%"
 
 
+def percents_apart(value: float, limit: float) -> tuple[str, str]:
+    """Both as per cent, with as many digits, up to five, as tell them apart: 10.04 % and 10.00 %."""
+    digits = next((each for each in range(1, 6) if percent(value, each) != percent(limit, each)), 1)
+    return percent(value, digits), percent(limit, digits)
+
+
 def small(value: Any) -> str:
     """A small probability, such as a q-value: three significant digits, powers of ten below a thousandth."""
     x = number(value)

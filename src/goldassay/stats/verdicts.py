@@ -15,7 +15,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.stats.effects import ACCURACY, INFORMATION, LEAST_CLUSTERS, Effect, Effects
+from goldassay.core.numbers import percents_apart
+from goldassay.stats.effects import ACCURACY, BIAS, INFORMATION, LEAST_CLUSTERS, Effect, Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,8 +132,9 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), prefer: str = 
     if effects.effective_clusters < LEAST_CLUSTERS:
         found.append(
             Doubt(
-                f"The test rows form {effects.effective_clusters:.1f} effective clusters; {LEAST_CLUSTERS} are needed.",
-                "Audit on test rows from more sources.",
+                f"The {_kind_of_rows(highest)} form {effects.effective_clusters:.1f} effective clusters; "
+                f"{LEAST_CLUSTERS} are needed.",
+                f"Audit on {_kind_of_rows(highest)} from more sources.",
                 at_most=0.0,
             )
         )
@@ -177,22 +179,28 @@ def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Dou
     Rows that depend on each other count as fewer: more of the same kind of copies would not narrow the interval.
     """
     upper = effect.upper
-    why = (
-        f"The upper end of the {effect.measure} of {effect.reader} ({effect.part}) is {upper:.1%}, not below "
-        f"{effect.unsound:.1%}."
-    )
+    high, limit = percents_apart(upper, effect.unsound)
+    why = f"The upper end of the {effect.measure} of {effect.reader} ({effect.part}) is {high}, not below {limit}."
     independent = math.isfinite(effective_clusters) and effective_clusters < _NEARLY_ALL * n_examples
     counted = max(1, round(effective_clusters)) if independent else n_examples
     rows = rows_to_settle(effect, counted)
-    kind = "test rows"
-    if independent:
-        kind = f"independent test rows (these {n_examples:,} count as {counted:,})"
+    kind = f"{'independent ' if independent else ''}{_kind_of_rows(effect)}"
+    alike = (
+        f" The {n_examples:,} here depend on each other, and carry as much information as {counted:,}."
+        if independent
+        else ""
+    )
     mend = (
-        f"About {rows:,} {kind} settle it, if the value stays and this set can grow."
+        f"About {rows:,} {kind} settle it, if the value stays and this set can grow.{alike}"
         if rows is not None and rows <= _MOST_TIMES * counted
         else "State this bound beside each score: no number of rows within reach settles it."
     )
     return Doubt(why, mend, at_most=0.0)
+
+
+def _kind_of_rows(effect: Effect | None) -> str:
+    """What more of would narrow the interval."""
+    return "labelled rows" if effect is not None and effect.measure == BIAS else "test rows"
 
 
 def _too_little_recovered(hidden: Sequence[KindLimit], unsound: float) -> Doubt:

@@ -220,7 +220,9 @@ def _items(found: BoardResult) -> list[str]:
             "explains (5 % false discoveries): read these first."
         )
         said += [f"Without them {each.system} scores {_scored(each)}." for each in found.keys.scores[:1]]
-    elif found.n_against:
+    elif found.keys is not None and found.keys.reason:
+        said.append(f"{found.keys.reason[0].upper()}{found.keys.reason[1:]}.")
+    if found.n_against and not (found.keys is not None and found.keys.n_disputed):
         said.append(
             f"{count(found.n_against)} items are solved by weaker systems and missed by stronger ones more often "
             "than by chance."
@@ -253,7 +255,8 @@ def issues(found: BoardResult, finding: Finding) -> Iterator[Issue]:
         mend = "Report the range of ranks beside each place, or add items."
         kind, worst = "not distinguishable from the first", f"{found.rivals[0]} beside {found.first}"
         yield issue(finding, kind, len(found.rivals), worst, mend, of="systems", table="board")
-    if found.keys is not None and (first := next(iter(found.keys.items), None)) is not None:
+    if found.keys is not None and found.keys.n_disputed and found.keys.items:
+        first = found.keys.items[0]
         worst = f"{first.item}: key {first.key}, {count(first.n_for)} systems say {first.answer}"
         mend = "Read these items; correct the key or drop the item."
         yield issue(

@@ -388,14 +388,19 @@ def _keys(scores: BoardScores, order: Sequence[int], seed: int) -> DisputedKeys 
     left = [each[:, kept] for each in scores.scores]
     clusters, weights = (None if each is None else each[kept] for each in (scores.clusters, scores.traits.weights))
     items, again = Items(left, clusters, weights), order if disputed.any() and kept.sum() > 1 else ()
+    n_families, reason = len(set(votes.families)), ""
+    if votes.least_p > Q:
+        few = "all families of systems may agree on a wrong answer by chance"
+        reason = f"no key can be disputed: {'of two choices all wrong answers agree' if len(names) == 2 else few}"
     return DisputedKeys(
-        int(rows.sum()), len(set(votes.families)), int(disputed.sum()), int(kept.sum()), votes.alike, all_keys,
+        int(rows.sum()), n_families, None if reason else int(disputed.sum()), int(kept.sum()), votes.alike, all_keys,
         tuple(UndisputedScore(scores.systems[at], *_score(left[at], items, seed)) for at in again),
+        reason,
     )  # fmt: skip
 
 
 def _first_disputed(keys: DisputedKeys) -> DisputedKeys:
-    return replace(keys, items=keys.items[: min(keys.n_disputed, _MOST_ITEMS)])
+    return replace(keys, items=keys.items[: min(keys.n_disputed or 0, _MOST_ITEMS)])
 
 
 def _choices(given: Given, items: NDArray[np.str_]) -> pl.Series:

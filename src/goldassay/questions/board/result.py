@@ -173,23 +173,25 @@ class DisputedKeys(Result):
     Attributes:
         n_keys: Items that are looked at.
         n_families: Families of systems.
-        n_disputed: Items on which more agree on another answer than chance explains.
+        n_disputed: Items on which more agree on another answer than chance explains; None where none could be.
         n_kept: The other items.
         alike: How often two families that are both wrong give the same answer.
         items: The most disputed, as many as a page shows.
         scores: Of the systems without these items, the best first; () where no key is disputed.
+        reason: Why no key can be disputed; "" where one can.
     """
 
     n_keys: int
     n_families: int
-    n_disputed: int = figure(
+    n_disputed: int | None = figure(
         Measure("board.disputed", "items whose systems agree on another answer than the key", "examples", "lower"),
-        n="n_keys",
+        n="n_keys", reason="reason",
     )  # fmt: skip
     n_kept: int
     alike: float
     items: tuple[DisputedKey, ...]
     scores: tuple[UndisputedScore, ...]
+    reason: str
 
 
 @result

@@ -32,7 +32,7 @@ import polars as pl
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError, option
-from goldassay.core.numbers import percent
+from goldassay.core.numbers import percent, percents_apart
 from goldassay.data.kinds.kind import CHOICES, PREFERENCES
 from goldassay.data.text_form import form_words
 from goldassay.questions.detection_limits import (
@@ -347,10 +347,11 @@ def untrained_doubts(
     name, high = worst
     if high < limit:
         return []
+    upper, not_below = percents_apart(high, limit)
     return [
         Doubt(
-            f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limit)}: a surface "
-            "pattern, though none of words.",
+            f"{name[0].upper()}{name[1:]} may gain {upper}, not below {not_below}: a surface pattern, though none of "
+            "words.",
             f"Change {items.kind.options} until this does not predict the {items.kind.right} ones.",
             high,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import percent, points
+from goldassay.core.numbers import percent, percents_apart, points
 from goldassay.core.results import NOT_ASKED, Verdict, not_measurable
 from goldassay.data.kinds.kind import CHOICES, ItemKind
 from goldassay.questions.cross_validated import read_words, within_doubts
@@ -271,10 +271,11 @@ def leaning_word_doubts(
         own = (each for each in found.of(part) if each.measurable and each.measure == BALANCED)
         worst = max(own, key=lambda each: each.high, default=None)
         if worst is not None and worst.high >= limits.unsound:
+            gained, limit = percents_apart(worst.high, limits.unsound)
             doubts.append(
                 Doubt(
-                    f"{worst.reader[0].upper()}{worst.reader[1:]} may gain {percent(worst.high)} from the {part} "
-                    f"({worst.measure}, upper end), not below {percent(limits.unsound)}.",
+                    f"{worst.reader[0].upper()}{worst.reader[1:]} may gain {gained} from the {part} "
+                    f"({worst.measure}, upper end), not below {limit}.",
                     "Audit with more training and test rows.",
                     worst.high,
                 )

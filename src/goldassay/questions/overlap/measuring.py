@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.numbers import count, percent
+from goldassay.core.numbers import count, percent, percents_apart
 from goldassay.core.results import Headline, Result, Verdict, frame_of_records
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.overlap.doubts import (
@@ -499,10 +499,8 @@ def judge_overlap(
         word = "unresolved"
     if word == "unresolved":
         if interval.high >= limits.unsound:
-            told.append(
-                f"The upper end is {percent(interval.high)}, not below {percent(limits.unsound)}: the items are too "
-                "few to rule it out."
-            )
+            high, limit = percents_apart(interval.high, limits.unsound)
+            told.append(f"The upper end is {high}, not below {limit}: the items are too few to rule it out.")
             next_step = "Search for more items."
         if clusters.effective < LEAST_CLUSTERS:
             told.append(f"The items form {count(clusters.effective)} clusters; {LEAST_CLUSTERS} are needed.")

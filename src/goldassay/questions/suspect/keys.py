@@ -54,6 +54,7 @@ class KeyVotes(Result):
         q: The same of all items at once, Benjamini and Hochberg, (N,).
         families: Of each system, (S,): the name of its family's first system.
         alike: How often two families that are both wrong choose the same, the median over items of all others.
+        least_p: p of an item on which all systems choose one other choice: where it is large, no key can be disputed.
     """
 
     log_odds: NDArray[np.float64]
@@ -64,6 +65,7 @@ class KeyVotes(Result):
     q: NDArray[np.float64]
     families: tuple[str, ...]
     alike: float
+    least_p: float
 
 
 def vote_on_keys(
@@ -120,9 +122,10 @@ def vote_on_keys(
     alike = np.maximum(others, 1 / (n_choices - 1))
     of_families = [weights[[name == family for name in families]].mean() for family in dict.fromkeys(families)]
     p_values = _chance(log_odds, np.array(of_families), alike)
+    least = _chance(np.array([sum(of_families)]), np.array(of_families), alike[[alike.argmin()]])
     return KeyVotes(
         log_odds, alternative, n_votes[alternative, items], n_votes[right, items],
-        p_values, benjamini_hochberg(p_values), families, float(np.median(alike)),
+        p_values, benjamini_hochberg(p_values), families, float(np.median(alike)), float(least[0]),
     )  # fmt: skip
 
 
