@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 import goldassay
@@ -226,3 +227,13 @@ def test_more_trials_against_more_items() -> None:
     for name, size in (("now", (4, 50)), ("trials", (8, 50)), ("items", (4, 100))):
         mean = float(np.mean([getattr(each, name) for each in drawn]))
         assert mean == pytest.approx(error(*size), rel=0.05)
+
+
+@given(arrays(np.float64, (4, 20), elements=st.sampled_from([0.0, 1.0])), st.integers(0, 20), st.booleans())
+def test_twice_as_much_never_buys_more_than_a_half(scores: Any, n_short: int, by_pairs: bool) -> None:
+    """A variance between items is never below 0, with equal attempts and with unequal ones."""
+    there = np.ones(scores.shape, bool)
+    there[2:, :n_short] = False
+    found = trial_errors(scores, there, np.arange(20) // 2 if by_pairs else None)
+    for new in (found.trials, found.items):
+        assert found.now / 2**0.5 - 1e-12 <= new <= found.now + 1e-12

@@ -139,7 +139,8 @@ def trial_errors(right: NDArray[np.float64], there: NDArray[np.bool_], clusters:
 
         var(mean) = B + W,  W = s²/(N R),  s² = sum (x - mean of its item)²/(trials - items)
 
-    B is of items (or their clusters) and W of trials: twice the trials halve W, twice the items both.
+    B is of items (or their clusters) and W of trials: twice the trials halve W, twice the items both. B is at least 0:
+    a W that is estimated larger than the variance of the mean is cut to it.
 
     Args:
         right: (R, N) scores of trials.
@@ -153,8 +154,8 @@ def trial_errors(right: NDArray[np.float64], there: NDArray[np.bool_], clusters:
     variance = variance_of_mean(means, clusters)
     spare = int(n.sum()) - n.size
     within = float((there * (right - means) ** 2).sum()) / spare if spare else 0.0
-    of_trials = within * float((1 / n).sum()) / n.size**2
-    return MeanError(variance**0.5, max(variance - of_trials / 2, 0.0) ** 0.5, (variance / 2) ** 0.5)
+    of_trials = min(within * float((1 / n).sum()) / n.size**2, variance)
+    return MeanError(variance**0.5, (variance - of_trials / 2) ** 0.5, (variance / 2) ** 0.5)
 
 
 class Unanswered(NamedTuple):
