@@ -26,7 +26,7 @@ from goldassay.runs.missing import describe_unscored, scored_only
 from goldassay.runs.reading import read_runs
 from goldassay.runs.run_parts import Columns
 from goldassay.runs.runs import Runs
-from goldassay.runs.statuses import STATUSES, codes_of, spelled
+from goldassay.runs.statuses import STATUSES, codes_of, spelled, unlike_labels
 from goldassay.runs.store import write_runs
 from tests.conftest import DATA
 from tests.stated import in_order, states
@@ -379,3 +379,44 @@ def test_an_item_without_samples_has_no_score(tmp_path: Path) -> None:
     runs = read_runs(tmp_path / "t.jsonl")
     assert (runs.n_examples, (~runs.scored.all(axis=0)).sum()) == (20, 4)
     assert runs.scores.mean() == pytest.approx(sum(sum(row["score"]) / 2 for row in rows) / 20)
+
+
+GIVEN = {
+    "letters": (list("ABCD"), ["timeout", "I cannot answer that.", "unparseable"], ["E", "(B)", "b", "A, C", "AC"]),
+    "numbers": ([str(n) for n in range(5)], ["timeout", "no idea", "about five"], ["7", "2.0", "(3)", "1, 2"]),
+    "words": (["positive", "negative"], ["timeout", "API error", "I cannot answer that.", "it is hard to say"],
+              ["neutral", "Not-Positive", "very positive"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", GIVEN)
+def test_what_no_label_looks_like_is_no_answer(form: str, tmp_path: Path) -> None:
+    """Failures among answers have no score, under every door; a class that gold lacks is a wrong answer."""
+    labels, none, wrong = GIVEN[form]
+    gold = [labels[i % len(labels)] for i in range(200)]
+    files = {}
+    for name, odd in (("none", none), ("wrong", wrong)):
+        given = [odd[i // 5 % len(odd)] if i % 5 == 0 else gold[i] for i in range(200)]
+        files[name] = tmp_path / f"{name}.csv"
+        pl.DataFrame({"question_id": range(200), "answer": gold, "pred": given}).write_csv(files[name])
+        runs = read_runs(files[name])
+        assert runs.scores.mean() == pytest.approx(0.8, abs=0.05)
+        assert int((runs.status == "unparsed").sum()) == (40 if name == "none" else 0)
+    words = {name: goldassay.measure_answered(path).verdicts["answered"]["verdict"] for name, path in files.items()}
+    assert words == {"none": "unsound", "wrong": "sound"}
+    compared = json.dumps(goldassay.compare_models(files["none"], files["wrong"]).to_dict()["comparison"])
+    assert "depends on the rule for 40 examples" in compared
+
+
+def test_only_a_closed_set_tells_by_form_and_only_beside_labels(tmp_path: Path) -> None:
+    texts = pl.Series(["a long answer in words of its own"] * 20)
+    assert unlike_labels(texts, list("AB")).all()
+    # Too few texts for each label, too many labels, and none.
+    for labels in (list("ABCDE"), [str(n) for n in range(31)], []):
+        assert not unlike_labels(texts, labels).any()
+    # Beside scores of its own the column may be what the model wrote.
+    gold = ["A", "B"] * 50
+    table = pl.DataFrame({"id": range(100), "label": gold, "prediction": ["It must be A."] * 90 + ["A"] * 10})
+    path = tmp_path / "own.csv"
+    table.with_columns(score=pl.Series([1.0, 0.0] * 50)).write_csv(path)
+    assert read_runs(path).scored.all()

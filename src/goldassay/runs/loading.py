@@ -11,7 +11,16 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.core.numbers import count
-from goldassay.runs.statuses import MISSING, NO_ANSWER, STATUSES, Missing, is_scored, is_there, without_marks
+from goldassay.runs.statuses import (
+    MISSING,
+    NO_ANSWER,
+    STATUSES,
+    Missing,
+    is_scored,
+    is_there,
+    unlike_labels,
+    without_marks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +91,7 @@ def _load(
         )
         valid = {*own.drop_nulls().unique(), *labels, *(columns.label_names or ()), *(label_names or ())}
         if valid:
-            columns = replace(columns, prediction=without_marks(columns.prediction, valid))
+            columns = replace(columns, prediction=_read_answers(columns, columns.prediction, valid, by_gold=by_gold))
     if columns.score is not None:
         columns = replace(columns, score=columns.score.fill_nan(None))
     status = resolved(columns, by_gold=by_gold)
@@ -92,6 +101,17 @@ def _load(
     if not scored.all() or part.unfinished or (columns.prediction is not None and columns.prediction.null_count()):
         columns = _without_gaps(part, columns, scored, missing)
     return Loaded(part, _withpredictions_of(_without_numbers(part, columns), label_names), asked)
+
+
+def _read_answers(columns: Columns, given: pl.Series, valid: set[str], *, by_gold: bool) -> pl.Series:
+    """Predictions, null where one is no answer: by what it says, or, where predictions are labels, by its form.
+
+    Beside scores of the file's own, which may be of free texts, half of the predictions must be labels.
+    """
+    known = without_marks(given, valid)
+    n_valid = int(known.is_in(list(valid)).sum())
+    least = 1 if by_gold or columns.score is None else max(known.count() / 2, 1)
+    return known.set(unlike_labels(known, valid), None) if n_valid >= least else known
 
 
 def resolved(columns: Columns, *, by_gold: bool) -> pl.Series:

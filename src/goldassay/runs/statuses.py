@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -55,6 +56,29 @@ def without_marks(texts: pl.Series, valid: Collection[str]) -> pl.Series:
     return texts.set(stripped.str.to_lowercase().is_in(list(marks)) & ~stripped.is_in(list(valid)), None)
 
 
+def unlike_labels(texts: pl.Series, valid: Collection[str]) -> pl.Series:
+    """Where a text cannot be an answer by its form, beside labels of a closed set: "timeout" among letters, a sentence.
+
+    A set is closed where there are five texts or more for each label, and at most 30 labels. Among letters an answer is
+    letters, among numbers numbers; among words it has at most two words more than the longest label, and says neither
+    of an error nor of a refusal. A class that the right answers lack by chance is therefore an answer.
+    """
+    labels = {each.strip() for each in valid} - {""}
+    stripped = texts.str.strip_chars()
+    if not labels or len(labels) > _MOST_CODES or texts.len() < _TEXTS_A_LABEL * len(labels):
+        return pl.Series([False] * texts.len(), dtype=pl.Boolean)
+    form = next((each for each in _FORMS if all(re.search(each, label) for label in labels)), None)
+    if form is not None:
+        fits = stripped.str.contains(form)
+    else:
+        longest = max(len(label.split()) for label in labels)
+        n_words = stripped.str.count_matches(r"\S+")
+        plain = stripped.str.to_lowercase()
+        failed = plain.is_in(list(_FAILED)) | plain.str.contains(f"{_LIKE['error']}|{_REFUSED}")
+        fits = (n_words <= longest + _MORE_WORDS) & ~failed
+    return (~fits & ~stripped.is_in(list(labels))).fill_null(value=False)
+
+
 def spelled(values: pl.Series, scores: pl.Series | None = None) -> pl.Series | None:
     """A column of statuses in our words, null where a word is unknown; None where it is no column of statuses.
 
@@ -85,6 +109,11 @@ _LIKE: dict[Status, str] = {
     "error": r"error|exception|timed?[ _-]?out|abort|cancel|crash|killed|rate[ _-]?limit|out[ _-]of[ _-]mem|\boom\b",
     "truncated": r"incomplete|truncat|max_[a-z_]*tokens",
 }
+# Labels that are letters, or numbers, as "(B)" and "4.0" are; several of them are an answer, too.
+_FORMS = (r"^\W*(?:[A-Za-z]|[A-Z]{2,5})(?:\W+[A-Za-z])*\W*$", r"^\W*\d[\d.,]*(?:\W+\d[\d.,]*)*\W*$")
+_TEXTS_A_LABEL, _MORE_WORDS = 5, 2
+_FAILED = tuple(word for word, status in _SPELLED.items() if status not in ("scored", "missing"))
+_REFUSED = r"\b(?:can(?:no|')t|cannot|unable|refus\w*|sorry|no response)\b"
 
 
 def is_there(values: pl.Series | None, n: int) -> pl.Series:

@@ -12,7 +12,7 @@ from goldassay.core.naming import listing
 from goldassay.core.numbers import count
 from goldassay.data.fields import RIGHT_WORDS, WRONG_WORDS, cell_texts
 from goldassay.runs.labels import canonical
-from goldassay.runs.statuses import without_marks
+from goldassay.runs.statuses import unlike_labels, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -197,4 +197,5 @@ def matches(predictions: pl.Series, answers: pl.Series, systems: pl.Series | Non
                 "none in common",
                 file=file, mend="write them as the right answers are written, or leave these rows out",
             )  # fmt: skip
+    given = given.set(unlike_labels(given, valid), None)
     return (given == right).cast(pl.Float64)
