@@ -11,6 +11,7 @@ from scipy import stats
 
 import goldassay
 from goldassay.questions.answered.measures import expected_score, harder, pairs_by_rule
+from goldassay.questions.answered.page import sentences
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import STATUSES
 from tests.runs.test_statuses import log, samples
@@ -134,3 +135,33 @@ def test_published_answers(data_dir: Path) -> None:
     gaps = sorted(row.harder for row in rows.values() if row.harder is not None and row.n_items - row.n_scored > 50)
     assert (gaps[1], gaps[-1]) == pytest.approx((0.125, 0.216), abs=1e-3)
     assert gaps[0] < 0
+
+
+def test_a_column_of_errors_and_words_of_success_are_records(tmp_path: Path) -> None:
+    failed = pl.int_range(40, eager=True) % 5 == 0
+    score = pl.Series([1.0, 0.0] * 20).set(failed, 0.0)
+    table = pl.DataFrame({"id": range(40), "score": score})
+    error = pl.select(pl.when(failed).then(pl.lit("RateLimitError"))).to_series()
+    output = pl.Series(["It is 3."] * 40)
+
+    def row_of(**columns: Any) -> Any:
+        table.with_columns(**columns).write_ndjson(tmp_path / "a.jsonl")
+        (row,) = goldassay.measure_answered(tmp_path / "a.jsonl").result.found.runs
+        return row
+
+    row = row_of(error=error, output=output.set(failed, ""))
+    assert (row.error, row.empty, row.unrecorded) == (8, 0, ("empty", "truncated"))
+    row = row_of(error=error)
+    assert (row.error, row.n_scored) == (8, 32)
+    # Beside what was written, a text says why an answer is wrong; and all rows may have gone well.
+    for own in (error, pl.Series([None] * 40, dtype=pl.String), pl.Series(["wrong unit"] * 40)):
+        row = row_of(error=own, output=output)
+        assert (row.error, row.n_scored, "error" in row.unrecorded) == (0, 40, False)
+    row = row_of(status=pl.Series(["success"] * 40))
+    assert (row.n_scored, row.unrecorded) == (40, ("empty", "truncated"))
+    report = goldassay.measure_answered(tmp_path / "a.jsonl")
+    assert "cut off" not in " ".join(sentences(report.result.found))
+    row = row_of(finish_reason=pl.select(pl.when(failed).then(pl.lit("length")).otherwise(pl.lit("stop"))).to_series())
+    assert (row.scored_truncated, row.unrecorded) == (8, ("empty", "error"))
+    report = goldassay.measure_answered(tmp_path / "a.jsonl")
+    assert "8 of 40 answers were cut off" in " ".join(sentences(report.result.found))

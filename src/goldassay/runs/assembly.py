@@ -138,7 +138,7 @@ def _is_unrecorded(item: Loaded, status: str) -> bool:
     """Whether files of the form do not record a status; a table does by a column of its own, where it holds any."""
     own, said = item.columns.status, item.slice.unrecorded
     holds = own is not None and said == Slice.unrecorded and own.str.ends_with(status).any()
-    return status in said and not holds
+    return status in said and not holds and status not in item.columns.recorded
 
 
 def _left_out(asked: Sequence[pl.Series], answered: Sequence[pl.Series], ids: pl.Series) -> dict[str, bool]:

@@ -75,6 +75,7 @@ class Columns:
         no_answer: How probable it is that each question has no answer, or a score that grows with it; or None.
         thresholds: The best scores by such probabilities, once answers are scored; or None.
         status: Whether each answer has a score, and if not why, as far as the file tells; see `STATUSES`.
+        recorded: Statuses that a column of the file tells, be there any such answers or not.
         outputs: What the model wrote, where it is at hand without reading more of the file.
         reported: The mean score that the log itself gives; None where it gives none, or one that is no mean.
     """
@@ -91,6 +92,7 @@ class Columns:
     no_answer: pl.Series | None = None
     thresholds: BestThresholds | None = None
     status: pl.Series | None = None
+    recorded: tuple[Status, ...] = ()
     outputs: pl.Series | None = None
     reported: float | None = None
 

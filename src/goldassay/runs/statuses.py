@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,11 +34,12 @@ NO_ANSWERS = (
 )  # fmt: skip
 # A code for no answer, where no label is a number, or all are codes from 0 up; more labels than these may be numbers.
 _CODE, _MOST_CODES = "-1", 30
+_SUCCEEDED = ("ok", "success", "completed", "complete", "done", "finished")
+_STOPPED = ("stop", "end_turn", "eos", "eos_token", "stop_sequence")
 # How columns of a table spell a status. "failed" is none of these: it may mean a wrong answer.
 _SPELLED: dict[str, Status] = {
     **{each: each for each in STATUSES if each != "not tried"},
-    **dict.fromkeys(("ok", "success", "completed", "complete", "done", "stop", "finished"), "scored"),
-    **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence", "tool_calls", "content_filter"), "scored"),
+    **dict.fromkeys((*_SUCCEEDED, *_STOPPED, "tool_calls", "content_filter"), "scored"),
     **dict.fromkeys(("invalid", "parse_error", "no_answer", "unparseable", "unparsable"), "unparsed"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     **dict.fromkeys(("timeout", "cancelled", "canceled", "limit", "exception", "crashed"), "error"),
@@ -102,6 +103,41 @@ def spelled(values: pl.Series, scores: pl.Series | None = None) -> pl.Series | N
     n_unknown = text.count() - known.count()
     is_said = bool((known != "scored").any()) and known.count() >= n_unknown
     return known if known.count() and (is_said or not n_unknown) else None
+
+
+def recorded(values: pl.Series) -> tuple[Status, ...]:
+    """What a column of statuses tells of all rows: "success" of each that none failed, "stop" that none was cut off."""
+    words = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    by_words: dict[Status, tuple[str, ...]] = {"error": _SUCCEEDED, "truncated": _STOPPED}
+    return tuple(status for status, each in by_words.items() if words.is_in(list(each)).any())
+
+
+def with_errors(
+    status: pl.Series | None, errors: pl.Series, score: pl.Series | None, texts: Sequence[pl.Series]
+) -> pl.Series:
+    """Statuses, of errors where a column of errors has a text and no answer stands beside it.
+
+    Beside what a model wrote such a text may say why its answer is wrong. Without any, it must read like a failure.
+
+    Args:
+        status: Of the same rows, as far as known.
+        errors: Texts, empty where there was no error.
+        score: Of the same rows: what was given credit did not fail.
+        texts: Outputs and predictions, as far as there are any.
+    """
+    plain = errors.cast(pl.String).str.strip_chars().str.to_lowercase()
+    is_error = (plain.is_not_null() & ~plain.is_in(["", "none", "null", "nan", "false", "no", "0", "ok"])).fill_null(
+        value=False
+    )
+    if texts:
+        blank = [~is_there(each, errors.len()) for each in texts]
+        is_error &= pl.select(pl.any_horizontal(*blank)).to_series()
+    else:
+        is_error &= plain.str.contains(_LIKE["error"]).fill_null(value=False)
+    if score is not None:
+        is_error &= ~(score > 0).fill_null(value=False)
+    known = pl.Series([None] * errors.len(), dtype=pl.String) if status is None else status
+    return known.set(is_error & (known.is_null() | (known == "scored")), "error")
 
 
 # Words within longer ones, as api_error, timed_out_after_60s or error: 500.

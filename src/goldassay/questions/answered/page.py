@@ -49,6 +49,14 @@ def sentences(found: AnsweredResult) -> tuple[str, ...]:
     """What was found, beside the verdict."""
     lacking = sum(row.n_scored < row.n_items for row in found.runs)
     said = [f"{lacking:,} of {len(found.runs):,} runs have answers without a score."]
+    cut = {(row.model, row.dataset): [0, 0] for row in found.runs if row.scored_truncated}
+    for row in found.runs:
+        if (own := cut.get((row.model, row.dataset))) is not None:
+            own[0], own[1] = own[0] + row.scored_truncated, own[1] + row.n_items
+    said += [
+        f"{model} on {dataset}: {count(n)} of {count(of)} answers were cut off, and keep their score."
+        for (model, dataset), (n, of) in list(cut.items())[:_MOST]
+    ]
     if found.n_pairs:
         said.append(
             f"{len(found.pairs):,} of {found.n_pairs:,} pairs of systems change their order, or whether one is "

@@ -22,7 +22,8 @@ Columns are found by name, the first of these that is there (case does not matte
                  group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
     status       status, finish_reason, stop_reason: whether an answer has a score, and if not why, in words such as
-                 error, truncated, length; a column with other words is none
+                 error, truncated, length; a column with other words is none. A text in error, error_message or
+                 exception beside no output is an error, too
     output       output, response, generated_text, model_output, model_outputs, completion, generation: what the model
                  wrote, of which a prediction was read
     shares_of_grades   the scale that the scores are shares of: 1:5
@@ -70,7 +71,7 @@ from goldassay.runs.run_parts import (
     not_loaded,
 )
 from goldassay.runs.runs import condition_within
-from goldassay.runs.statuses import spelled
+from goldassay.runs.statuses import recorded, spelled, with_errors
 from goldassay.runs.tables import codes_in, features_array, head_of, logits_array, read_table
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpo
 _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
+# What went wrong with an answer.
+_ERRORS = ("error", "error_message", "exception")
 # Where files have one of these each, they are parts of a benchmark and no models.
 _PARTS = ("category", "subject", "subset")
 _ANSWERS = frozenset({"prediction", "score", "logits"})
@@ -366,6 +369,13 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
     label = _strings(part, roles["label"], path, judge=roles.get("prediction")) if "label" in roles else None
     prediction = _strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None
     score = as_scores(part[roles["score"]], path) if "score" in roles else None
+    outputs = _texts(part, roles.get("output"))
+    status = spelled(part[roles["status"]], score) if "status" in roles else None
+    told = recorded(part[roles["status"]]) if status is not None else ()
+    failures = next((name for name in part.columns if name.lower() in _ERRORS and name not in roles.values()), None)
+    if failures is not None and part[failures].dtype in (pl.String, pl.Null):
+        given = [values for values in (outputs, prediction) if values is not None]
+        status, told = with_errors(status, part[failures], score, given), (*told, "error")
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
         label=label,
@@ -374,8 +384,9 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
         features=features_array(part[roles["features"]], path) if _has_lists(part, roles.get("features")) else None,
         groups={name: values.cast(pl.String) for name, values in groups.items()},
-        status=spelled(part[roles["status"]], score) if "status" in roles else None,
-        outputs=_texts(part, roles.get("output")),
+        status=status,
+        recorded=told,
+        outputs=outputs,
     )
 
 
