@@ -3,7 +3,8 @@
     GOLDASSAY_DATA=... python -m benchmarks.judges
 
 4,000 rows with a truth of .714, which the judge puts at .838, and 600 labels; then LLMBar with 85 % of people's
-preferences hidden; then crowds of 56 judges. An interval that is not valid is none, and holds nothing.
+preferences hidden; then crowds of 56 judges. An interval that is not valid is none, and holds nothing. Last, how often
+random labels are refused, and labels of what the judge is unsure of.
 """
 
 from __future__ import annotations
@@ -56,6 +57,31 @@ def draws(how: str) -> Iterator[Corrected]:
             judge, np.where(known, people, np.nan), clusters if how == "whole clusters" else None,
             probabilities if how.endswith("given") else None,
         )  # fmt: skip
+
+
+def refused(scores: str, how: str) -> float:
+    """The share of draws without an interval: of judges of yes and no, grades from 1 to 5, or shares."""
+    rng, n_refused = np.random.default_rng(0), 0
+    clusters = np.arange(ROWS) // SIZE
+    for _ in range(DRAWS):
+        latent = rng.normal(size=ROWS // SIZE)[clusters] + rng.normal(size=ROWS)
+        judge = {"yes and no": latent > -0.7, "grades": 1 + np.digitize(latent, [-2.5, -1, 0, 1.2]),
+                 "shares": 1 / (1 + np.exp(-latent))}[scores].astype(float)  # fmt: skip
+        odds = np.where(latent < 0, 3.0, 1.0) * np.exp(rng.normal(0, 0.5, ROWS))
+        probabilities = np.minimum(1.0, odds * LABELS / odds.sum())
+        unsure = np.argsort(np.abs(latent) + rng.random(ROWS))[:LABELS]
+        known = {
+            "rows": np.isin(np.arange(ROWS), rng.choice(ROWS, LABELS, replace=False)),
+            "clusters": np.isin(clusters, rng.choice(ROWS // SIZE, LABELS // SIZE, replace=False)),
+            "probabilities": rng.random(ROWS) < probabilities,
+            "unsure": np.isin(np.arange(ROWS), unsure),
+        }[how]
+        found = correct_by_people(
+            judge, np.where(known, judge, np.nan), clusters if how == "clusters" else None,
+            probabilities if how == "probabilities" else None,
+        )  # fmt: skip
+        n_refused += bool(found.reason)
+    return n_refused / DRAWS
 
 
 def llmbar() -> Iterator[tuple[str, int, Corrected, float]]:
@@ -112,6 +138,9 @@ def main() -> None:
     for spread in (0.0, 0.3):
         held = 100 * np.mean(list(crowds(spread)), axis=0)
         print(f"crowds, SD of judges {spread}: {held[0]:.1f} % over judges and items, {held[1]:.1f} % over items alone")
+    for scores in ("yes and no", "grades", "shares"):
+        shares = (f"{how} {refused(scores, how):.1%}" for how in ("rows", "clusters", "probabilities", "unsure"))
+        print(f"refused, {scores}: {', '.join(shares)}")
 
 
 if __name__ == "__main__":

@@ -200,7 +200,8 @@ def _group(each: PositionEffect) -> DotGroup:
 def issues(found: JudgmentsResult, finding: Finding) -> Iterator[Issue]:
     """Verdicts that change with the order, and systems whose output is no answer."""
     n = sum(each.n_changed for each in found.results)
-    if n and is_flaw(finding):
+    follows = any(each.measurable and each.low >= each.caution for each in found.effects.effects)
+    if n and follows and is_flaw(finding):
         worst = max((each for each in found.results if each.n_both), key=lambda each: each.changed)
         said = f"{worst.judge}: {percent(worst.changed)} of its items"
         yield issue(finding, "verdict changes with the order", n, said, of="verdicts", table="judged_items")
