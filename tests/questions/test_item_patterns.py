@@ -15,6 +15,7 @@ from goldassay.core.settings import Settings
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.item_checks import _of_items, _pick, as_texts
+from goldassay.questions.leakage.choices import untrained_doubts
 from tests.stated import stated_by
 
 WORDS = [f"w{i}" for i in range(300)]
@@ -72,6 +73,12 @@ def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> Non
         counted = max(limits[each]["limit"] for each in limits if limits[each]["counts"])
         assert report.verdicts[question]["at_most"] >= counted
     assert report.document["artifacts"]["difficulty"]["uncovered"] == {"n": 900, "share": 1.0}
+
+
+def test_what_would_settle_a_pick_names_it() -> None:
+    items, name = items_of(made(200, 0.0, 0)), "the second longest choice"
+    (doubt,) = untrained_doubts({name: items.right.astype(float)}, items, np.arange(200), 0.12)
+    assert f"picking by “{name}” is right" in doubt.mend
 
 
 def test_artifacts_say_why_a_rule_that_is_unsound_in_leakage_is_a_caution() -> None:

@@ -255,6 +255,21 @@ def test_a_preferred_reader_is_said_wherever_it_gives_the_same_word() -> None:
         assert decisive.reader == reader
 
 
+def test_a_gain_names_its_reader() -> None:
+    verdict = leakage(effect(0.2, 0.3, reader="naive Bayes on words"))
+    assert verdict.evidence.startswith("The hypothesis alone gives ")
+    assert "% (naive Bayes on words) where" in verdict.evidence.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_kind_that_is_not_excluded_is_a_whole_sentence() -> None:
+    for limit, shown in ((0.19, ("excluded only from 19.0 %", "12.0 % would")), (1.0, ("at no planted share", "12.0"))):
+        judged = judge_effects(replace(effects(effect(-0.02, 0.05)), limits=(kind("ten words", limit),)))
+        why = judged.doubts[0].why.replace("\N{NO-BREAK SPACE}", " ")
+        assert "“ten words” is excluded" in why
+        for part in shown:
+            assert part in why
+
+
 def test_sound_is_worded_as_what_was_shown() -> None:
     verdict = leakage(effect(-0.02, 0.05), effect(-0.02, 0.06, reader="patterns by share"))
     assert verdict.verdict == "sound"

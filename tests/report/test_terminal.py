@@ -38,6 +38,18 @@ def test_what_sound_cannot_see_stands_under_it_at_every_door() -> None:
             assert door.count(f">{line}<") == 1
 
 
+def test_limits_of_detection_are_the_shares_that_the_sentence_has() -> None:
+    """Also where the card shows points above a baseline."""
+    document = example_document(5)
+    headline = {"label": "accuracy", "value": 0.02, "low": 0.0, "high": 0.04, "unit": "points"}
+    document["verdicts"]["artifacts"].update(
+        verdict="sound", at_most=0.07, headline={**headline, "score": 0.52, "baseline": 0.5}
+    )
+    document["verdicts"]["instability"].update(verdict="sound", at_most=0.005, headline=headline)
+    limits = compose(document).limits.replace("\N{NO-BREAK SPACE}", " ")
+    assert limits == "Artifacts 7.0 %; Instability 0.5 points"
+
+
 def test_flaws_are_counted_before_the_verdicts(report: Report) -> None:
     """Shift is not measurable, the three others name a flaw."""
     assert report.overall == "3 flaws, 1 not measurable"

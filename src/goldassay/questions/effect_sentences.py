@@ -50,16 +50,17 @@ def skill_limits(caution: float, unsound: float) -> dict[EffectMeasure, Limits]:
     return {ACCURACY: skill, BALANCED: skill, INFORMATION: Limits(1.0, 1.0)}
 
 
-def describe_gain(effect: Effect, who: str) -> str:
+def describe_gain(effect: Effect, who: str, by: str = "") -> str:
     """What a reader gets, and how far that is above naming one label, or above chance.
 
     Args:
         effect: Its skill.
         who: The sentence up to the figure, such as "The hypothesis alone gives".
+        by: The reader, where these words do not name it.
     """
     recall = effect.measure == BALANCED
     return (
-        f"{who} {'a mean recall of ' if recall else ''}{percent(effect.score)} where "
+        f"{who} {'a mean recall of ' if recall else ''}{percent(effect.score)}{by and f' ({by})'} where "
         f"{'chance' if recall else 'the most frequent label'} gives {percent(effect.baseline)}: "
         f"{signed_points(effect.score - effect.baseline, 1)} points ({points(effect.gain.low)} to "
         f"{points(effect.gain.high)})."

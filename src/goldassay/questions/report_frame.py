@@ -180,7 +180,7 @@ def _card(question: str, title: str, lead: str, verdict: Verdict) -> VerdictCard
 
 
 def _limits(headings: Mapping[str, tuple[str, str]], verdicts: Mapping[str, Verdict]) -> str:
-    """From which size on each question without a flaw would have found one, in the unit of its card."""
+    """S of each question without a flaw, as its sentence has it: of cues a share, else in the unit of its card."""
     known = {title: shown for question, (title, _) in headings.items() if (shown := _limit(verdicts.get(question)))}
     return "; ".join(f"{title} {shown}" for title, shown in known.items())
 
@@ -194,9 +194,9 @@ def _limit(verdict: Verdict | None) -> str:
     if verdict.at_most >= 1:
         return "not reached"
     headline = verdict.headline
-    # Limits are shares of what guessing leaves; the card shows points above guessing.
-    left = 1.0 if headline.baseline is None else 1 - headline.baseline
-    return with_unit(verdict.at_most * left, "share" if headline.unit == "share" else "points")
+    # A card with a baseline shows points above it, and its limit is a share of the rows.
+    of_cues = headline.unit == "share" or headline.baseline is not None
+    return with_unit(verdict.at_most, "share" if of_cues else "points")
 
 
 def frame_findings(

@@ -206,9 +206,10 @@ def _kind_of_rows(effect: Effect | None) -> str:
 def _too_little_recovered(hidden: Sequence[KindLimit], unsound: float) -> Doubt:
     """That readers find too little of what is planted to exclude a flaw at the limit for unsound."""
     most = max(hidden, key=lambda each: each.limit)
-    said = "no planted share is excluded" if most.limit >= 1 else f"only {most.limit:.1%} or more are excluded"
+    least, limit = percents_apart(most.limit, unsound)
+    said = "at no planted share" if most.limit >= 1 else f"only from {least} of the rows on"
     return Doubt(
-        f"Of cues of the kind “{most.kind}” {said}, and {unsound:.1%} would be unsound.",
+        f"A flaw of the kind “{most.kind}” is excluded {said}; {limit} would be unsound.",
         "State this bound beside each score; more rows lower it where this set can grow.",
         at_most=0.0,
     )

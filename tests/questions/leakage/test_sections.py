@@ -112,6 +112,16 @@ def test_the_same_result_gives_the_same_page() -> None:
     assert changed().to_html() == changed().to_html()
 
 
+def test_what_a_part_gives_names_the_reader() -> None:
+    for source, reader in (("probes", "the quick probe"), ("runs", example_result().model)):
+        sentences = section_of(changed(source=source), "leakage").sentences
+        (judged,) = [each for each in sentences if "alone gives" in each]
+        assert f"alone gives {reader} " in judged
+        others = [each for each in sentences if each.startswith("From the ") and "alone" in each]
+        assert others
+        assert all(f"alone {reader} gets " in each for each in others)
+
+
 def test_what_goes_into_papers(report: Report) -> None:
     from goldassay.report.paper import paper_files
 

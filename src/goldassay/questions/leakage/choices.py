@@ -352,7 +352,7 @@ def untrained_doubts(
         Doubt(
             f"{name[0].upper()}{name[1:]} may gain {upper}, not below {not_below}: a surface pattern, though none of "
             "words.",
-            f"Change {items.kind.options} until this does not predict the {items.kind.right} ones.",
+            f"Change {items.kind.options} until picking by “{name}” is right no more often than chance.",
             high,
         )
     ]

@@ -351,7 +351,10 @@ def _sentences(found: MeasuredLeakage) -> list[str]:
     information = {each.condition: each for each in found.information}
     parts = sorted((row for row in rows.values() if is_part(row.condition)), key=lambda row: -row.improvement)
     # The evidence of the verdict has the accuracy of the part that gains most.
-    said = [_part(row, information.get(row.condition), judged=row is parts[0], words=words) for row in parts]
+    reader = "the quick probe" if found.source == "probes" else found.model
+    said = [
+        _part(row, information.get(row.condition), reader, judged=row is parts[0], words=words) for row in parts
+    ]  # fmt: skip
     said[1:1] = _luck_of_splitting(parts[0], found) if parts else []
     said += [
         f"{how}, {points(rows[name].accuracy)} % of the {words.many} are right."
@@ -380,7 +383,7 @@ def _gain_by_subject(found: MeasuredLeakage) -> list[str]:
     ]
 
 
-def _part(row: Condition, information: Information | None, *, judged: bool, words: _Words) -> str:
+def _part(row: Condition, information: Information | None, reader: str, *, judged: bool, words: _Words) -> str:
     name = row.condition.removesuffix("_only")
     if row.n_constant == row.n_runs:
         return (
@@ -393,9 +396,9 @@ def _part(row: Condition, information: Information | None, *, judged: bool, word
     share = "" if number(row.recovered) is None else f"{points(row.recovered)} % of what the whole input gives"
     if judged:
         given = ", and ".join(part for part in (share, bits) if part)
-        return f"The {name} alone gives {given}." if given else ""
+        return f"The {name} alone gives {reader} {given}." if given else ""
     said = (
-        f"From the {name} alone {points(row.accuracy)} % of the {words.many} are right, "
+        f"From the {name} alone {reader} gets {points(row.accuracy)} % of the {words.many} right, "
         f"{signed_points(row.improvement, 1)} points ({signed_points(row.improvement_low, 1)} to "
         f"{signed_points(row.improvement_high, 1)}) over always {words.constant}"
     )

@@ -340,7 +340,7 @@ def judge_leakage(
     """
     judged = judge_effects(effects, doubts)
     decisive = judged.decisive
-    said = "" if decisive is None else describe_gain(decisive, f"The {decisive.part} alone gives")
+    said = "" if decisive is None else describe_gain(decisive, f"The {decisive.part} alone gives", decisive.reader)
     evidence, notes = describe_judged(judged, effects, said)
     if n_shared >= SHARED_WORTH_NAMING * n_test:
         notes += (f"{n_shared:,} of the test rows also occur in the training part and can be memorized.",)
