@@ -3,6 +3,9 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import shlex
+import shutil
+import subprocess
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -355,6 +358,21 @@ def test_bad_files_are_one_line_that_names_the_file(tmp_path: Path, name: str, c
     with pytest.raises(InputError, match=message) as caught:
         read_runs(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_zipped_table_is_refused_with_a_command_that_unpacks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "my outputs.zip", "w") as archive:
+        archive.writestr("outputs.json", json.dumps([{"question_id": at, "answer": "A", "pred": "A"} for at in (1, 2)]))
+    with pytest.raises(InputError, match="is a zip archive") as caught:
+        read_runs(tmp_path / "my outputs.zip")
+    if shutil.which("unzip") is None:
+        pytest.skip("unzip is not installed")
+    command = str(caught.value).partition("unpack it with: ")[2].split("; ")[0]
+    subprocess.run(shlex.split(command), cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    assert read_runs(shlex.split(command)[-1]).n_examples == 2
 
 
 def test_a_truncated_file_of_ours_is_one_line(tmp_path: Path) -> None:

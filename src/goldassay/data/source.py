@@ -169,9 +169,9 @@ def check_text(data: bytes, path: Path) -> None:
         if any(mark in data[:2000] for mark in _OFFICE):
             mend = "save its table as CSV"
             raise InputError("is a document of an office program, not a dataset", file=path, mend=mend)
-        raise InputError(
-            "is a zip archive, not a dataset", file=path, mend=f"unpack it with: unzip {shlex.quote(str(path))}"
-        )
+        folder = shlex.quote(path.stem)
+        unpack = f"unpack it with: unzip {shlex.quote(str(path))} -d {folder}; and give {folder} in its place"
+        raise InputError("is a zip archive, not a dataset", file=path, mend=unpack)
     if data.startswith(_GZIP) or is_zstandard(data):
         raise InputError("is compressed twice", file=path, mend=f"unpack it once with: {rewriting(path, '', '')}")
     if data[257:262] == b"ustar":

@@ -18,20 +18,22 @@ from goldassay.core.files import seekable
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.recognition import look_at, other_kind, recognize
 from goldassay.data.roles import naming
-from goldassay.data.source import bare_name, name_of, read_text
+from goldassay.data.source import bare_name, check_text, name_of, read_text
 from goldassay.data.table import Table
 from goldassay.runs.adapters import TABLES, Adapter, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
-from goldassay.runs.tables import looked_at, read_table, refuse_pickle
+from goldassay.runs.tables import ZIP, looked_at, read_table, refuse_pickle, start_of
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
 # A file of this name is a run of something: seed_3, run3, preds-12, 7; v0.1 is a version.
 _RUN = re.compile(r"(^|[_\- ]|(?<![0-9])\.|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
 # A larger file is not read once more.
 _MOST_BYTES = 1 << 26
+# Bytes that tell what an archive is of.
+_OF_ARCHIVE = 2000
 _OF_TEXT = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -294,11 +296,13 @@ def _find(
 
 
 def _refuse_unreadable(path: Path) -> None:
-    """Say why a file of text in which no runs were recognized cannot be read at all; pass one that can.
+    """Say why a file in which no runs were recognized cannot be read at all; pass one that can.
 
     Raises:
-        InputError: It is no UTF-8, or a line of it is no JSON.
+        InputError: It is a zip archive, or, of text, no UTF-8, or a line of it is no JSON.
     """
+    if path.is_file() and start_of(path, len(ZIP)) == ZIP:
+        check_text(start_of(path, _OF_ARCHIVE), path)
     name = bare_name(path)
     if not path.is_file() or path.stat().st_size > _MOST_BYTES or not name.endswith(_OF_TEXT):
         return
