@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
-from goldassay.data.kinds.sides import FIRST, SECOND, TIE, side_reader
+from goldassay.data.kinds.sides import FIRST, SECOND, TIE, say_sides, side_reader
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,8 @@ from goldassay.data.kinds.sides import FIRST, SECOND, TIE, side_reader
     [
         ([1, 2], [FIRST, SECOND]),
         (["1", "2"], [FIRST, SECOND]),
-        ([0, 1], [FIRST, SECOND]),
         ([0.0, 1.5, 1.0, 2.0], [TIE, TIE, FIRST, SECOND]),
         ([1.0000001, 1.9, 1.4999], [FIRST, SECOND, FIRST]),
-        ([0, 0.5, 1], [FIRST, TIE, SECOND]),
         (["A", "B", "tie"], [FIRST, SECOND, TIE]),
         (["A>B", "B>A", "A=B", "A>>B", "A<B"], [FIRST, SECOND, TIE, FIRST, SECOND]),
         (["[[A]]", "[[B]]", "[[C]]"], [FIRST, SECOND, TIE]),
@@ -42,12 +40,38 @@ def test_numbers_turn_round_where_one_means_the_first() -> None:
     assert [read(1), read(0)] == [FIRST, SECOND]
 
 
-@pytest.mark.parametrize("values", [[0, 1, 2], ["0", "2"], [0.0, 2.0, 1.0, None]])
-def test_two_codings_of_ties_are_no_guess(values: list[Any]) -> None:
-    """Published sets write 0 for the tie, or 2: no verdict before it is decided."""
-    with pytest.raises(InputError, match="label=0:first,1:second,2:tie") as refused:
+@pytest.mark.parametrize(
+    ("values", "mend"),
+    [([0, 1, 2], "0:first,1:second,2:tie"), (["0", "2"], "0:first,2:tie"), ([0.0, 2.0, 1.0, None], "0.0:tie,1.0:first"),
+     ([0, 1], "0:first,1:second"), ([1, 0, None], "0:second,1:first"), ([0, 0.5, 1], "0:first,0.5:tie,1:second"),
+     ([1.0, 0.5, 0.0], "0.0:second,0.5:tie,1.0:first"), (["0", "1", "tie"], "0:second,1:first,tie:tie"),
+     ([0, 0], "0:second"), ([0, 1, -1], "-1:tie,0:first,1:second")],
+)  # fmt: skip
+def test_codes_from_0_on_are_no_guess(values: list[Any], mend: str) -> None:
+    """Published sets write 0 for the tie, for the first or for the second: no verdict before it is decided."""
+    with pytest.raises(InputError, match=f"label={mend}") as refused:
         side_reader(values, ["label"], "pairs.jsonl")
     assert (refused.value.file, refused.value.column) == ("pairs.jsonl", "label")
+
+
+def test_the_number_of_a_response_is_its_name() -> None:
+    """PKU-SafeRLHF: better_response_id is 0 for response_0."""
+    by_id, _ = side_reader([0, 1], ["better_response_id"])
+    by_responses, _ = side_reader([0, 1], ["winner"], from_zero=True)
+    assert [by_id(0), by_id(1), by_responses(0), by_responses(1)] == [FIRST, SECOND] * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "readings"),
+    [
+        ([1, 2, 3], ["1:first,2:second,3:tie", "1:first,2:tie,3:second", "1:second,2:tie,3:first"]),
+        ([0, 1, -1], ["-1:tie,0:first,1:second", "-1:tie,0:second,1:first", "-1:first,0:tie,1:second"]),
+        ([1, 2, 3, 4, 5], ["1:first,2:first,3:tie,4:second,5:second"]),
+    ],
+)
+def test_every_plausible_reading_is_offered(values: list[int], readings: list[str]) -> None:
+    mend = say_sides("winner", values)
+    assert [each for each in readings if f"winner={each}" not in mend] == []
 
 
 def test_a_column_of_ones_may_count_from_0_or_from_1() -> None:

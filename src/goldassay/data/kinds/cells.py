@@ -203,7 +203,9 @@ class PreferenceCells(_Cells):
             return PEOPLE
         (column,) = shape.winners
         values = self.frame[column].to_list()
-        side_of, _ = side_reader(values, shape.winners, one_means_first=shape.one_means_first)
+        side_of, _ = side_reader(
+            values, shape.winners, one_means_first=shape.one_means_first, from_zero=shape.from_zero
+        )
         target = ord(label) - ord("A")
         found = Counter(value for value in values if side_of(value) == target).most_common(1)
         return {column: found[0][0]} if found else NO_SIDE_VALUE

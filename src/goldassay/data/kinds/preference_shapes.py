@@ -56,6 +56,7 @@ class PreferenceShape:
         group: A column of subsets, if any.
         id: The column of ids, if any.
         one_means_first: Whether 1 names the first response and 0 the second.
+        from_zero: Whether the responses are called by 0 and 1.
     """
 
     chosen: str | None
@@ -67,6 +68,7 @@ class PreferenceShape:
     group: str | None
     id: str | None
     one_means_first: bool = False
+    from_zero: bool = False
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -108,6 +110,7 @@ def find_preferences(frame: pl.DataFrame, roles: Mapping[str, str] | None = None
         group=named.get("group") or _group(frame, by_name, [*used, *prompt]),
         id=named.get("id") or next((by_name[name] for name in _IDS if name in by_name), None),
         one_means_first=bool(responses) and normalized(responses[0]).startswith("human_ref"),
+        from_zero=[each[-1] for each in responses] == ["0", "1"],
     )
 
 

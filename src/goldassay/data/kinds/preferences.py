@@ -227,7 +227,9 @@ def _sides_of(
         return of_scores, "", [f"The response with the larger number in {names} counts as preferred."]
     # People write alike, whoever of them used which values.
     values = [value for column in shape.winners for value in frame[column].to_list()]
-    side_of, doubtful = side_reader(values, shape.winners, source, one_means_first=shape.one_means_first)
+    side_of, doubtful = side_reader(
+        values, shape.winners, source, one_means_first=shape.one_means_first, from_zero=shape.from_zero
+    )
 
     def of_winners(row: dict[str, Any]) -> _Read:
         both = [row[first], row[second]]

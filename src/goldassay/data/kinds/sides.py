@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,16 @@ from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 FIRST, SECOND, TIE = 0, 1, 2
 # PandaLM's columns, one of each person, in which 0 is the tie.
 _PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
 _MOST_VALUES = 12
 _YES = ("1", "1.0", "true", "yes", "tie")
-_CODED = ("0:first,1:second,2:tie", "0:tie,1:first,2:second")
+_SIDE_NAMES = ("first", "second", "tie")
+# The number of a response in its own name: PKU-SafeRLHF's better_response_id of response_0 and response_1.
+_INDEX = re.compile(r"(?:^|[-_ ])(?:id|idx|index)$", re.IGNORECASE)
 
 _TIES = frozenset(
     ("tie", "tied", "draw", "equal", "same", "both", "neither", "c", "a=b", "b=a", "1=2", "2=1",
@@ -33,31 +36,63 @@ _WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND}
 
 
 def say_sides(column: str, values: Iterable[Any]) -> str:
-    """The options that say which side each value of a column names, in both directions.
+    """The options that say which side each value of a column names, one for each reading that is plausible.
 
-    Numbers below 0 name one side, those above the other, and 0 none.
+    Three numbers may be graded, the middle one the tie; or the tie is the last from 1 on, and the least from 0 or -1
+    on. Of more, those below 0 name one side and those above the other, else each half one, and what lies between is
+    the tie.
     """
-    numbers = {str(value): _signed(value) for value in values if value not in (None, "")}
+    return _say(_readings(values), [column])
+
+
+def _readings(values: Iterable[Any]) -> list[str]:
+    """The plausible meanings of the values of a column, as `--map` takes them; nothing of too few or too many."""
+    given = list(dict.fromkeys(str(value).strip() for value in values if value is not None and str(value).strip()))
+    words = {text: side for text in given if _signed(text) is None and (side := _of_word(text)) is not None}
+    rest = [text for text in given if text not in words]
+    if not rest or len(given) > _MOST_VALUES:
+        return []
+    numbers = {text: number for text in rest if (number := _signed(text)) is not None}
+    if len(numbers) < len(rest):
+        numbers = {text: float(at) for at, text in enumerate(sorted(rest))}
     texts = sorted(numbers, key=lambda text: (numbers[text], text))
-    if not 1 < len(texts) <= _MOST_VALUES:
+    distinct = [numbers[text] for text in texts]
+    middle = 0.0 if distinct[0] < 0 else (distinct[0] + distinct[-1]) / 2
+    graded = [TIE if each == middle else SECOND if each > middle else FIRST for each in distinct]
+    last, least = [FIRST, SECOND, TIE], [TIE, FIRST, SECOND]
+    if {0, 2} <= set(distinct) <= {0, 1, 2}:
+        # The middle code may not occur.
+        codes = [last, least, [FIRST, TIE, SECOND], [SECOND, TIE, FIRST]]
+        return [_pairs(texts, [code[int(each)] for each in distinct], words) for code in codes]
+    orders = [[FIRST] if len(texts) == 1 else graded]
+    if len(texts) == 3 and (graded.count(TIE) != 1 or distinct[0] >= 1):
+        orders = [last, graded]
+    elif len(texts) == 3 and distinct[0] < 0:
+        orders = [graded, least]
+    return [_pairs(texts, order, words) for each in orders for order in (each, _turned(each))]
+
+
+def _turned(sides: Sequence[int]) -> list[int]:
+    return [side if side == TIE else 1 - side for side in sides]
+
+
+def _pairs(texts: Sequence[str], sides: Sequence[int], words: Mapping[str, int]) -> str:
+    named = {**dict(zip(texts, sides, strict=True)), **words}
+    return ",".join(f"{text}:{_SIDE_NAMES[side]}" for text, side in named.items())
+
+
+def _say(readings: Sequence[str], columns: Sequence[str]) -> str:
+    if not readings:
         return "name the side by 1 and 2, A and B, or first and second"
-    is_signed = min(numbers.values()) < 0
-    second = [numbers[text] > 0 if is_signed else 2 * at >= len(texts) for at, text in enumerate(texts)]
-    ties = [is_signed and not numbers[text] for text in texts]
-    sides = ["tie" if tie else "second" if own else "first" for own, tie in zip(second, ties, strict=True)]
-    turned = {"first": "second", "second": "first", "tie": "tie"}
-    either = [
-        ",".join(f"{text}:{names[side]}" for text, side in zip(texts, sides, strict=True))
-        for names in ({side: side for side in turned}, turned)
-    ]
-    return f"say which: {' or '.join(option('map', f'{column}={each}') for each in either)}"
+    return f"say which: {' or '.join(_mapped(columns, each) for each in readings)}"
 
 
-def _signed(value: Any) -> float:
+def _signed(value: Any) -> float | None:
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        return 0.0
+        return None
+    return number if math.isfinite(number) else None
 
 
 def with_ties(frame: pl.DataFrame, tie: str | None, verdicts: Sequence[str]) -> pl.DataFrame:
@@ -70,34 +105,48 @@ def with_ties(frame: pl.DataFrame, tie: str | None, verdicts: Sequence[str]) -> 
 
 
 def side_reader(
-    values: Iterable[Any], columns: Sequence[str] = (), source: str = "", *, one_means_first: bool = False
+    values: Iterable[Any],
+    columns: Sequence[str] = (),
+    source: str = "",
+    *,
+    one_means_first: bool = False,
+    from_zero: bool = False,
 ) -> tuple[Callable[[Any], int | None], str]:
     """How a column names sides: a function from a value to 0 (first), 1 (second), 2 (tie) or None (none of these).
 
     Numbers may count from 0 or from 1: from 1 where a 2 occurs, 1.5 then being a tie; a number between 1 and 2 leans to
     the nearer. Where 0 and 2 occur and 1.5 does not, published sets differ: 0 is the tie, or 2 is;
-    in several columns of annotators, as PandaLM has them, 0 is.
+    in several columns of annotators, as PandaLM has them, 0 is. Of 0 and 1 either may be the first: 0 where it is the
+    number of a response (PKU-SafeRLHF), 1 where it means that the first is preferred (SHP).
 
     Args:
         values: All of the column.
         columns: Where they stand, for messages.
         source: The file, for messages.
         one_means_first: 1 names the first and 0 the second.
+        from_zero: The responses are numbered 0 and 1 themselves; so they are where a column is called an id or index.
 
     Returns:
         The function; and why it may be otherwise, "" where there is no doubt.
 
     Raises:
-        InputError: 0, 1 and 2 may be tie, first and second, or first, second and tie.
+        InputError: Numbers from 0 on have more than one meaning in published sets, and nothing says which.
     """
+    values = list(values)
     distinct = {number for value in values if (number := _number(value)) is not None}
     is_known = one_means_first or (len(columns) > 1 and all(map(_PEOPLE.fullmatch, columns)))
+    numbered = from_zero or (len(columns) == 1 and _INDEX.search(columns[0]) is not None)
+    why = ""
     if {0.0, 2.0} <= distinct <= {0.0, 1.0, 2.0} and not is_known:
-        either = [_mapped(columns or ("winner",), names) for names in _CODED]
+        why = "0, 1 and 2 may mean first, second and tie, or tie, first and second"
+    elif 0 in distinct and max(distinct) <= 1 and not is_known and not numbered:
+        why = "of 0 and 1 either may mean the first"
+    if why:
+        texts = {number: str(value).strip() for value in values if (number := _number(value)) is not None}
+        words = [value for value in values if _number(value) is None and _of_word(value) is not None]
         raise InputError(
-            "0, 1 and 2 may mean first, second and tie, or tie, first and second",
-            file=source or None, column="+".join(columns) or None,
-            mend=f"say which: {' or '.join(either)}",
+            why, file=source or None, column="+".join(columns) or None,
+            mend=_say(_readings([*texts.values(), *words]), columns or ("winner",)),
         )  # fmt: skip
     fractions = {each for each in distinct if each not in (0, 1, 2)}
     doubtful = ""
