@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import goldassay
+from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.questions.answered.measures import intraclass, pass_at
 from goldassay.runs.reading import list_runs, read_runs
@@ -198,3 +199,31 @@ def test_more_examples_always_settle_a_difference_between_attempts(tmp_path: Pat
         pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
         (pair,) = goldassay.compare_models(tmp_path / "t.csv").result.pairs
         assert pair.plan.examples_needed is not None or pair.comparison.difference == 0
+
+
+def test_samples_without_a_number_are_attempts_and_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their order is arbitrary: no spread of runs is given, be it of one model, of two or of three."""
+    files = [tmp_path / f"{name}.jsonl" for name in ("a", "b", "c")]
+    for file, k in zip(files, (4, 5, 4), strict=True):
+        file.write_text("\n".join(json.dumps(row) for row in passed(25, k, sort=False)))
+    found = goldassay.compare_models(*files[:2]).to_dict()["comparison"]
+    assert "their order is arbitrary" in json.dumps(found)
+    for own, command in ((files[:1], "runs scores"), (files[:2], "compare"), (files, "compare")):
+        assert run([*command.split(), *map(str, own)]) == 0
+        out = capsys.readouterr().out
+        assert "SD " not in out.replace("noise              SD", "").replace("  SD  runs", "")
+        assert "runs of each" not in out
+        assert command == "runs scores" or "attempts and examples" in out
+    numbered = tmp_path / "numbered.jsonl"
+    numbered.write_text(
+        "\n".join(json.dumps({**row, "trial": at % 4}) for at, row in enumerate(passed(25, 4, sort=False)))
+    )
+    assert run(["compare", str(numbered), str(files[1])]) == 0
+    assert capsys.readouterr().out.count(", SD ") == 1
+
+
+def test_the_attempts_that_items_lack_are_all_named(tmp_path: Path) -> None:
+    rows = [{"task_id": i, "trial": t, "reward": (i + t) % 2} for i in range(30) for t in range(2 if i % 3 == 0 else 4)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    said = goldassay.measure_answered(tmp_path / "a.jsonl").verdicts["answered"]["evidence"]
+    assert "10 have no attempt 2 or 3" in said

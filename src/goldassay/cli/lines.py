@@ -328,7 +328,7 @@ def _overview(found: ModelComparisons) -> list[str]:
     lines = [f"{len(found.names)} models on {found.models[0].n_examples:,} examples of {found.models[0].dataset}"]
     differ = [(pair.a, pair.b) for pair, p in zip(found.pairs, found.adjusted_p, strict=True) if p <= found.alpha]
     shown = {
-        name: _side(mean, spread, runs.n_runs, weighted(runs.weighted_by, plain))
+        name: _side(mean, spread, runs.n_runs, weighted(runs.weighted_by, plain), "attempt" if runs.dealt else "run")
         for name, mean, spread, runs, plain in sorted(rows, key=lambda row: -row[1])
     }
     lines += _ranked(shown, differ, found.of_models)
@@ -439,26 +439,28 @@ def _lines(found: ModelComparison) -> list[str]:
     over = result.interval.method.partition("over ")[2]
     if result.n_clusters is not None:
         over = over.replace("examples", "clusters")
+    runs = "attempt" if found.dealt else "run"
+    over = over.replace("runs and", f"{runs}s and")
     shown = [weighted(found.weighted_by, each) for each in found.unweighted or (None, None)]
     lines = [
-        f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a, shown[0])}",
-        f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b, shown[1])}",
+        f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a, shown[0], runs)}",
+        f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b, shown[1], runs)}",
         f"{conclude(found)}.",
         "",
         f"difference A - B   {signed_points(result.difference)} points [{signed_points(low)}, {signed_points(high)}] "
         f"({result.interval.level:.0%} interval over {over}, {result.interval.method.partition(',')[0]})",
-        f"noise              {_noise(found)}",
+        f"noise              {_noise(found, runs)}",
         f"p-value            {_p(result.p_value)} over {over} ({result.test})"
         if result.counts
         else f"p-values           {_p(result.p_value)} over {over}; "
         f"{_p(result.p_examples)} over {_units(found)} alone ({result.test})",
     ]
-    if max(result.n_runs_a, result.n_runs_b) > 1:
+    if max(result.n_runs_a, result.n_runs_b) > 1 and not found.dealt:
         lines.append(f"P(A > B)           {_chance(found)}")
     lines.append(f"could be shown     {points(found.plan.detectable_difference, 2)} points, four times out of five")
     if found.equivalence is not None:
         lines.append(f"equivalence        {describe_margin(found.equivalence, result.of_models)}")
-    if result.of_models:
+    if result.of_models and not found.dealt:
         lines.append(f"seeds              {_seeds(found)}")
     if not distinguishable(found):
         lines.append(f"settle it          {settle(found)}")
@@ -478,9 +480,9 @@ def _chance(found: ModelComparison) -> str:
     return shown if distinguishable(found) else f"{shown} alone"
 
 
-def _side(mean: float, sd: float, runs: int, weighted: str = "") -> str:
+def _side(mean: float, sd: float, runs: int, weighted: str = "", called: str = "run") -> str:
     spread = "" if math.isnan(sd) else f", SD {100 * sd:.2f}"
-    return f"{100 * mean:.2f} points{weighted}{spread}, {runs} run{'s' if runs > 1 else ''}"
+    return f"{100 * mean:.2f} points{weighted}{spread}, {runs} {called}{'s' if runs > 1 else ''}"
 
 
 def _units(found: ModelComparison) -> str:
@@ -488,15 +490,14 @@ def _units(found: ModelComparison) -> str:
     return "examples" if result.n_clusters is None else f"{result.n_clusters:,} clusters ({found.clusters})"
 
 
-def _noise(found: ModelComparison) -> str:
+def _noise(found: ModelComparison, runs: str) -> str:
     result = found.comparison
     whole = f"SD {_root(result.var_total)} points in all"
     if not result.of_models:
-        return f"{whole}: {_units(found)} {_root(result.var_examples)}, runs unknown"
-    parts = (
-        f"{_units(found)} {_root(result.example_variance)}, runs {_root(result.var_total - result.example_variance)}"
-    )
-    share = "" if math.isnan(result.share_runs) else f" ({result.share_runs:.0%} of the variance is the runs')"
+        return f"{whole}: {_units(found)} {_root(result.var_examples)}, {runs}s unknown"
+    own = _root(result.var_total - result.example_variance)
+    parts = f"{_units(found)} {_root(result.example_variance)}, {runs}s {own}"
+    share = "" if math.isnan(result.share_runs) else f" ({result.share_runs:.0%} of the variance is the {runs}s')"
     return f"{whole}: {parts}{share}"
 
 

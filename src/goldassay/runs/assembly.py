@@ -112,6 +112,7 @@ def assemble(
         status_codes=codes,
         reported=tuple(found[-1].columns.reported for found in _by_run(loaded, len(checkpoints))),
         trials=are_trials,
+        dealt=are_trials and any(part.is_dealt for part in slices),
         left_out=_left_out(asked, answered, ids) if rule == "leave-out" else {},
         unrecorded=tuple(each for each in STATUSES if any(_is_unrecorded(item, each) for item in loaded)),
         numbered=any(part.numbered for part in slices),

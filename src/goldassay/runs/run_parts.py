@@ -136,6 +136,7 @@ class Slice:
         unrecorded: Statuses of answers that a file of this form does not record.
         numbered: Whether the seed is a running number, such as that of a row of an array, and states no seed.
         is_trial: Whether it is one of several attempts at each example by one model, such as samples or epochs.
+        is_dealt: Whether it is one of samples that the order of rows alone tells apart, dealt to runs at random.
         keyed: Whether a harness wrote example, right answer and score of each answer together, so that no right answer
             can be that of another row.
         outputs: Reads what the model wrote; None where its file does not hold it.
@@ -156,6 +157,7 @@ class Slice:
     unrecorded: tuple[Status, ...] = ("empty", "truncated", "error")
     numbered: bool = False
     is_trial: bool = False
+    is_dealt: bool = False
     keyed: bool = False
     outputs: Callable[[], Outputs | None] | None = None
 

@@ -147,6 +147,7 @@ class Runs:
         trials: Whether runs are attempts at the same examples by one model, such as samples or epochs.
         left_out: Names of examples that are left out, since a run lacks them or their score, and whether any run
             answered each.
+        dealt: Whether the order of rows alone tells these attempts apart, so that they are no runs with a spread.
         numbered: Whether `seeds` are running numbers, and say nothing of how the runs were started.
         keyed: Whether a harness wrote example, right answer and score of each answer together.
         traits: Columns of the examples that were asked for by name, {name: (N,)} strings: a date, a difficulty.
@@ -179,6 +180,7 @@ class Runs:
     left_out: Mapping[str, bool] = field(default_factory=dict)
     numbered: bool = False
     trials: bool = False
+    dealt: bool = False
     keyed: bool = False
     traits: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None

@@ -147,10 +147,11 @@ def find_degenerate(given: Sequence[Given], dataset: str) -> tuple[Degenerate, .
 def describe_degenerate(found: Degenerate) -> str:
     """A sentence on a system: what its outputs are, and what follows."""
     of = f"{percent(found.share)} of {count(found.n)}"
+    first = "" if found.n_runs == 1 else f" of the first of {count(found.n_runs)} runs"
     said = {
-        "one text": f"{of} outputs are one text, {found.text!r}",
-        "one choice": f"{of} answers are {found.text!r}, and the right ones are not",
-        "repeats the prompt": f"{of} outputs repeat the prompt",
+        "one text": f"{of} outputs{first} are one text, {found.text!r}",
+        "one choice": f"{of} answers{first} are {found.text!r}, and the right ones are not",
+        "repeats the prompt": f"{of} outputs{first} repeat the prompt",
         "copy": f"its outputs are those of {found.other} ({of} items are alike)",
         "same scores": f"it scores as {found.other} on each of {count(found.n)} items",
     }[found.kind]
@@ -285,7 +286,7 @@ def given_by(runs: Runs, outputs: Outputs | None = None) -> Given:
         own = pl.DataFrame({"item": outputs.example_ids, **{k: v for k, v in known.items() if v is not None}})
         found = items.to_frame().join(own.unique("item"), on="item", how="left", maintain_order="left")
         written = {name: found[name] for name in found.columns if name != "item"}
-    return Given.of(
+    given = Given.of(
         runs.model,
         items,
         choices=choices,
@@ -293,3 +294,4 @@ def given_by(runs: Runs, outputs: Outputs | None = None) -> Given:
         base=runs.base_model,
         **(written if right is None else written | {"right": right}),
     )
+    return given if given.alone is None else replace(given, alone=replace(given.alone, n_runs=runs.n_runs))

@@ -228,6 +228,7 @@ class Degenerate(Result):
         n: Outputs that were looked at.
         other: Whose copy it is, or "".
         text: The one text or choice, or "".
+        n_runs: Runs of the system, of which the first was looked at.
     """
 
     system: str
@@ -237,6 +238,7 @@ class Degenerate(Result):
     n: int
     other: str
     text: str
+    n_runs: int = 1
 
 
 @result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.naming import listing
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import Headline, Verdict, Word, not_measurable, severity
 from goldassay.questions.answered.degenerate import describe_degenerate
@@ -59,10 +60,7 @@ def judge(
         notes.insert(0, f"{rules}.")
     elif worst.n_not_tried:
         every = worst.n_items + worst.n_not_tried
-        evidence = (
-            f"{worst.model} on {worst.dataset}: {count(worst.n_not_tried)} of {count(every)} items have no attempt "
-            f"{worst.run}, and nothing says why"
-        )
+        evidence = f"{worst.model} on {worst.dataset}: {_not_tried(worst, runs, every)}, and nothing says why"
         notes.insert(0, "The score of an item is the mean of its attempts.")
     elif not lacks:
         evidence = f"Every answer of {'all' if len(runs) > 1 else 'the'} run{'s' * (len(runs) > 1)} has a score"
@@ -97,6 +95,19 @@ def judge(
     # No way to score what is missing moves a score by more; of a degenerate system all of it may be no ability.
     at_most = 1.0 if degenerate else max(map(_largest_move, runs))
     return Verdict(worst.word, evidence, headline, next_step, rule, at_most, tuple(notes))
+
+
+def _not_tried(worst: AnsweredRow, runs: Sequence[AnsweredRow], every: int) -> str:
+    """How many items lack which attempts of the model."""
+    lacked: dict[int, list[str]] = {}
+    for row in runs:
+        if (row.model, row.dataset, row.condition) == (worst.model, worst.dataset, worst.condition) and row.n_not_tried:
+            lacked.setdefault(row.n_not_tried, []).append(row.run)
+    said = [
+        f"{count(n)} have no attempt {' or '.join(names) if len(names) < 3 else listing(names)}"
+        for n, names in sorted(lacked.items(), reverse=True)
+    ]
+    return f"of {count(every)} items {listing(said, 3)}"
 
 
 def _largest_move(row: AnsweredRow) -> float:

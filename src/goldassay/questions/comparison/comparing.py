@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.naming import matches
+from goldassay.core.naming import listing, matches
 from goldassay.core.numbers import points
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate, given_by
@@ -75,6 +76,7 @@ class ModelComparison(Result):
         rules: The difference by other rules for answers without a score; None where all have one.
         degenerate: Those of the two whose output cannot depend on what was asked.
         greedy: Whether the settings of both say that more runs would repeat those at hand.
+        dealt: Whether the order of rows alone tells the attempts of one of them apart; these have no SD of runs.
         weighted_by: The column of weights of the examples; "" where all count alike.
         unweighted: Of a weighted comparison the scores of A and B without weights.
     """
@@ -92,6 +94,7 @@ class ModelComparison(Result):
     rules: OtherRules | None = None
     degenerate: tuple[Degenerate, ...] = ()
     greedy: bool = False
+    dealt: bool = False
     weighted_by: str = ""
     unweighted: tuple[float, float] | None = None
 
@@ -104,7 +107,7 @@ class ModelComparison(Result):
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
         comparison, plan = plain.pop("comparison"), plain.pop("plan")
-        optional = ("equivalence", "rules", "degenerate", "greedy", "weighted_by", "unweighted")
+        optional = ("equivalence", "rules", "degenerate", "greedy", "dealt", "weighted_by", "unweighted")
         known = {name: found for name in optional if (found := plain.pop(name))}
         return to_plain({**comparison, **plan, **plain, **known})
 
@@ -145,8 +148,8 @@ class ModelComparisons(Result):
 
     @property
     def sds(self) -> tuple[float, ...]:
-        """The standard deviation of each model's score over its runs (ddof 1); NaN for one run."""
-        return tuple(summarize_scores(runs.weighed).sd if runs.n_runs > 1 else math.nan for runs in self.models)
+        """The standard deviation of each model's score over its runs (ddof 1); NaN for one run, or dealt attempts."""
+        return tuple(map(_sd, self.models))
 
     @property
     def of_models(self) -> bool:
@@ -278,9 +281,9 @@ class AlignedSides:
             a=a,
             b=b,
             dataset=self.sets[0].dataset,
-            comparison=comparison,
-            sd_a=sds[0],
-            sd_b=sds[1],
+            comparison=of_attempts(comparison) if of[a].dealt or of[b].dealt else comparison,
+            sd_a=_sd(of[a]),
+            sd_b=_sd(of[b]),
             plan=plan_comparison(comparison, sds, of_attempts=all(of[name].trials for name in (a, b))),
             clusters=self.clusters,
             notes=self.notes,
@@ -288,9 +291,20 @@ class AlignedSides:
             rules=rules,
             degenerate=tuple(each for each in self.degenerate if each.system in (a, b)),
             greedy=all(is_greedy(of[name].configuration) for name in (a, b)),
+            dealt=of[a].dealt or of[b].dealt,
             weighted_by=of[a].weighted_by,
             unweighted=(float(of[a].scores.mean()), float(of[b].scores.mean())) if of[a].weighted_by else None,
         )
+
+
+def of_attempts(found: Comparison) -> Comparison:
+    """The same of attempts: what its caveats say of runs, they say of attempts."""
+    said = tuple(re.sub(r"\bruns\b", "attempts", caveat) for caveat in found.caveats)
+    return dataclasses.replace(found, caveats=said)
+
+
+def _sd(runs: Runs) -> float:
+    return summarize_scores(runs.weighed).sd if runs.n_runs > 1 and not runs.dealt else math.nan
 
 
 def align_sides(
@@ -322,6 +336,12 @@ def align_sides(
     given = [dataclasses.replace(each, system=name) for each, name in zip(given, called, strict=True)]
     degenerate = find_degenerate(given, models[0].dataset)
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
+    dealt = [name for name, runs in zip(called, final, strict=True) if runs.dealt]
+    if dealt:
+        notes.append(
+            f"The samples of {listing(dealt)} have no number: their order is arbitrary. They are attempts at each "
+            "example, dealt at random, and no runs that have a spread of their own."
+        )
     notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
     families = [training_of_runs(runs.scores, runs.predictions, runs.stated_seeds) for runs in sets]
     notes += _describe_families(called, sets, families)

@@ -89,12 +89,13 @@ def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: s
 
 
 def describe_run_noise(pair: ModelComparison) -> str:
-    """How often a run of one model scores higher than a run of the other, as far as its interval goes; "" for one run.
+    """How often a run of one model scores higher than a run of the other, as far as its interval goes.
 
+    "" for one run, or where the order of rows alone tells attempts apart.
     The share is of these examples, the conclusion of others too: the share may be 1 where nothing can be concluded.
     """
     result = pair.comparison
-    if not result.of_models:
+    if pair.dealt or not result.of_models:
         return ""
     ahead, share, low, high = pair.a, result.probability_better, *_ends(result.probability_interval)
     if share < 0.5:
@@ -155,7 +156,12 @@ def judge_comparison(found: ModelComparisons) -> Verdict:
 def over(pair: ModelComparison) -> str:
     """What the interval takes as drawn at random."""
     what = "examples" if pair.comparison.n_clusters is None else f"{pair.clusters} clusters"
-    return f"runs and {what}" if pair.comparison.of_models else what
+    return f"{_run(pair)}s and {what}" if pair.comparison.of_models else what
+
+
+def _run(pair: ModelComparison) -> str:
+    """What a run of the two is called: samples that the order of rows alone tells apart are no runs."""
+    return "attempt" if pair.dealt else "run"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -189,8 +195,11 @@ def _describe_pair(pair: ModelComparison) -> list[str]:
         sentences = [f"{conclude(pair)}."]
     sentences += [said for said in (describe_run_noise(pair),) if said]
     if not math.isnan(result.share_runs):
-        cause = "more seeds" if result.share_runs > 0.5 else "more examples"
-        sentences.append(f"{percent(result.share_runs, 0)} of the noise comes from the runs: {cause} would help most.")
+        runs = f"{_run(pair)}s"
+        cause = "more examples" if result.share_runs <= 0.5 else f"more {runs if pair.dealt else 'seeds'}"
+        sentences.append(
+            f"{percent(result.share_runs, 0)} of the noise comes from the {runs}: {cause} would help most."
+        )
     sentences.append(_power(pair))
     if pair.equivalence is not None:
         sentences.insert(1, describe_equivalence(pair.a, pair.b, pair.equivalence, result.of_models))
@@ -228,7 +237,7 @@ def _power(pair: ModelComparison) -> str:
     """What could have been found."""
     result = pair.comparison
     runs = min(result.n_runs_a, result.n_runs_b)
-    of = f"{runs} runs of each" if runs > 1 else "one run of each"
+    of = f"{runs} {_run(pair)}s of each" if runs > 1 else "one run of each"
     between = "" if result.of_models else " between these runs"
     return (
         f"With {of} and {result.n_examples:,} examples, a true difference of "
@@ -250,26 +259,26 @@ def settle(pair: ModelComparison) -> str:
     if not result.of_models:
         more = GREEDY if pair.greedy else MORE_RUNS
         return f"{difference} between such runs {found} {count(plan.examples_needed)} {examples}. {more}"
-    ways = []
+    ways, runs = [], f"{_run(pair)}s"
     if plan.seeds_needed is not None:
         low, high = plan.seeds_needed_low, plan.seeds_needed_high
         span = ""
         if low != high:
             ends = [count(end) if end is not None else "no number" for end in (low, high)]
             span = f" ({ends[0]} to {ends[1]}, for the SD is uncertain)"
-        ways.append(f"{count(plan.seeds_needed)} runs of each{span} on these examples")
+        ways.append(f"{count(plan.seeds_needed)} {runs} of each{span} on these examples")
     if plan.examples_needed is not None:
-        ways.append(f"these runs on {count(plan.examples_needed)} {examples}")
+        ways.append(f"these {runs} on {count(plan.examples_needed)} {examples}")
     if ways:
-        only = "" if plan.seeds_needed is not None else "; on these examples no number of runs will do"
-        only = only if plan.examples_needed is not None else "; with these runs no number of examples will do"
+        only = "" if plan.seeds_needed is not None else f"; on these examples no number of {runs} will do"
+        only = only if plan.examples_needed is not None else f"; with these {runs} no number of examples will do"
         return f"{difference} {found} {', or with '.join(ways)}{only}."
     if plan.joint_runs is not None and plan.joint_examples is not None:
         return (
-            f"{difference} {found} {count(plan.joint_runs)} runs of each on {count(plan.joint_examples)} "
-            f"{examples}; neither more runs nor more examples alone will do."
+            f"{difference} {found} {count(plan.joint_runs)} {runs} of each on {count(plan.joint_examples)} "
+            f"{examples}; neither more {runs} nor more examples alone will do."
         )
-    return f"{difference} is too small to be found with any number of runs and examples that could be had."
+    return f"{difference} is too small to be found with any number of {runs} and examples that could be had."
 
 
 def settle_top(found: ModelComparisons) -> str:

@@ -349,6 +349,7 @@ def _slice(
         configuration=flat({name[len(_SETTING) :]: from_cell(first[name]) for name in first if _is_setting(name)}),
         grades=stated_scale(first.get(SHARES_OF), str(path)),
         is_trial=trial is not None,
+        is_dealt=roles.get("trial") == _TRIAL,
         outputs=outputs,
     )
 
