@@ -39,15 +39,15 @@ def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) ->
 @pytest.mark.parametrize(
     ("at_most", "headline", "shown"),
     [
-        # A fifth of the half that guessing leaves.
-        (0.2, {"unit": "points", "baseline": 0.5}, "Leakage 10.0 points"),
+        # A card of points above guessing has a limit in shares of the rows.
+        (0.2, {"unit": "points", "baseline": 0.5}, "Leakage 20.0\N{NO-BREAK SPACE}%"),
         (0.2, {"unit": "points"}, "Leakage 20.0 points"),
         (0.2, {"unit": "share"}, "Leakage 20.0\N{NO-BREAK SPACE}%"),
         (1.0, {"unit": "points", "baseline": 0.5}, "Leakage not reached"),
         (0.0, {"unit": "points"}, ""),
     ],
 )
-def test_limits_are_in_the_unit_of_their_card(at_most: float, headline: dict[str, Any], shown: str) -> None:
+def test_limits_are_in_the_unit_of_their_sentence(at_most: float, headline: dict[str, Any], shown: str) -> None:
     found = {"label": "gain", "value": 0.01, "low": -0.01, "high": 0.03, **headline}
     for word, limits in (("sound", shown), ("caution", "")):
         verdict = filled(Verdict, {"verdict": word, "at_most": at_most, "headline": found})

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.numbers import count, percent, points
-from goldassay.core.results import Headline, Verdict, frame_of_records
+from goldassay.core.results import Headline, Verdict, frame_of_records, severity
 from goldassay.core.sections import Finding
 from goldassay.data.kinds.judged_scores import JudgedScores, ScoreShape, read_judged_scores
 from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
@@ -361,10 +361,6 @@ def judge_judges(
     return Verdict(judged.word, evidence, headline, next_step, _rule(limits), judged.bound, tuple(notes))
 
 
-# How grave a word is; what was not measured of one side leaves the whole open.
-_GRAVITY = {"sound": 0, "unresolved": 1, "not measurable": 1, "caution": 2, "unsound": 3}
-
-
 def with_people(verdict: Verdict, by_people: Verdict, corrected: Sequence[Corrected]) -> Verdict:
     """The verdict with how far win rates are from people's: the graver word counts, and of equals that on seats.
 
@@ -380,8 +376,8 @@ def with_people(verdict: Verdict, by_people: Verdict, corrected: Sequence[Correc
     bounds = [verdict.at_most, by_people.at_most]
     at_most = max((each for each in bounds if each is not None), default=None) if all(
         each is not None for each in bounds) else None  # fmt: skip
-    if _GRAVITY[by_people.verdict] <= _GRAVITY[verdict.verdict]:
-        flaw = (by_people.evidence,) if _GRAVITY[by_people.verdict] > 1 else ()
+    if severity(by_people.verdict) <= severity(verdict.verdict):
+        flaw = (by_people.evidence,) if severity(by_people.verdict) > severity("unresolved") else ()
         notes = dict.fromkeys((*verdict.notes, *flaw, *said, *by_people.notes))
         return replace(verdict, rule=rule, at_most=at_most, notes=tuple(notes))
     word = "unresolved" if by_people.verdict == "not measurable" else by_people.verdict
