@@ -386,6 +386,15 @@ GIVEN = {
     "numbers": ([str(n) for n in range(5)], ["timeout", "no idea", "about five"], ["7", "2.0", "(3)", "1, 2"]),
     "words": (["positive", "negative"], ["timeout", "API error", "I cannot answer that.", "it is hard to say"],
               ["neutral", "Not-Positive", "very positive"]),
+    "many numbers": ([str(n) for n in range(100)],
+                     ["Error: 429", "RateLimitError", "Request timed out.", "-", "[]", "I cannot answer that."],
+                     ["twelve", "1/2", "$5.00", "429", "no solution", "x = 3"]),
+    "free texts": ([f"{n} rivers of {n} lands" for n in range(100)],
+                   ["API error 503", "openai.APIConnectionError", "timeout", "Sorry, I can't help with that", "..."],
+                   ["Sorry", "a server", "I don't know that river", "error of Einstein", "unknown"]),
+    "lists": ([f"joy, {n}" for n in range(100)], ["Error: 429", "-"], ["[]", "joy", "()"]),
+    "answers of such forms": (["-", "Bad Gateway", "timeout", *map(str, range(97))], ["none"],
+                              ["...", "Service Unavailable", "Request timed out"]),
 }  # fmt: skip
 
 
@@ -406,6 +415,45 @@ def test_what_no_label_looks_like_is_no_answer(form: str, tmp_path: Path) -> Non
     assert words == {"none": "unsound", "wrong": "sound"}
     compared = json.dumps(goldassay.compare_models(files["none"], files["wrong"]).to_dict()["comparison"])
     assert "depends on the rule for 40 examples" in compared
+
+
+OWN = {
+    "a failed call": ("Error: 429", "Error: 503", "error"),
+    "a placeholder": ("-", "...", "unparsed"),
+    "a refusal": ("I'm sorry, but I can't help.", "I cannot answer that.", "unparsed"),
+}
+
+
+@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize("door", ["table", "lm_eval"])
+def test_texts_that_are_no_answer_by_their_form(form: str, door: str, tmp_path: Path) -> None:
+    """Beside scores of the file's own, too; one that was given credit, or is of a right answer's form, is an answer."""
+    *texts, status = OWN[form]
+
+    def read(right: str, credit: float) -> list[str]:
+        rows = [
+            {
+                "id": str(i),
+                "output": texts[i % 2] if i % 5 == 0 else f"it is {i}",
+                "target": right if i == 1 else str(i),
+            }
+            | {"score": credit if i == 5 else float(i % 5 > 1)}
+            for i in range(40)
+        ]
+        path = tmp_path / "t.csv"
+        if door == "table":
+            pl.DataFrame(rows).write_csv(path)
+        else:
+            path = log(tmp_path, "m", "\n".join(
+                json.dumps({"doc_id": row["id"], "doc": {}, "target": row["target"], "resps": [[row["output"]]],
+                            "filtered_resps": [row["output"]], "filter": "none", "metrics": ["exact_match"],
+                            "exact_match": row["score"]})
+                for row in rows
+            ))  # fmt: skip
+        return [str(each) for each in read_runs(path).status[0]]
+
+    assert [*map(read("1", 0.0).count, (status, "scored"))] == [8, 32]
+    assert set(read("1", 1.0)) == set(read(texts[0], 0.0)) == {"scored"}
 
 
 def test_only_a_closed_set_tells_by_form_and_only_beside_labels(tmp_path: Path) -> None:

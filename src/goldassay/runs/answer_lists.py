@@ -17,6 +17,7 @@ from goldassay.core.bounds import reason
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import listing
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
+from goldassay.runs.statuses import with_no_answers
 from goldassay.runs.tables import head_of, parse_json, unpacked
 
 if TYPE_CHECKING:
@@ -197,12 +198,15 @@ def _columns(answers: Sequence[Answer], request: Request, path: Path, reported: 
     is_compared = (
         label is not None and prediction is not None and (label == prediction).cast(pl.Float64).to_list() == scores
     )
+    statuses = pl.Series([answer.status for answer in answers], dtype=pl.String)
+    written = pl.Series([answer.output for answer in answers], dtype=pl.String)
+    of_scores = pl.Series(scores, dtype=pl.Float64)
     return Columns(
         example_ids=pl.Series([answer.item for answer in answers], dtype=pl.String),
         label=label if is_compared else None,
         prediction=prediction if is_compared else None,
-        score=pl.Series(scores, dtype=pl.Float64),
-        status=pl.Series([answer.status for answer in answers], dtype=pl.String),
+        score=of_scores,
+        status=with_no_answers(statuses, written, of_scores, ()),
         reported=reported.get(metric),
     )
 

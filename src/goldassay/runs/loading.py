@@ -19,6 +19,7 @@ from goldassay.runs.statuses import (
     is_scored,
     is_there,
     unlike_labels,
+    with_no_answers,
     without_marks,
 )
 
@@ -83,17 +84,19 @@ def _load(
 ) -> Loaded:
     """The rows of a slice, each with its status: those without a score count as wrong, or are left out or refused."""
     columns = part.load()
-    if columns.prediction is not None and columns.prediction.dtype == pl.String:
-        own = (
-            columns.label
-            if columns.label is not None and columns.label.dtype == pl.String
-            else pl.Series([], dtype=pl.String)
-        )
-        valid = {*own.drop_nulls().unique(), *labels, *(columns.label_names or ()), *(label_names or ())}
-        if valid:
-            columns = replace(columns, prediction=_read_answers(columns, columns.prediction, valid, by_gold=by_gold))
+    own = (
+        columns.label
+        if columns.label is not None and columns.label.dtype == pl.String
+        else pl.Series([], dtype=pl.String)
+    )
+    valid = {*own.drop_nulls().unique(), *labels, *(columns.label_names or ()), *(label_names or ())}
+    if valid and columns.prediction is not None and columns.prediction.dtype == pl.String:
+        columns = replace(columns, prediction=_read_answers(columns, columns.prediction, valid, by_gold=by_gold))
     if columns.score is not None:
         columns = replace(columns, score=columns.score.fill_nan(None))
+    written = columns.outputs if columns.outputs is not None else columns.prediction
+    if written is not None and written.dtype == pl.String and columns.score is not None:
+        columns = replace(columns, status=with_no_answers(columns.status, written, columns.score, valid))
     status = resolved(columns, by_gold=by_gold)
     asked = columns.example_ids
     columns = replace(columns, status=status)

@@ -58,16 +58,23 @@ def without_marks(texts: pl.Series, valid: Collection[str]) -> pl.Series:
 
 
 def unlike_labels(texts: pl.Series, valid: Collection[str]) -> pl.Series:
-    """Where a text cannot be an answer by its form, beside labels of a closed set: "timeout" among letters, a sentence.
+    """Where a text cannot be an answer by its form: "timeout" among letters, a sentence among labels, "-" anywhere.
 
-    A set is closed where there are five texts or more for each label, and at most 30 labels. Among letters an answer is
-    letters, among numbers numbers; among words it has at most two words more than the longest label, and says neither
-    of an error nor of a refusal. A class that the right answers lack by chance is therefore an answer.
+    Beside any right answers a failed call, a refusal and a placeholder without a letter or digit are no answer, unless
+    a right one has that form. A set is closed where there are five texts or more for each label, and at most 30 labels.
+    Among letters an answer is letters, among numbers numbers; among words it has at most two words more than the
+    longest label, and says neither of an error nor of a refusal. A class that the right answers lack by chance is
+    therefore an answer.
     """
     labels = {each.strip() for each in valid} - {""}
     stripped = texts.str.strip_chars()
-    if not labels or len(labels) > _MOST_CODES or texts.len() < _TEXTS_A_LABEL * len(labels):
-        return pl.Series([False] * texts.len(), dtype=pl.Boolean)
+    barred = pl.Series([False] * texts.len(), dtype=pl.Boolean)
+    if not labels:
+        return barred
+    for _, pattern in no_answers(labels):
+        barred |= stripped.str.contains(pattern).fill_null(value=False)
+    if len(labels) > _MOST_CODES or texts.len() < _TEXTS_A_LABEL * len(labels):
+        return barred
     form = next((each for each in _FORMS if all(re.search(each, label) for label in labels)), None)
     if form is not None:
         fits = stripped.str.contains(form)
@@ -77,7 +84,46 @@ def unlike_labels(texts: pl.Series, valid: Collection[str]) -> pl.Series:
         plain = stripped.str.to_lowercase()
         failed = plain.is_in(list(_FAILED)) | plain.str.contains(f"{_LIKE['error']}|{_REFUSED}")
         fits = (n_words <= longest + _MORE_WORDS) & ~failed
-    return (~fits & ~stripped.is_in(list(labels))).fill_null(value=False)
+    return ((~fits | barred) & ~stripped.is_in(list(labels))).fill_null(value=False)
+
+
+def no_answers(right: Collection[str]) -> tuple[tuple[Status, str], ...]:
+    """Forms of texts that are no answer, as patterns with the status of such a text: a failed call, "-", a refusal.
+
+    A form that a right answer has is an answer. Beside long right answers, or none, a refusal may be one, too.
+    """
+    own = pl.Series(list(right), dtype=pl.String).str.strip_chars()
+    are_short = len(right) > 0 and not (own.str.count_matches(r"\S+") > _SHORT).any()
+    are_words = are_short and not own.str.contains(_LISTED).any()
+    forms: list[tuple[Status, str]] = [("error", _FAILED_CALL), ("unparsed", _BLANK if are_words else _DASH)]
+    forms += [("unparsed", _DECLINED)] if are_short else []
+    return tuple(form for form in forms if not own.str.contains(form[1]).any())
+
+
+def may_be_none(text: str | None) -> bool:
+    """Whether a text may be no answer, by its form alone."""
+    plain = "" if text is None else text.strip()
+    return any(re.search(pattern, plain) for pattern in (_FAILED_CALL, _BLANK, _DECLINED))
+
+
+def with_no_answers(
+    status: pl.Series | None, texts: pl.Series, score: pl.Series, right: Collection[str]
+) -> pl.Series | None:
+    """Statuses, of texts that are no answer by their form; as they are where none is.
+
+    Args:
+        status: Of the same rows, as far as known.
+        texts: What was written.
+        score: Of the same rows.
+        right: Right answers, as far as they are known. A form that was given credit is an answer, too.
+    """
+    plain, credit = texts.str.strip_chars(), (score > 0).fill_null(value=False)
+    for told, pattern in no_answers(right):
+        found = plain.str.contains(pattern).fill_null(value=False)
+        if found.any() and not (found & credit).any():
+            known = pl.Series([None] * texts.len(), dtype=pl.String) if status is None else status
+            status = known.set(found & (known.is_null() | (known == "scored").fill_null(value=False)), told)
+    return status
 
 
 def spelled(values: pl.Series, scores: pl.Series | None = None) -> pl.Series | None:
@@ -145,6 +191,27 @@ _LIKE: dict[Status, str] = {
     "error": r"error|exception|timed?[ _-]?out|abort|cancel|crash|killed|rate[ _-]?limit|out[ _-]of[ _-]mem|\boom\b",
     "truncated": r"incomplete|truncat|max_[a-z_]*tokens",
 }
+# A call that failed, as harnesses write it in place of an answer: "Error: 429", "RateLimitError", "Request timed out."
+_FAILED_CALL = (
+    r"(?i)^\W{0,3}(?:"
+    r"(?:\w+ ){0,2}error(?:\W{1,3}code)?\W{1,3}[45]\d\d\b"
+    r"|(?:\w+\.)*\w*(?:rate_?limit|api|connect\w*|connection|time_?out|server|authentication|overload\w*|service\w*|quota|http)"
+    r"_?(?:error|exception|exceeded)\b"
+    r"|error\b.{0,40}\b(?:rate limit|api|timed out|timeout|quota|connection|request failed|overloaded|nonetype)\b"
+    r"|(?:\w+ ){0,2}timed out(?: after\b.{0,40})?\W*$|(?:request |connection |read |api )?timeout\W*$"
+    r"|rate limit (?:exceeded|reached)\b|too many requests\b|(?:service|server) (?:unavailable|overloaded)\b"
+    r"|internal server error\b|bad gateway\b|traceback \(most recent call last\))"
+)
+# A model that declines, at the beginning of what it says.
+_DECLINED = (
+    r"(?i)^\W{0,3}(?:(?:i['\u2019]?m |i am )?(?:so |very )?sorry\W+(?:but|i|we)\b"
+    r"|i (?:can ?not|can['\u2019]?t|am (?:unable|not able) to) "
+    r"(?:answer|help|assist|provide|determine|comply|do that)\b"
+    r"|i['\u2019]m (?:unable|not able) to\b|as an? (?:ai|(?:large )?language model)\b)(?s:.{0,200})$"
+)
+# What stands for nothing. Brackets may be an empty list, or a call of no tool; longer right answers are texts.
+_DASH, _BLANK = r"^[-\u2013\u2014?.\u2026_*/\\#\s]+$", r"^[-\u2013\u2014?.\u2026_*/\\#\s()\[\]{}]+$"
+_LISTED, _SHORT = r"[,;|\[({]", 10
 # Labels that are letters, or numbers, as "(B)" and "4.0" are; several of them are an answer, too.
 _FORMS = (r"^\W*(?:[A-Za-z]|[A-Z]{2,5})(?:\W+[A-Za-z])*\W*$", r"^\W*\d[\d.,]*(?:\W+\d[\d.,]*)*\W*$")
 _TEXTS_A_LABEL, _MORE_WORDS = 5, 2

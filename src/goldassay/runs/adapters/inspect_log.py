@@ -23,6 +23,7 @@ from goldassay.core.naming import listing
 from goldassay.runs.adapters.inspect_archive import last_member, members_of, read_member
 from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
+from goldassay.runs.statuses import with_no_answers
 from goldassay.runs.tables import start_of
 
 if TYPE_CHECKING:
@@ -347,20 +348,24 @@ def _load(
         )
     label, prediction = _letters(ids, samples, found, scores)
     replies = _replies(path, log.whole or (), epoch)
+    of_scores = pl.Series([scores.get(name) for name in ids], dtype=pl.Float64)
+    answers = {name: answer if isinstance(answer, str) else None for name, (_, answer) in found.items()}
+    answers |= {name: reply.text for name, reply in replies.items() if reply.is_only}
+    status = pl.Series(
+        [
+            _status(samples.get(name), scores.get(name), found.get(name, (None, None))[1], replies.get(name))
+            for name in ids
+        ],
+        dtype=pl.String,
+    )
     return Columns(
         example_ids=pl.Series(ids, dtype=pl.String),
         label=label,
         prediction=prediction,
-        score=pl.Series([scores.get(name) for name in ids], dtype=pl.Float64),
+        score=of_scores,
         groups=_groups(ids, samples, request.kept),
         unscored="" if log.status == "success" else f"the evaluation ended with the status {log.status!r}",
-        status=pl.Series(
-            [
-                _status(samples.get(name), scores.get(name), found.get(name, (None, None))[1], replies.get(name))
-                for name in ids
-            ],
-            dtype=pl.String,
-        ),
+        status=with_no_answers(status, pl.Series(map(answers.get, ids), dtype=pl.String), of_scores, ()),
         reported=log.reported.get(scorer),
     )
 

@@ -26,6 +26,7 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.runs.configurations import arguments_of, flat, version_of
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice, not_loaded
+from goldassay.runs.statuses import may_be_none, with_no_answers
 from goldassay.runs.tables import head_of, lines_of, parse_json, start_of, unpacked
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ _FILTER = re.compile(rb'"filter": "([^"\\]*)", "metrics": \[')
 
 
 class _Sample(NamedTuple):
-    """What is taken of a line; documents, prompts and outputs are not kept."""
+    """What is taken of a line; documents, prompts and outputs are not kept, but for texts that may be no answer."""
 
     doc_id: str
     target: str
@@ -68,6 +69,7 @@ class _Sample(NamedTuple):
     choices: tuple[float, ...] | None
     metrics: dict[str, Any]
     status: Status = "scored"
+    written: str | None = None
     kept: tuple[str, ...] = ()
 
 
@@ -152,6 +154,7 @@ def _samples(path: Path, request: Request) -> list[_Sample] | None:
                 choices=_choices(record["resps"]),
                 metrics={name: record.get(name) for name in record["metrics"]},
                 status=_status(record),
+                written=text if may_be_none(text := _output(record["resps"])) else None,
                 kept=tuple(map(_text_of(record["doc"]), request.kept)),
             )
         )
@@ -266,13 +269,17 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path, results: tup
     if logits is not None and (np.array(targets) == logits.argmax(axis=1).astype(str)).tolist() != scores:
         # The metric is not of the likeliest choice (acc_norm is of the likeliest for its length), or has other targets.
         logits = names = None
+    status, written = (
+        pl.Series([getattr(sample, name) for sample in samples], dtype=pl.String) for name in ("status", "written")
+    )
+    of_scores = pl.Series([None if score is None or math.isnan(score) else float(score) for score in scores])
     return Columns(
         example_ids=pl.Series([sample.doc_id for sample in samples], dtype=pl.String),
         label=pl.Series(targets, dtype=pl.String) if names is not None else None,
-        score=pl.Series([None if score is None or math.isnan(score) else float(score) for score in scores]),
+        score=of_scores,
         logits=logits,
         label_names=names,
-        status=pl.Series([sample.status for sample in samples], dtype=pl.String),
+        status=with_no_answers(status, written, of_scores, set(targets)),
         reported=_reported(*results, metric, samples[0].filter),
         groups={
             name: pl.Series(values, dtype=pl.String)
