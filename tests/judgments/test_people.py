@@ -26,6 +26,7 @@ from goldassay.questions.judgments.people import (
     NOT_RANDOM,
     ONE_SCORE,
     correct_by_people,
+    correlate,
     replaces_annotators,
 )
 from goldassay.questions.judgments.scores import correct_pairs, describe_test
@@ -629,3 +630,140 @@ def test_who_cannot_replace_an_annotator_is_said_plainly() -> None:
     truth, said = annotated(9, 200)
     bad = replaces_annotators("j", 1 - truth, said, graded=False)
     assert "cannot replace an annotator at any epsilon" in describe_test(bad)
+
+
+def undrawn(people: NDArray[np.float64], n_known: int, seed: int = 0) -> tuple[pl.Series, NDArray[np.int64]]:
+    """People's labels of rows drawn at random, and which."""
+    known = np.random.default_rng(seed).choice(people.size, n_known, replace=False)
+    return pl.Series(hide(people, known)).fill_nan(None), known
+
+
+def test_the_correlation_of_rows_is_pearson_s_and_covers_by_clusters() -> None:
+    rng, held = np.random.default_rng(12), 0
+    weights = np.ones(400)
+    for _ in range(200):
+        shared = rng.normal(size=(40, 2))[np.repeat(np.arange(40), 10)]
+        x = rng.normal(size=400) + shared[:, 0]
+        y = 0.5 * x + rng.normal(size=400) + shared[:, 1]
+        r, low, high = correlate(x, y, weights, np.repeat(np.arange(40), 10))
+        assert r == pytest.approx(np.corrcoef(x, y)[0, 1])
+        held += low <= 0.5 / np.sqrt(0.5**2 + 1) <= high
+    assert 0.89 * 200 <= held <= 0.99 * 200
+    same = correlate(x, x, weights, np.arange(400))
+    assert same == pytest.approx((1, 1, 1))
+    assert np.isnan(correlate(x, weights, weights, np.arange(400))).all()
+
+
+@pytest.mark.parametrize("how", ["at random", "the other way", "one score"])
+def test_a_judge_that_does_not_agree_with_people_is_not_sound(how: str) -> None:
+    """Its mean is people's, by luck."""
+    rng = np.random.default_rng(13)
+    people = (rng.random(6000) < (0.98 if how == "one score" else 0.5)).astype(float)
+    judge = {"at random": rng.permutation(people), "the other way": 1 - people, "one score": np.ones(6000)}[how]
+    label, _ = undrawn(people, 3000)
+    report = goldassay.audit(pl.DataFrame({"judge": judge, "human": label, "sampling_probability": 0.5}))
+    said = stated(report)
+    assert said["verdict"] == ("caution" if how == "one score" and said["headline"]["low"] > 0.02 else "unresolved")
+    assert any("agrees with people" in each for each in said["notes"])
+    assert (figure(report, "correlation")["value"] is None) is (how == "one score")
+
+
+def test_a_judge_that_agrees_with_people_on_some_systems_alone_is_not_sound() -> None:
+    rng = np.random.default_rng(14)
+    people = (rng.random(8000) < 0.7).astype(float)
+    judge = np.where(rng.random(8000) < 0.97, people, 1 - people)
+    judge[4000:] = rng.permutation(judge[4000:])
+    frame = pl.DataFrame({"system": np.repeat(["A", "B"], 4000), "judge": judge, "human": people})
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == "unresolved"
+    assert any("judge on B agrees" in each for each in said["notes"])
+
+
+@pytest.mark.parametrize("column", ["human", "annotator_2"])
+def test_people_s_scores_that_equal_the_judge_s_may_be_copies(column: str) -> None:
+    rng = np.random.default_rng(15)
+    grades = rng.integers(1, 6, 4000).astype(float)
+    frame = pl.DataFrame({"judge": grades, column: undrawn(grades, 1000)[0], "sampling_probability": 0.25})
+    if column != "human":
+        frame = frame.with_columns(annotator_1=undrawn(np.clip(grades + rng.integers(-1, 2, 4000), 1, 5), 1000)[0])
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == "unresolved"
+    assert any(repr(column) in each and "copies" in each for each in said["notes"])
+
+
+def test_labels_of_some_kinds_of_rows_alone_are_not_as_given() -> None:
+    """Nothing shows what the judge does where people scored no row, or fewer than the probabilities say."""
+    rng = np.random.default_rng(16)
+    people = (rng.random(8000) < 0.7).astype(float)
+    judge = np.where(rng.random(8000) < 0.97, people, 1 - people)
+    language, length = np.where(rng.random(8000) < 0.5, "en", "de"), rng.lognormal(3, 1, 8000)
+
+    def audited(
+        share: NDArray[np.float64], given: NDArray[np.float64] | float = 0.25, **columns: Any
+    ) -> dict[str, Any]:
+        label = pl.Series(np.where(rng.random(8000) < share, people, np.nan)).fill_nan(None)
+        frame = pl.DataFrame({"judge": judge, "human": label, "sampling_probability": given, **columns})
+        return stated(goldassay.audit(frame))
+
+    for share, columns, word in (
+        (np.where(language == "en", 0.5, 0.0), {"language": language}, "'de'"),
+        (np.where(language == "en", 0.3, 0.2), {"language": language}, "language"),
+        (np.where(length < np.median(length), 0.5, 0.0), {"length": length}, "length"),
+    ):
+        said = audited(share, **columns)
+        assert said["verdict"] == "unresolved"
+        assert any(word in each and "expected" in each for each in said["notes"])
+    # The given probabilities are those of the other language.
+    share = np.where(language == "en", 0.05, 0.45)
+    assert audited(0.5 - share, share)["verdict"] == "unresolved"
+    assert audited(share, share, language=language, length=length)["verdict"] == "sound"
+    # What was written down of scored rows alone, or says which they are, is no kind of rows.
+    label, known = undrawn(people, 2000)
+    drawn = np.isin(np.arange(8000), known)
+    frame = pl.DataFrame({"judge": judge, "human": label, "sampling_probability": 0.25, "seconds": label + 5,
+                          "checked": drawn, "part": np.where(drawn, "labelled", "unlabelled")})  # fmt: skip
+    assert stated(goldassay.audit(frame))["verdict"] == "sound"
+
+
+def test_annotators_who_do_not_agree_are_not_sound() -> None:
+    rng = np.random.default_rng(17)
+    people = (rng.random(6000) < 0.7).astype(float)
+    strict, mild = people * (rng.random(6000) < 0.7), np.maximum(people, rng.random(6000) < 0.7)
+    judge = np.where(rng.random(6000) < 0.97, people, 1 - people)
+    for one, other, word in ((strict, mild, "unresolved"), (people, judge[::-1], "unresolved")):
+        frame = pl.DataFrame({"judge": judge, "annotator_1": one, "annotator_2": other})
+        assert stated(goldassay.audit(frame))["verdict"] == word
+    said = stated(goldassay.audit(pl.DataFrame({"judge": judge, "annotator_1": strict, "annotator_2": mild})))
+    assert any("other annotators" in each for each in said["notes"])
+    alike = pl.DataFrame({"judge": judge, "annotator_1": people, "annotator_2": np.maximum(people, judge)})
+    assert stated(goldassay.audit(alike))["verdict"] == "sound"
+
+
+def test_a_second_column_of_people_s_is_read_or_named() -> None:
+    rng = np.random.default_rng(18)
+    people = (rng.random(6000) < 0.7).astype(float)
+    judge = np.where(rng.random(6000) < 0.97, people, 1 - people)
+    frame = pl.DataFrame({"judge": judge, "human": np.where(rng.random(6000) < 0.98, people, 1 - people),
+                          "expert": rng.permutation(people)})  # fmt: skip
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == "unresolved"
+    assert all(each in said["next_step"] for each in ("'people': 'human+expert'", "'ignore': 'expert'"))
+    assert stated(goldassay.audit(frame, columns="ignore=expert"))["verdict"] == "sound"
+    both = goldassay.audit(frame, columns="people=human+expert")
+    assert not any("not read" in each for each in stated(both)["notes"])
+
+
+@pytest.mark.parametrize("how", ["at random", "a copy", "ties"])
+def test_pairs_on_which_a_judge_does_not_agree_are_not_sound(how: str) -> None:
+    """Sides without names win half of their pairs, whoever judges."""
+    rng, n = np.random.default_rng(19), 2000
+    people = np.where(rng.random(n) < 0.5, "model_a", "model_b")
+    winner = {"at random": rng.permutation(people), "a copy": people, "ties": np.full(n, "tie")}[how]
+    frame = pl.DataFrame({"item": np.arange(n), "judge": "J", "winner": winner, "human": people})
+    both = pl.concat([frame.with_columns(order=pl.lit(each)) for each in ("original", "swapped")])
+    said = stated(goldassay.audit(both, columns="winner=winner"))
+    assert said["verdict"] == "unresolved"
+    assert any(("copies" if how == "a copy" else "agrees with people") in each for each in said["notes"])
+    noisy = np.where(rng.random(n) < 0.9, people, winner if how == "at random" else np.flip(people))
+    agreed = both.with_columns(winner=pl.Series(np.tile(noisy, 2)))
+    assert stated(goldassay.audit(agreed, columns="winner=winner"))["verdict"] == "sound"

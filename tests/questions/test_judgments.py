@@ -65,7 +65,7 @@ def test_the_worst_of_several_judges_counts() -> None:
 @pytest.mark.parametrize("opposite", [True, False])
 def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -> None:
     """Half of the items follow the first seat, the other half the second."""
-    parts = [made(1500, seed, seat=0.4 * sign * opposite) for seed, sign in ((0, 1), (1, -1))]
+    parts = [made(1500, seed, seat=0.4 * sign * opposite, consistent=0.98) for seed, sign in ((0, 1), (1, -1))]
     frame = pl.concat([part.with_columns(category=pl.lit(kind)) for part, kind in zip(parts, "xy", strict=True)])
     found = goldassay.audit(frame).document["verdicts"]["judgments"]
     assert found["verdict"] == ("unresolved" if opposite else "sound")
@@ -205,7 +205,7 @@ def test_near_copies_of_items_count_once() -> None:
 
 def test_sides_that_are_taken_for_seats_are_never_sound() -> None:
     # Of a judge that follows merit, verdicts on sides look like a judge that always changes its mind.
-    wrong = made(1500, 5).rename({"winner_original": "decision_1", "winner_swapped": "decision_2"})
+    wrong = made(1500, 5, consistent=0.98).rename({"winner_original": "decision_1", "winner_swapped": "decision_2"})
     report = goldassay.audit(wrong)
     assert word(report) != "sound"
     assert "they may name sides" in stated_by(report.document["verdicts"]["judgments"])

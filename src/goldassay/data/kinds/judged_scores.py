@@ -51,6 +51,7 @@ class ScoreShape:
     Attributes:
         scores: Of the judge; of several each is a judge.
         people: Of people; of several each is an annotator.
+        others: Columns of scores that are called people's, too, and are not read.
         item: What the rows of one item share, if any.
         judge: Names of judges, if any.
         system: Whose outputs are scored, if any.
@@ -63,6 +64,7 @@ class ScoreShape:
     judge: str | None
     system: str | None
     probability: str | None
+    others: tuple[str, ...] = ()
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -89,6 +91,8 @@ class JudgedScores:
         files: As they were read.
         frame: All columns, row by row of `rows`.
         covered: Columns with a role, but for that of items, and those put aside.
+        people: The columns of people, of each annotator one.
+        others: Columns of scores that are called people's, too, and are not read.
     """
 
     name: str
@@ -104,6 +108,8 @@ class JudgedScores:
     files: tuple[InputFile, ...]
     frame: pl.DataFrame
     covered: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.rows.height
@@ -151,7 +157,13 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
         for role, kind in (("item", "judgments"), ("judge", "judgments"), ("system", "board"),
                            ("probability", "judged scores"))
     }  # fmt: skip
-    return ScoreShape(scores, tuple(people), single["item"], single["judge"], single["system"], single["probability"])
+    others = () if "people" in roles else tuple(
+        each for each in known("people")
+        if each not in used and each not in single.values() and _holds_scores(frame[each])
+    )  # fmt: skip
+    return ScoreShape(
+        scores, tuple(people), single["item"], single["judge"], single["system"], single["probability"], others
+    )
 
 
 def _only_other(frame: pl.DataFrame, used: list[str]) -> tuple[str, ...]:
@@ -250,7 +262,8 @@ def read_judged_scores(
     covered = {*shape.covered, *aside(roles)}
     decisions = [f"The judge's scores are in {_listed(shape.scores)}, people's in {_listed(shape.people)}."]
     if len(shape.people) > 1:
-        decisions.append(f"What {len(shape.people)} annotators say counts as {'their mean' if graded else 'most say'}.")
+        how = "the mean of its annotators' scores" if graded else "the score that most annotators give it"
+        decisions.append(f"People's score of a row is {how}.")
     return JudgedScores(
         name=name,
         rows=rows.with_columns(
@@ -270,6 +283,8 @@ def read_judged_scores(
         files=table.files,
         frame=frame[rows["at"].to_list()],
         covered=tuple(sorted(covered - {shape.item})),
+        people=shape.people,
+        others=shape.others,
     )
 
 

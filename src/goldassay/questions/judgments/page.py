@@ -98,6 +98,7 @@ def _corrected(found: JudgmentsResult) -> Table:
             "bias", "judge too high by" + (", points" if is_share else ""), "points" if is_share else "decimal"
         ),
         Column("people_mean", "people, labelled rows", score),
+        with_bounds("correlation", "correlation with people", "decimal"),
         Column("rogan_gladen", "Rogan and Gladen", score),
         with_bounds("sensitivity", "sensitivity", "percent"),
         with_bounds("specificity", "specificity", "percent"),

@@ -11,7 +11,7 @@ import numpy as np
 from goldassay.core.results import Result
 from goldassay.stats.clusters import dense_codes, effective_clusters
 from goldassay.stats.effects import LITTLE_SPREAD
-from goldassay.stats.intervals import exact_upper, t_interval, wilson_bounds
+from goldassay.stats.intervals import exact_upper, normal_quantile, t_interval, wilson_bounds
 from goldassay.stats.significance import benjamini_hochberg, t_p_value, t_tail
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ONE_SCORE = "all scores are the same, and nothing says what the scale is"
 # The judge's scores are compared in at most so many bins, of which each is expected to hold so many labels.
 _MOST_BINS, _LEAST_IN_BIN = 10, 5
 # So many standard errors, and this share, may the number of labels be off the sum of the probabilities.
-_ERRORS_OFF, _SHARE_OFF = 3.29, 0.05
+_ERRORS_OFF, _SHARE_OFF, _ONE_IN = 3.29, 0.05, 1e-3
 # Of the alternative annotator test (Calderon, Reichart and Dror 2025): crowd workers, skilled annotators, experts.
 EPSILONS = (0.1, 0.15, 0.2)
 LEAST_ANNOTATORS = 3
@@ -56,6 +56,9 @@ class Corrected(Result):
         df: Degrees of freedom, labelled effective clusters - 1.
         p_random: Probability that the judge scores random labelled rows so unlike the others, by mean or distribution.
         rogan_gladen: Mean by sensitivity and specificity; NaN where scores are not 0 and 1, or these sum to 1 or less.
+        correlation: Pearson's, of both scores on the labelled rows; NaN where one of them does not vary.
+        correlation_low: Lower end at 95 %.
+        correlation_high: Upper end.
         sensitivity: Share of what people accept that the judge accepts; NaN where scores are not 0 and 1.
         sensitivity_low: Wilson's lower bound at the effective number of clusters.
         sensitivity_high: The upper one.
@@ -84,6 +87,9 @@ class Corrected(Result):
     df: float
     p_random: float
     rogan_gladen: float
+    correlation: float
+    correlation_low: float
+    correlation_high: float
     sensitivity: float
     sensitivity_low: float
     sensitivity_high: float
@@ -200,9 +206,40 @@ def correct_by_people(
         value, *ends, reason, mean_y, mean_all, weight, mean_all - value, *of_difference,
         math.sqrt(of_bias), df, chosen,
         min(1.0, max(0.0, (mean_all + specificity[0] - 1) / both)) if both > 0 else math.nan,
-        *sensitivity, *specificity, m, n, labelled,
+        *correlate(given, f, weights, codes), *sensitivity, *specificity, m, n, labelled,
         None if reason else _more_labels(spread, variance(share * (f - mean_all) / m), n, m),
     )  # fmt: skip
+
+
+def correlate(
+    one: NDArray[np.float64], other: NDArray[np.float64], weights: NDArray[np.float64], codes: NDArray[np.int64]
+) -> tuple[float, float, float]:
+    """Pearson's correlation r of rows of positive weight with its interval; NaN where a side does not vary.
+
+    Row i adds w_i [u_i v_i - r (u_i² + v_i²)/2] of standard scores u and v; G/(G-1) times the squares of the sums over
+    clusters are the variance, and Student's t has the effective clusters - 1 degrees of freedom.
+
+    Args:
+        one: (N,).
+        other: (N,).
+        weights: (N,), 0 where a row does not count.
+        codes: Clusters, (N,).
+
+    Source: Hampel 1974, for the influence of a row on r; Liang and Zeger 1986, for sums over clusters.
+    """
+    rows = weights > 0
+    x, y, w = one[rows], other[rows], weights[rows] / weights[rows].sum()
+    own = np.unique(codes[rows], return_inverse=True)[1]
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return (math.nan,) * 3
+    u, v = ((each - w @ each) / math.sqrt(w @ (each - w @ each) ** 2) for each in (x, y))
+    r, n = float(w @ (u * v)), int(own.max()) + 1
+    sums = np.bincount(own, w * (u * v - r * (u**2 + v**2) / 2))
+    df = effective_clusters(own, w) - 1
+    if n < 2 or df <= 0:
+        return r, -1.0, 1.0
+    found = t_interval(r, float(sums @ sums) * n / (n - 1), df, LEVEL)
+    return r, max(-1.0, found.low), min(1.0, found.high)
 
 
 def no_estimate(judge: ArrayLike, n_labelled: int, reason: str) -> Corrected:
@@ -211,6 +248,7 @@ def no_estimate(judge: ArrayLike, n_labelled: int, reason: str) -> Corrected:
     nan, mean = math.nan, float(f.mean())
     return Corrected(
         nan, nan, nan, reason, nan, mean, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan,
+        nan, nan, nan,
         f.size, n_labelled, 0, None,
     )  # fmt: skip
 
@@ -230,23 +268,58 @@ def _rescaled(known: NDArray[np.bool_], pi: NDArray[np.float64]) -> NDArray[np.f
     return np.minimum(1.0, pi * float(known.sum() / pi.sum()))
 
 
-def expected_labels(known: NDArray[np.bool_], pi: NDArray[np.float64], codes: NDArray[np.int64]) -> float | None:
-    """The sum of the probabilities, where the number of labels is too far from it; else None.
+@dataclass(frozen=True)
+class LabelCounts:
+    """Labels of the rows of each of V values, and how many the probabilities let expect.
 
-    Too far is more than 5 % of the sum and 3.29 standard errors (one in 1,000) of a draw of rows or, as far as rows of
-    a cluster are labelled together, of clusters.
+    Attributes:
+        n_rows: (V,).
+        n_labelled: (V,).
+        expected: Sum of the probabilities, (V,).
+        errors: Standard errors between `n_labelled` and `expected`, (V,); infinite where the draw has none.
+        far: Whether they are too far apart, (V,).
+    """
+
+    n_rows: NDArray[np.int64]
+    n_labelled: NDArray[np.int64]
+    expected: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    far: NDArray[np.bool_]
+
+
+def count_labels(
+    known: NDArray[np.bool_],
+    pi: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    values: NDArray[np.int64] | None = None,
+    n_tests: int = 1,
+) -> LabelCounts:
+    """Count the labels of all rows, or of the rows of each value, against their probabilities.
+
+    Too far is more than 5 % of the sum and a standard error of a draw of rows or, as far as rows of a cluster are
+    labelled together, of clusters: 3.29 (one in 1,000), or Bonferroni's for several tests.
 
     Args:
         known: Which rows are labelled, (N,).
         pi: Their probabilities, (N,).
         codes: Clusters, (N,).
+        values: Of each row, (N,), from 0; of values the probabilities are first scaled to the number of all labels.
+        n_tests: How many values are tested together.
     """
-    together, deviation = _labelled_together(known, _rescaled(known, pi), codes), np.sqrt(pi * (1 - pi))
-    of_clusters = np.bincount(codes, deviation)
-    variance = (1 - together) * float(deviation @ deviation) + together * float(of_clusters @ of_clusters)
-    expected = float(pi.sum())
-    far = abs(float(known.sum()) - expected)
-    return expected if far > max(_ERRORS_OFF * math.sqrt(variance), _SHARE_OFF * expected) else None
+    drawn = _rescaled(known, pi)
+    together = _labelled_together(known, drawn, codes)
+    if values is None:
+        values, drawn = np.zeros(known.size, dtype=np.int64), pi
+    deviation = np.sqrt(drawn * (1 - drawn))
+    of_cluster, places = np.unique(np.stack([values, codes]), axis=1, return_inverse=True)
+    of_clusters = np.bincount(of_cluster[0], np.bincount(np.ravel(places), deviation) ** 2)
+    variance = (1 - together) * np.bincount(values, deviation**2) + together * of_clusters
+    n, expected = np.bincount(values, known), np.bincount(values, drawn).astype(np.float64)
+    away, error = np.abs(n - expected), np.sqrt(variance)
+    most = max(_ERRORS_OFF, normal_quantile(1 - _ONE_IN / n_tests))
+    far = away > np.maximum(most * error, _SHARE_OFF * expected)
+    errors = np.divide(away, error, out=np.where(away > 0, math.inf, 0.0), where=error > 0)
+    return LabelCounts(np.bincount(values), n.astype(np.int64), expected, errors, far)
 
 
 def _p_random(

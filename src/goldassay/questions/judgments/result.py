@@ -43,6 +43,10 @@ _CORRECTED = declare(
 _BIAS = declare(
     Measure("judgments.bias", "mean score of the judge above people's", "number", least=-math.inf, most=math.inf)
 )
+_CORRELATION = declare(
+    Measure("judgments.correlation", "correlation of the judge's scores with people's", "number", "higher",
+            least=-1, most=1)
+)  # fmt: skip
 _SENSITIVITY = declare(
     Measure("judgments.sensitivity", "what people accept and the judge, too", "share", "higher", least=0, most=1)
 )
@@ -93,6 +97,10 @@ def _of_corrected(corrected: tuple[Corrected, ...]) -> Iterator[Figure]:
         value, bias = (math.nan, math.nan) if each.reason else (each.value, each.bias)
         yield _CORRECTED.figure(value, each.low, each.high, n=each.n_labelled, reason=each.reason, **of)
         yield _BIAS.figure(bias, each.bias_low, each.bias_high, n=each.n_labelled, reason=each.reason, **of)
+        yield _CORRELATION.figure(
+            each.correlation, each.correlation_low, each.correlation_high, n=each.n_labelled,
+            reason=each.reason or "the judge or people give all labelled rows one score", **of,
+        )  # fmt: skip
         if not math.isnan(each.sensitivity + each.specificity):
             yield _SENSITIVITY.figure(each.sensitivity, each.sensitivity_low, each.sensitivity_high, **of)
             yield _SPECIFICITY.figure(each.specificity, each.specificity_low, each.specificity_high, **of)

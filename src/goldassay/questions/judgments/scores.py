@@ -15,6 +15,15 @@ from goldassay.core.results import Headline, Verdict, frame_of_records
 from goldassay.core.sections import Finding
 from goldassay.data.fields import value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
+from goldassay.questions.judgments.doubts import (
+    LEAST_LABELLED,
+    MOST_PAIRS,
+    PAIR,
+    labelled_pairs,
+    listed,
+    name_of_pair,
+    score_doubts,
+)
 from goldassay.questions.judgments.people import (
     LEVEL,
     NOT_AS_GIVEN,
@@ -23,7 +32,6 @@ from goldassay.questions.judgments.people import (
     SHARES,
     Corrected,
     correct_by_people,
-    expected_labels,
     no_estimate,
     replaces_annotators,
     scale_of,
@@ -47,11 +55,6 @@ if TYPE_CHECKING:
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
 _OTHER_SCALE = "the judge and people use different scales"
 _NO_LABEL = "people scored no row of "
-_MOST_UNUSED = 0.05
-NOT_DRAWN = Doubt(
-    "Nothing says how the rows that people scored were chosen; the intervals are valid only if at random.",
-    "Have people score rows drawn at random, and add a column sampling_probability: for n of N rows n/N in each.",
-)
 # What settles it, by the reason why nothing was measured.
 _MENDS = {
     _OTHER_SCALE: "Write the scores of the judge and of people on one scale, such as both from 0 to 1.",
@@ -60,9 +63,6 @@ _MENDS = {
     NOT_AS_GIVEN: "Write the probability with which each row was really drawn into sampling_probability; if it is "
     "unknown, have people score rows drawn at random.",
 }
-# A column explains which rows are labelled if so few of its values are labelled in part, against chance, and the chance
-# of that is so small.
-_IN_PART, _BY_CHANCE = 0.1, 1e-4
 
 
 def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Finding:
@@ -91,7 +91,8 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
         )  # fmt: skip
     effects = bias_effects(corrected, scale, settings.verdicts.judgments, alike=_alike(judged))
     drawn = judged.rows["probability"].null_count() == 0 or judged.rows["people"].null_count() == 0
-    doubts = _doubts(judged, clusters, drawn=drawn)
+    limits = settings.verdicts.judgments
+    doubts = score_doubts(judged, clusters, corrected, scale, limits, drawn=drawn)
     verdict = judge_corrected(corrected, effects, scale, doubts, settings.verdicts.judgments, replaces)
     lacking = dict.fromkeys(each.lacking for each in replaces if each.lacking)
     result = JudgmentsResult(
@@ -153,17 +154,6 @@ def _corrected(judged: JudgedScores, clusters: NDArray[np.int64], scale: tuple[f
     return tuple(found)
 
 
-def listed(names: Sequence[str]) -> str:
-    """The first three names, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(names[:3])}{more}"
-
-
-# Pairs of systems with fewer labelled items, and further pairs, are not corrected by themselves.
-_LEAST_LABELLED, _MOST_PAIRS = 30, 300
-_PAIR = ["judge", "a", "b"]
-
-
 def correct_pairs(rows: pl.DataFrame) -> tuple[Corrected, ...]:
     """The win rates of each judge, corrected by people; by pair of systems where these have names.
 
@@ -175,73 +165,19 @@ def correct_pairs(rows: pl.DataFrame) -> tuple[Corrected, ...]:
     """
     rows = rows if "member" in rows.columns else rows.with_columns(member="judge")
     probability = [pl.col("probability").mean()] if "probability" in rows.columns else []
-    both = rows.group_by(*_PAIR, "member", "item", maintain_order=True).agg(
+    both = rows.group_by(*PAIR, "member", "item", maintain_order=True).agg(
         pl.col("people").mean(), *probability, score=pl.col("win").mean()
     )
     both = both.with_columns(pl.col("item", "member").rank("dense").cast(pl.Int64) - 1)
     found = []
-    most = _labelled_pairs(rows).filter(pl.col("n") >= _LEAST_LABELLED)
-    for judge, a, b, _ in most.head(_MOST_PAIRS).iter_rows():
+    most = labelled_pairs(rows).filter(pl.col("n") >= LEAST_LABELLED)
+    for judge, a, b, _ in most.head(MOST_PAIRS).iter_rows():
         own = both.filter(judge=judge).filter(pl.col("a").eq_missing(a), pl.col("b").eq_missing(b))
         by = ["item", "member"] if own["member"].n_unique() > 1 else ["item"]
         several = [correct_rows(own.with_columns(cluster=each), SHARES) for each in by]
         one = max(several, key=lambda each: (bool(each.reason), each.bias_high - each.bias_low))
-        found.append(replace(one, judge=judge, of=_names_of(a, b)))
+        found.append(replace(one, judge=judge, of=name_of_pair(a, b)))
     return tuple(found)
-
-
-def _labelled_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Judges and pairs of systems with n, the items that people judged, most first."""
-    n = pl.col("item").filter(pl.col("people").is_not_null()).n_unique()
-    return rows.group_by(_PAIR, maintain_order=True).agg(n=n).sort("n", descending=True, maintain_order=True)
-
-
-def _names_of(a: str | None, b: str | None) -> str:
-    return "the first response of the file" if a is None else f"{a} against {b}"
-
-
-def pair_doubts(rows: pl.DataFrame) -> list[Doubt]:
-    """What forbids the word sound of win rates beside people's: how items were chosen, and pairs with few of them."""
-    if rows["people"].null_count() == rows.height:
-        return []
-    found = []
-    items = rows.group_by("item", maintain_order=True).agg(
-        pl.col("people").is_not_null().any(), *([pl.col("probability").mean()] if "probability" in rows.columns else [])
-    )
-    if "probability" in items.columns:
-        found += _off_count(items["people"].to_numpy(), items["probability"].to_numpy(), np.arange(items.height))
-    elif not items["people"].all():
-        found.append(NOT_DRAWN)
-    few = _labelled_pairs(rows)
-    few = pl.concat([few[:_MOST_PAIRS].filter(pl.col("n") < _LEAST_LABELLED), few[_MOST_PAIRS:]])
-    if few.height:
-        names = listed(list(dict.fromkeys(_names_of(a, b) for _, a, b, _ in few.iter_rows())))
-        found.insert(
-            0,
-            Doubt(
-                f"People's preferences are too few to hold {names} against: {_LEAST_LABELLED} of a pair are needed.",
-                f"Have people judge {_LEAST_LABELLED} items or more of {names}.",
-            ),
-        )
-    return found
-
-
-def _off_count(known: NDArray[np.bool_], probabilities: NDArray[np.float64], codes: NDArray[np.int64]) -> list[Doubt]:
-    """That the probabilities cannot be those of this number of labels."""
-    expected = expected_labels(known, probabilities, codes)
-    if expected is None:
-        return []
-    n = int(known.sum())
-    mend = f"Give each row the probability with which it was drawn: they add up to about {count(n)}."
-    if np.ptp(probabilities) == 0:
-        mend = (
-            f"If {count(n)} of {count(known.size)} rows were drawn at random, write {n / known.size:.4g} into "
-            "sampling_probability of each row."
-        )
-    why = (
-        f"People scored {count(n)} rows, and by the probabilities in sampling_probability {expected:,.0f} are expected."
-    )
-    return [Doubt(why, mend)]
 
 
 def correct_rows(rows: pl.DataFrame, scale: tuple[float, float] | None = None) -> Corrected:
@@ -294,56 +230,6 @@ def bias_effects(
 
 def _named(each: Corrected) -> str:
     return f"{each.judge} on {each.of}" if each.of else each.judge
-
-
-def _doubts(judged: JudgedScores, clusters: NDArray[np.int64], *, drawn: bool) -> list[Doubt]:
-    found = [] if drawn else [NOT_DRAWN]
-    once = judged.rows.with_columns(at=np.arange(len(judged))).unique("row", keep="first", maintain_order=True)
-    known, own = once["people"].is_not_null().to_numpy(), clusters[once["at"].to_numpy()]
-    if drawn and once["probability"].null_count() == 0:
-        found += _off_count(known, once["probability"].to_numpy(), own)
-    if column := _labelled_whole(judged.frame[once["at"].to_list()], known, own, judged.covered):
-        found.append(
-            Doubt(
-                f"People scored all or no rows of nearly every {column!r}, and the intervals count each row by itself.",
-                f"Give {option('clusters', column)}.",
-            )
-        )
-    if judged.n_unused > _MOST_UNUSED * judged.n_read:
-        found.append(
-            Doubt(
-                f"{count(judged.n_unused)} of {count(judged.n_read)} rows cannot be used: the rest may not be what "
-                "they stand for.",
-                "Mend the rows in the table of problems.",
-            )
-        )
-    return found
-
-
-def _labelled_whole(
-    frame: pl.DataFrame, known: NDArray[np.bool_], codes: NDArray[np.int64], covered: Sequence[str]
-) -> str:
-    """The column of which people scored all or no rows of a value, beyond chance; of several the one of fewest values.
-
-    Values that lie within one cluster each do not count.
-    """
-    share, found = float(known.mean()), []
-    for column in frame.columns:
-        if column in covered or frame.schema[column].is_nested():
-            continue
-        by_value = pl.DataFrame({"value": value_codes(frame[column]), "known": known, "cluster": codes})
-        by_value = by_value.filter(frame[column].is_not_null())
-        groups = by_value.group_by("value").agg(n=pl.len(), k=pl.col("known").sum(), of=pl.col("cluster").n_unique())
-        groups = groups.filter(pl.col("n") > 1)
-        all_of, none_of = (int((groups["k"] == each).sum()) for each in (groups["n"], 0))
-        if min(all_of, none_of) < 2 or (groups["of"] == 1).all():
-            continue
-        sizes = groups["n"].to_numpy().astype(np.float64)
-        whole = share**sizes + (1 - share) ** sizes
-        in_part = groups.height - all_of - none_of
-        if in_part <= _IN_PART * (1 - whole).sum() and np.log(whole).sum() < math.log(_BY_CHANCE):
-            found.append((groups.height, column))
-    return min(found)[1] if found else ""
 
 
 def amount(value: float, scale: tuple[float, float]) -> str:

@@ -16,6 +16,7 @@ from goldassay.data.kinds.judged_scores import JudgedScores, ScoreShape, read_ju
 from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO
+from goldassay.questions.judgments.doubts import pair_doubts
 from goldassay.questions.judgments.measures import (
     LEAST_VERDICTS,
     PositionEffect,
@@ -34,7 +35,6 @@ from goldassay.questions.judgments.scores import (
     correct_pairs,
     describe_corrected,
     judge_corrected,
-    pair_doubts,
 )
 from goldassay.stats.effects import LEAST_CLUSTERS, Effects, Limits
 from goldassay.stats.verdicts import Doubt, judge_effects
@@ -94,7 +94,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         limits,
         _preferring(models),
     )
-    doubts = pair_doubts(judgments.rows)
+    doubts = pair_doubts(judgments.rows, corrected, judgments.kinds)
     if doubts or corrected:
         of_bias = bias_effects(corrected, SHARES, limits, alike=True)
         by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what="win rate")

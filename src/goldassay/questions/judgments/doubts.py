@@ -1,0 +1,392 @@
+"""What forbids the word sound of judges beside people: labels not drawn as given, and labels that show nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import option
+from goldassay.core.numbers import count, decimal
+from goldassay.data.column_names import normalized
+from goldassay.data.fields import cell_texts, value_codes
+from goldassay.questions.judgments.people import LEAST_ITEMS, LEVEL, correlate, count_labels
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
+from goldassay.stats.intervals import t_interval
+from goldassay.stats.verdicts import Doubt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.core.settings import JudgmentLimits
+    from goldassay.data.kinds.judged_scores import JudgedScores
+    from goldassay.questions.judgments.people import Corrected
+
+# A value with its ends.
+_Interval: TypeAlias = tuple[float, float, float]
+NOT_DRAWN = Doubt(
+    "Nothing says how the rows that people scored were chosen; the intervals are valid only if at random.",
+    "Have people score rows drawn at random, and add a column sampling_probability: for n of N rows n/N in each.",
+)
+_MOST_UNUSED = 0.05
+# A column explains which rows are labelled if so few of its values are labelled in part, against chance, and the chance
+# of that is so small.
+_IN_PART, _BY_CHANCE = 0.1, 1e-4
+# Labels are counted by value of columns of at most so many values, and of numbers by tenths.
+_MOST_VALUES, _TENTHS = 50, 10
+# Columns that are written when people score a row, and words of such columns.
+_OF_LABELLING = re.compile(r"label|annot|human|people|expert|sampl|drawn|checked|review|rater|comment|note")
+_YES_AND_NO = frozenset(["true", "false", "yes", "no", "y", "n", "0", "1"])
+# Below this correlation a judge of one part agrees too little with people, whatever it does on all rows.
+_WEAK = 0.5
+# Pairs of systems with fewer labelled items, and further pairs, are not corrected by themselves.
+LEAST_LABELLED, MOST_PAIRS = 30, 300
+PAIR = ["judge", "a", "b"]
+
+
+def score_doubts(
+    judged: JudgedScores,
+    clusters: NDArray[np.int64],
+    corrected: Sequence[Corrected],
+    scale: tuple[float, float],
+    limits: JudgmentLimits,
+    *,
+    drawn: bool,
+) -> list[Doubt]:
+    """What forbids the word sound of scores.
+
+    Args:
+        judged: All of a file.
+        clusters: By row of `JudgedScores.rows`.
+        corrected: By judge and part.
+        scale: The least and the largest score.
+        limits: Of the verdict.
+        drawn: Whether it is known with which probability people scored each row.
+    """
+    found = [] if drawn else [NOT_DRAWN]
+    once = judged.rows.with_columns(at=np.arange(len(judged))).unique("row", keep="first", maintain_order=True)
+    at = once["at"].to_numpy()
+    known, own, frame = once["people"].is_not_null().to_numpy(), clusters[at], judged.frame[at.tolist()]
+    whole = _labelled_whole(frame, known, own, judged.covered)
+    if drawn and once["probability"].null_count() == 0:
+        pi = once["probability"].to_numpy()
+        found += off_count(known, pi, own)
+        items = [each for each in frame.columns if cell_texts(frame[each]).equals(once["item"], check_names=False)]
+        columns = _countable(frame.drop(*{*judged.covered, *items, whole} & {*frame.columns}), known)
+        if once["system"].n_unique() > 1:
+            columns["system"] = cell_texts(once["system"])
+        found += uneven_labels(known, pi, own, columns)
+    if whole:
+        found.append(
+            Doubt(
+                f"People scored all or no rows of nearly every {whole!r}, and the intervals count each row by itself.",
+                f"Give {option('clusters', whole)}.",
+            )
+        )
+    if judged.others:
+        also = [*judged.people, *judged.others]
+        found.append(
+            Doubt(
+                f"{listed([repr(each) for each in judged.others])} may hold people's scores, too, and is not read.",
+                f"Give {option('columns', 'people=' + '+'.join(also))} to read both, or "
+                f"{option('columns', 'ignore=' + '+'.join(judged.others))}.",
+            )
+        )
+    found += _copies_of_scores(judged)
+    whole_of = {each.judge: _correlation_of(each) for each in corrected if not each.of and not each.reason}
+    found += unrelated(whole_of, corrected)
+    found += _unlike_annotators(judged, at, own, (scale[1] - scale[0]) * limits.unsound)
+    if judged.n_unused > _MOST_UNUSED * judged.n_read:
+        found.append(
+            Doubt(
+                f"{count(judged.n_unused)} of {count(judged.n_read)} rows cannot be used: the rest may not be what "
+                "they stand for.",
+                "Mend the rows in the table of problems.",
+            )
+        )
+    return found
+
+
+def pair_doubts(rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.DataFrame) -> list[Doubt]:
+    """What forbids the word sound of win rates beside people's.
+
+    Args:
+        rows: As of `Judgments.rows`.
+        corrected: The win rates of each judge and pair.
+        kinds: As of `Judgments.kinds`.
+    """
+    if rows["people"].null_count() == rows.height:
+        return []
+    found = []
+    few = labelled_pairs(rows)
+    few = pl.concat([few[:MOST_PAIRS].filter(pl.col("n") < LEAST_LABELLED), few[MOST_PAIRS:]])
+    if few.height:
+        names = listed(list(dict.fromkeys(name_of_pair(a, b) for _, a, b, _ in few.iter_rows())))
+        found.append(
+            Doubt(
+                f"People's preferences are too few to hold {names} against: {LEAST_LABELLED} of a pair are needed.",
+                f"Have people judge {LEAST_LABELLED} items or more of {names}.",
+            )
+        )
+    given = [pl.col("probability").mean()] if "probability" in rows.columns else []
+    columns = {name: kinds[name] for name in kinds.columns if not name.startswith(" ")}
+    items = rows.with_columns(**{f" {name}": values for name, values in columns.items()})
+    items = items.group_by("item", maintain_order=True).agg(
+        pl.col("people").is_not_null().any(), *given, *(pl.col(f" {name}").first() for name in columns)
+    )
+    known = items["people"].to_numpy()
+    if given:
+        pi, codes = items["probability"].to_numpy(), np.arange(items.height)
+        found += off_count(known, pi, codes)
+        found += uneven_labels(known, pi, codes, {name: items[f" {name}"] for name in columns})
+    elif not known.all():
+        found.append(NOT_DRAWN)
+    found += _copies_of_verdicts(rows)
+    return found + unrelated(_over_pairs(rows), corrected)
+
+
+def labelled_pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Judges and pairs of systems with n, the items that people judged, most first."""
+    n = pl.col("item").filter(pl.col("people").is_not_null()).n_unique()
+    return rows.group_by(PAIR, maintain_order=True).agg(n=n).sort("n", descending=True, maintain_order=True)
+
+
+def name_of_pair(a: str | None, b: str | None) -> str:
+    """What wins against what."""
+    return "the first response of the file" if a is None else f"{a} against {b}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more}"
+
+
+def off_count(known: NDArray[np.bool_], probabilities: NDArray[np.float64], codes: NDArray[np.int64]) -> list[Doubt]:
+    """That the probabilities cannot be those of this number of labels."""
+    counts = count_labels(known, probabilities, codes)
+    if not counts.far[0]:
+        return []
+    n = int(known.sum())
+    mend = f"Give each row the probability with which it was drawn: they add up to about {count(n)}."
+    if np.ptp(probabilities) == 0:
+        mend = (
+            f"If {count(n)} of {count(known.size)} rows were drawn at random, write {n / known.size:.4g} into "
+            "sampling_probability of each row."
+        )
+    expected = f"{float(counts.expected[0]):,.0f}"
+    why = f"People scored {count(n)} rows, and by the probabilities in sampling_probability {expected} are expected."
+    return [Doubt(why, mend)]
+
+
+def _countable(frame: pl.DataFrame, known: NDArray[np.bool_]) -> dict[str, pl.Series]:
+    """Columns of few values, or of numbers in tenths, that are no record of which rows people scored."""
+    found = {}
+    for column in frame.columns:
+        values = frame[column]
+        if values.dtype.is_nested() or _OF_LABELLING.search(normalized(column)):
+            continue
+        n_values, filled = values.drop_nulls().n_unique(), values.is_not_null().to_numpy()
+        if n_values < 2 or known[filled].all():
+            continue
+        if n_values > _MOST_VALUES:
+            # Whole numbers that are all distinct are names of rows.
+            if not values.dtype.is_numeric() or (values.dtype.is_integer() and n_values == filled.sum()):
+                continue
+            values = _tenths(values)
+        texts = cell_texts(values)
+        words = {each.strip().lower() for each in texts.drop_nulls().unique().to_list()}
+        shares = pl.DataFrame({"value": texts, "known": known}).drop_nulls().group_by("value").agg(pl.mean("known"))
+        records = all(_OF_LABELLING.search(each) for each in words) or words <= _YES_AND_NO
+        if not (records and shares["known"].is_in([0.0, 1.0]).all()):
+            found[column] = texts
+    return found
+
+
+def _tenths(values: pl.Series) -> pl.Series:
+    """Numbers as the tenth of the rows in which they lie, named by its ends."""
+    frame = pl.DataFrame({"value": values.cast(pl.Float64)}).with_columns(
+        bin=(((pl.col("value").rank("average") - 0.5) / pl.col("value").count()) * _TENTHS).floor()
+    )
+    low, high = (getattr(pl.col("value"), end)().over("bin") for end in ("min", "max"))
+    named = pl.format("{} to {}", low.round_sig_figs(3), high.round_sig_figs(3))
+    return frame.select(pl.when(pl.col("bin").is_not_null()).then(named)).to_series()
+
+
+def uneven_labels(
+    known: NDArray[np.bool_], pi: NDArray[np.float64], codes: NDArray[np.int64], columns: Mapping[str, pl.Series]
+) -> list[Doubt]:
+    """That people scored more or fewer rows of some value of a column than the probabilities let expect.
+
+    Args:
+        known: Which rows people scored, (N,).
+        pi: With which probability, (N,).
+        codes: Clusters, (N,).
+        columns: Values of each row by column, (N,).
+    """
+    given = pl.Series(pi)
+    columns = {**columns, "sampling_probability": _tenths(given) if given.n_unique() > 1 else given.cast(pl.String)}
+    coded = {name: value_codes(values) for name, values in columns.items()}
+    n_tests = sum(int(each.max()) + 1 for each in coded.values())
+    worst: tuple[float, str] | None = None
+    for name, values in coded.items():
+        filled = values >= 0
+        if not filled.any() or values.max() < 1:
+            continue
+        of_value = np.where(filled, values, values.max() + 1)
+        counts = count_labels(known, pi, codes, of_value, n_tests)
+        # Of too few and too many labels the few say more.
+        far = np.where(counts.far, 1.0 + (counts.n_labelled < counts.expected), 0.0)
+        errors = (far * np.minimum(1 + counts.errors, 1e9))[: int(values.max()) + 1]
+        at = int(errors.argmax())
+        if errors[at] > (0.0 if worst is None else worst[0]):
+            value = str(columns[name].filter(pl.Series(values == at))[0]).strip()
+            n, of = count(int(counts.n_labelled[at])), count(int(counts.n_rows[at]))
+            why = (
+                f"People scored {n} of the {of} rows with {name} {value!r}, and by the probabilities in "
+                f"sampling_probability {counts.expected[at]:,.0f} are expected."
+            )
+            worst = (float(errors[at]), why)
+    mend = (
+        "Write the probability with which each row was really drawn into sampling_probability; if it is unknown, have "
+        "people score rows drawn at random."
+    )
+    return [] if worst is None else [Doubt(worst[1], mend)]
+
+
+def _labelled_whole(
+    frame: pl.DataFrame, known: NDArray[np.bool_], codes: NDArray[np.int64], covered: Sequence[str]
+) -> str:
+    """The column of which people scored all or no rows of a value, beyond chance; of several the one of fewest values.
+
+    Values that lie within one cluster each do not count.
+    """
+    share, found = float(known.mean()), []
+    for column in frame.columns:
+        if column in covered or frame.schema[column].is_nested():
+            continue
+        by_value = pl.DataFrame({"value": value_codes(frame[column]), "known": known, "cluster": codes})
+        by_value = by_value.filter(frame[column].is_not_null())
+        groups = by_value.group_by("value").agg(n=pl.len(), k=pl.col("known").sum(), of=pl.col("cluster").n_unique())
+        groups = groups.filter(pl.col("n") > 1)
+        all_of, none_of = (int((groups["k"] == each).sum()) for each in (groups["n"], 0))
+        if min(all_of, none_of) < 2 or (groups["of"] == 1).all():
+            continue
+        sizes = groups["n"].to_numpy().astype(np.float64)
+        whole = share**sizes + (1 - share) ** sizes
+        in_part = groups.height - all_of - none_of
+        if in_part <= _IN_PART * (1 - whole).sum() and np.log(whole).sum() < math.log(_BY_CHANCE):
+            found.append((groups.height, column))
+    return min(found)[1] if found else ""
+
+
+def _copies_of_scores(judged: JudgedScores) -> list[Doubt]:
+    """That a column of people's has the judge's scores in all rows: whoever copies, agrees."""
+    judges, scores = judged.rows["judge"].to_numpy(), judged.rows["score"].to_numpy()
+    for judge in dict.fromkeys(judges.tolist()):
+        for column, given in zip(judged.people, judged.annotators, strict=True):
+            both = (judges == judge) & ~np.isnan(given)
+            if both.sum() >= LEAST_ITEMS and (given[both] == scores[both]).all():
+                return [_copied(f"people's scores in {column!r}", judge, int(both.sum()), "scores", "rows")]
+    return []
+
+
+def _copies_of_verdicts(rows: pl.DataFrame) -> list[Doubt]:
+    """That people's preferences are all verdicts of a judge, or all of those in one order."""
+    asked = rows.drop_nulls("people")
+    for (judge,), own in asked.group_by("judge", maintain_order=True):
+        for part in (own, own.filter("a_first"), own.filter(~pl.col("a_first"))):
+            if (n := part["item"].n_unique()) >= LEAST_ITEMS and (part["win"] == part["people"]).all():
+                return [_copied("people's preferences", str(judge), n, "verdicts", "items")]
+    return []
+
+
+def _copied(whose: str, judge: str, n: int, what: str, of: str) -> Doubt:
+    return Doubt(
+        f"{whose[:1].upper()}{whose[1:]} equal the {what} of {judge} in all {count(n)} {of}: they may be copies.",
+        f"Have people score {of} without the judge's {what} in sight.",
+    )
+
+
+def _over_pairs(rows: pl.DataFrame) -> dict[str, _Interval]:
+    """How each judge's verdicts on all pairs correlate with people's, with the interval over items."""
+    asked = rows.drop_nulls("people").group_by("judge", "a", "b", "item", maintain_order=True)
+    both = asked.agg(pl.col("people").mean(), win=pl.col("win").mean())
+    return {
+        str(judge): correlate(
+            own["people"].to_numpy(), own["win"].to_numpy(), np.ones(own.height), dense_codes(own["item"], own.height)
+        )
+        for (judge,), own in both.group_by("judge", maintain_order=True)
+    }  # fmt: skip
+
+
+def unrelated(whole: Mapping[str, _Interval], corrected: Sequence[Corrected]) -> list[Doubt]:
+    """That a judge does not agree with people beyond chance, so that equal means are no merit of its.
+
+    Args:
+        whole: Of each judge the correlation on all rows, where it is known.
+        corrected: All parts; where a judge agrees on all rows, a part counts only if its correlation is below .5.
+    """
+    found = {judge: each for judge, each in whole.items() if not each[1] > 0}
+    for part in corrected:
+        if part.reason or not part.of or part.correlation_low > 0 or part.judge in found:
+            continue
+        if part.judge not in whole or part.correlation_high < _WEAK:
+            found[f"{part.judge} on {part.of}"] = _correlation_of(part)
+    if not found:
+        return []
+    value, low, high = next(iter(found.values()))
+    why = f"Nothing shows that {listed(list(found))} agrees with people on single rows: "
+    if math.isnan(value):
+        why += "the judge or people give all of them one score."
+        return [Doubt(why, "Have people score more rows, of each score that the judge gives.")]
+    why += f"the correlation is {decimal(value)} ({decimal(low)} to {decimal(high)})."
+    return [Doubt(why, "Report people's mean with its interval, or use a judge that agrees with people.")]
+
+
+def _correlation_of(each: Corrected) -> _Interval:
+    return each.correlation, each.correlation_low, each.correlation_high
+
+
+def _unlike_annotators(
+    judged: JudgedScores, at: NDArray[np.int64], clusters: NDArray[np.int64], limit: float
+) -> list[Doubt]:
+    """That an annotator does not agree with the others on the same rows: by the mean, or not beyond chance.
+
+    Lower ends of differences between means hold for all annotators at once.
+    """
+    given = judged.annotators[:, at]
+    known = ~np.isnan(given)
+    n_said, total = known.sum(axis=0), np.where(known, given, 0.0).sum(axis=0)
+    found = []
+    for name, own, said in zip(judged.people, given, known, strict=True):
+        rows = said & (n_said > 1)
+        if rows.sum() < LEAST_ITEMS:
+            continue
+        others = (total[rows] - own[rows]) / (n_said[rows] - 1)
+        codes = np.unique(clusters[rows], return_inverse=True)[1]
+        if (df := effective_clusters(codes) - 1) <= 0:
+            continue
+        apart = own[rows] - others
+        mean = float(apart.mean())
+        ends = t_interval(mean, variance_of_mean(apart, codes), df, 1 - (1 - LEVEL) / len(given))
+        if (least := max(ends.low, -ends.high)) >= limit:
+            how = f"mean score in {name!r} is {decimal(abs(mean))} {'above' if mean > 0 else 'below'} that"
+            found.append((least / limit, how))
+        value, low, high = correlate(own[rows], others, np.ones(others.size), codes)
+        if low <= 0:
+            how = f"correlation of {name!r} is {decimal(value)} ({decimal(low)} to {decimal(high)}) with the scores"
+            found.append((1 - value, how))
+    if not found:
+        return []
+    return [
+        Doubt(
+            f"The {max(found)[1]} of the other annotators on the same rows: people do not agree on what is right.",
+            "Settle with the annotators what is right, and have them score these rows again.",
+        )
+    ]
