@@ -18,6 +18,7 @@ import goldassay
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision, append_decision
+from goldassay.questions import audit
 from goldassay.questions.suspect.keys import KeyVotes, families_of, vote_on_keys
 from goldassay.view.opening import open_workbench
 
@@ -256,7 +257,7 @@ def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
 
 
 def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path) -> None:
-    """What the systems agree on is proposed; relabelled so, nothing is disputed and every system has it right."""
+    """What the systems agree on is proposed; relabelled so, the same answers dispute nothing, and score more."""
     answers, key = answered(120, 14, 4, 9)
     easy = np.flatnonzero((answers == key).all(axis=0))[:3]
     wrong = key.copy()
@@ -277,9 +278,175 @@ def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path) -> None:
     assert run(["mend", str(data), "-o", str(tmp_path / "mended")]) == 0
     mended = [json.loads(line) for line in (tmp_path / "mended" / "items.jsonl").read_text().splitlines()]
     assert [each["answer"] for each in mended] == key.tolist()
-    board(answers, key).write_csv(runs)
-    again = goldassay.audit(tmp_path / "mended" / "items.jsonl", runs=runs).to_dict()["board"]
-    assert again["keys"]["n_disputed"] == 0
+    again = goldassay.audit(tmp_path / "mended" / "items.jsonl", runs=runs).to_dict()
+    assert again["board"]["keys"]["n_disputed"] == 0
+    assert again["answered"]["items"]["n_other_keys"] == 3
+    assert scores_of(again["board"]) == pytest.approx(scores_of(of_keys(answers, key)))
+
+
+def scores_of(found: dict[str, Any]) -> dict[str, float]:
+    return {each["system"]: each["score"] for each in found["systems"]}
+
+
+def of_keys(answers: NDArray[np.int64], key: NDArray[np.int64]) -> dict[str, Any]:
+    found: dict[str, Any] = goldassay.rank_systems(board(answers, key)).to_dict()["board"]
+    return found
+
+
+@pytest.fixture
+def only_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask nothing of the items but which keys are suspect."""
+    monkeypatch.setattr(audit, "ITEM_CHECKS", audit.ITEM_CHECKS[-1:])
+
+
+def written(answers: NDArray[np.int64], key: NDArray[np.int64], items: list[dict[str, Any]], form: str) -> pl.DataFrame:
+    """The answers as a table, by the name of a form."""
+    table = board(answers, key)
+    if "position" in form:
+        numbers = {letter: at + ("1" in form) for at, letter in enumerate("ABCD")}
+        table = table.with_columns(pl.exclude("item").replace_strict(numbers))
+    if "text" in form:
+        texts = {name: [items[at]["choices"][code] for at, code in enumerate(own)]
+                 for name, own in zip(table.columns[2:], answers, strict=True)}  # fmt: skip
+        table = table.with_columns(pl.Series(name, own) for name, own in texts.items())
+    if "bare" in form:
+        table = table.drop("answer")
+    if "long" in form:
+        others = [name for name in ("item", "answer") if name in table.columns]
+        table = table.unpivot(index=others, variable_name="system", value_name="prediction")
+    if "runs" in form:
+        return table.rename(
+            {"item": "example_id", "system": "model", **({} if "bare" in form else {"answer": "label"})}
+        )
+    return table.rename({"prediction": "answer"}) if form == "bare long answer" else table
+
+
+@pytest.mark.usefixtures("only_answers")
+@pytest.mark.parametrize(
+    "form",
+    ["letters", "position 0", "position 1", "bare", "bare position 0", "bare position 1", "bare text", "long",
+     "bare long", "bare long answer", "long runs", "bare long runs", "bare position 1 long runs"],
+)  # fmt: skip
+def test_answers_are_scored_by_the_keys_of_the_items(tmp_path: Path, form: str) -> None:
+    """However they are written, with a key of their own for 5 items or without a key."""
+    answers, key = answered(120, 6, 4, 9)
+    other = key.copy()
+    other[:5] = (key[:5] + 1) % 4
+    items, runs = items_of(key), tmp_path / "answers.csv"
+    written(answers, other, items, form).write_csv(runs)
+    report = goldassay.audit(items, runs=runs)
+    found = report.to_dict()
+    assert scores_of(found["board"]) == pytest.approx(scores_of(of_keys(answers, key)))
+    fit = found["answered"]["items"]
+    assert (fit["n_answered"], fit["n_unknown"], fit["is_rescored"]) == (120, 0, True)
+    assert fit["n_other_keys"] == (0 if "bare" in form else 5)
+    for said in (report.summary(), report.to_markdown()):
+        assert ("For 5 items the answers state another key" in said) == ("bare" not in form)
+    wrong = {row["model"]: row["wrong"] for row in found["answered"]["runs"]}
+    assert wrong == pytest.approx(scores_of(found["board"]))
+
+
+@pytest.mark.usefixtures("only_answers")
+@pytest.mark.parametrize("form", ["long", "long runs"])
+def test_scores_by_another_key_are_made_anew_where_answers_are_there(tmp_path: Path, form: str) -> None:
+    """Other scores stay: half a point for each wrong answer."""
+    answers, key = answered(120, 6, 4, 9)
+    other = key.copy()
+    other[:5] = (key[:5] + 1) % 4
+    items, runs = items_of(key), tmp_path / "answers.csv"
+    table = written(answers, other, items, form)
+    right = pl.col("prediction") == pl.col("label" if "label" in table.columns else "answer")
+    table.with_columns(score=pl.when(right).then(1.0).otherwise(0.5)).write_csv(runs)
+    found = goldassay.audit(items, runs=runs).to_dict()
+    expected = np.where(answers == key, 1.0, np.where(np.arange(120) < 5, 0.0, 0.5)).mean(axis=1)
+    assert scores_of(found["board"]) == pytest.approx({f"s{at}": own for at, own in enumerate(expected)})
+    wrong = {row["model"]: row["wrong"] for row in found["answered"]["runs"]}
+    assert wrong == pytest.approx(scores_of(found["board"]))
+
+
+@pytest.mark.usefixtures("only_answers")
+def test_answers_that_name_no_items_are_refused() -> None:
+    answers, key = answered(120, 6, 4, 9)
+    with pytest.raises(InputError, match="no column says which items"):
+        goldassay.audit(items_of(key), runs=board(answers, key).drop("item"))
+
+
+@pytest.mark.usefixtures("only_answers")
+def test_of_several_right_choices_the_answers_say_which_is_wanted() -> None:
+    """Their own key stays if it is one of them; without one the item is left out."""
+    answers, key = answered(120, 6, 4, 9)
+    items = [{**each, "answer": [int(right), int(right + 1) % 4]} if at < 3 else {**each, "answer": [int(right)]}
+             for at, (each, right) in enumerate(zip(items_of(key), key, strict=True))]  # fmt: skip
+    found = goldassay.audit(items, runs=board(answers, key)).to_dict()
+    assert scores_of(found["board"]) == pytest.approx(scores_of(of_keys(answers, key)))
+    assert found["answered"]["items"]["n_other_keys"] == 0
+    bare = goldassay.audit(items, runs=board(answers, key).drop("answer")).to_dict()
+    assert bare["board"]["n_items"] == 117
+
+
+@pytest.mark.usefixtures("only_answers")
+def test_scores_of_other_keys_are_named_and_stay() -> None:
+    answers, key = answered(120, 6, 4, 9)
+    letters = pl.Series("answer", np.array(list("ABCD"))[(key + (np.arange(120) < 5)) % 4])
+    scores = {f"s{at}": own * 1 for at, own in enumerate(answers == key)}
+    report = goldassay.audit(
+        items_of(key), runs=pl.DataFrame({"item": [f"i{at}" for at in range(120)], **scores, "answer": letters})
+    )
+    assert "no answers are there to score anew" in report.summary()
+    assert scores_of(report.to_dict()["board"]) == pytest.approx({name: own.mean() for name, own in scores.items()})
+
+
+@pytest.mark.usefixtures("only_answers")
+@pytest.mark.parametrize("form", ["letters", "long runs"])
+def test_items_without_answers_and_answers_without_items_are_counted(tmp_path: Path, form: str) -> None:
+    answers, key = answered(120, 6, 4, 9)
+    items, runs = items_of(key), tmp_path / "answers.csv"
+    table = written(answers, key, items, form)
+    table.write_csv(runs)
+    rest = [*items[:60], *({**each, "id": f"x{each['id']}"} for each in items[60:])]
+    report = goldassay.audit(rest, runs=runs)
+    assert report.verdicts["answered"]["verdict"] == "unsound"
+    for said in ("60 of 120 items have answers", "60 names in the answers are no item's"):
+        assert said in report.verdicts["answered"]["evidence"]
+        assert said in report.summary()
+        assert said in report.to_markdown()
+    found = report.to_dict()
+    assert found["board"]["n_items"] == 60
+    assert {(row["n_items"], row["missing"]) for row in found["answered"]["runs"]} == {(120, 60)}
+    assert {each["value"] for each in found["figures"] if each["id"] == "answered.items"} == {60}
+    kinds = report.tables["examples"]["suspect"].to_list()
+    assert kinds[60:] == ["not answered"] * 60
+    assert "not answered" not in kinds[:60]
+
+
+@pytest.mark.usefixtures("only_answers")
+@pytest.mark.parametrize("form", ["letters", "bare", "long runs", "bare long runs"])
+def test_answers_to_other_items_are_refused(tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line has the command that takes the answers alone, or the items' own column of the ids."""
+    answers, key = answered(120, 6, 4, 9)
+    items, runs = items_of(key), tmp_path / "answers.csv"
+    written(answers, key, items, form).write_csv(runs)
+    for column in ("", "uid"):
+        data = tmp_path / f"items{column}.jsonl"
+        rest = [{**each, "id": f"x{each['id']}", **({column: each["id"]} if column else {})} for each in items]
+        data.write_text("".join(f"{json.dumps(each)}\n" for each in rest))
+        command = ["audit", str(data), "--runs", str(runs), "-o", str(tmp_path / "report")]
+        assert run(command) == 2
+        (line,) = [each for each in capsys.readouterr().err.splitlines() if each.startswith("goldassay:")]
+        assert "no answer is to any of the 120 items" in line
+        assert (f"goldassay audit {runs}" in line) == (not column and "bare" not in form)
+        assert ("--columns id=uid" in line) == bool(column)
+        if column:
+            assert run([*command, "--columns", "id=uid"]) == 0
+    if "bare" not in form:
+        assert run(["audit", str(runs), "-o", str(tmp_path / "alone")]) == 0
+
+
+@pytest.mark.usefixtures("only_answers")
+def test_answers_with_most_keys_unlike_are_refused() -> None:
+    answers, key = answered(120, 6, 4, 9)
+    with pytest.raises(InputError, match="another key for 119 of 120"):
+        goldassay.audit(items_of((key + (np.arange(120) > 0)) % 4), runs=board(answers, key))
 
 
 def test_a_board_has_no_texts_to_look_through(tmp_path: Path) -> None:

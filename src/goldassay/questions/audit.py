@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,17 +11,24 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores, one_blas_thread
-from goldassay.core.errors import InputError, option
+from goldassay.core.errors import SHELL, InputError, entry_point, option
+from goldassay.core.naming import listing
+from goldassay.core.numbers import count
 from goldassay.core.progress import Steps
 from goldassay.core.results import unresolved
 from goldassay.core.sections import Finding
+from goldassay.data.fields import cell_texts
 from goldassay.data.kinds.judged_scores import JudgedScores
 from goldassay.data.kinds.kind import CHOICES as CHOICE_WORDS
+from goldassay.data.kinds.recognition import recognize
 from goldassay.data.roles import searching
 from goldassay.questions.answered.question import CHECK as ANSWERED
 from goldassay.questions.board.question import find_board, measure_board
+from goldassay.questions.board.reading import read_board
 from goldassay.questions.checks import (
     ANSWERS,
     AUDITED,
@@ -45,14 +53,18 @@ from goldassay.questions.item_checks import ITEM_CHECKS, measure_leakage
 from goldassay.questions.judgments.scores import measure_scores
 from goldassay.questions.judgments.study import load_judgments, measure_judgments
 from goldassay.questions.kind_evidence import ItemEvidence, JudgmentEvidence, RunEvidence
+from goldassay.questions.leakage.choices import item_ids
 from goldassay.questions.leakage.item_loading import ItemReading, pose_items
 from goldassay.questions.networks import evidence_directory, files_since
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import issues_of, issues_of_copies, ranked, table_of_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves
-from goldassay.questions.run_sets import placed
+from goldassay.questions.run_sets import find_runs, placed
 from goldassay.questions.sensitivity.question import CHECK as SENSITIVITY
+from goldassay.runs.item_keys import ItemKeys
+from goldassay.runs.kinds.boards import Boards
+from goldassay.runs.kinds.opening import open_any
 from goldassay.runs.loading import LackingError
 
 if TYPE_CHECKING:
@@ -60,8 +72,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from goldassay.core.settings import Settings
+    from goldassay.data.reading import Source
+    from goldassay.data.table import Table
+    from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.report.report import Report
+    from goldassay.runs.item_keys import AnswerFit
 
 
 def study_audit(
@@ -125,7 +141,9 @@ def study_audit(
         if kind in (CHOICES, PREFERENCES):
             _refuse(kind, {**besides, "corpus": None, "runs": None})
             posed = pose_items(evidence.source, evidence.opened.match, test, reading)
-            answered_by = _answered_by(runs, paths, choice, settings, steps) if paths else None
+            answered_by = None
+            if paths:
+                answered_by = _answered_by(posed, evidence.source, runs, paths, choice, settings, steps)
             items = ItemEvidence(posed, corpus, settings, steps, measure_leakage, answered_by)
             return replace(report_on(items, out), places=_places(train, test))
         _refuse(kind, besides)
@@ -143,22 +161,92 @@ def study_audit(
     return _audit_runs(evidence.opened.given, kind, reading_runs, settings, steps, out)
 
 
-def _answered_by(runs: Any, paths: list[str], choice: RunChoice, settings: Settings, steps: Steps) -> RunEvidence:
-    """The runs, or the board, that answer items.
+def _answered_by(
+    posed: Posed, source: Source, runs: Any, paths: list[str], choice: RunChoice, settings: Settings, steps: Steps
+) -> RunEvidence:
+    """The runs, or the board, that answer items, by whose keys they are scored.
 
     Raises:
-        InputError: They are neither.
+        InputError: They are neither, or answer other items.
     """
-    kind = RUNS
-    if not isinstance(runs, (list, tuple)) or len(runs) == 1:
-        one = runs[0] if isinstance(runs, (list, tuple)) else runs
-        kind = Evidence(one, choice=choice, settings=settings, steps=steps).opened.match.kind.name
-    if kind not in (RUNS, BOARD, GRADES):
-        raise InputError(
-            f"{option('runs')}: these are {kind}, and neither runs nor a board", file=paths[0],
-            mend="give the answers of models to the items",
-        )  # fmt: skip
-    return RunEvidence(runs, kind, paths, choice, settings, steps)
+    keys, kind, given = ItemKeys.of(posed.test, pl.Series(item_ids(posed.test).tolist())), RUNS, runs
+    several, table, alone = isinstance(runs, (list, tuple)), None, True
+    if not several or len(runs) == 1:
+        given = runs[0] if several else runs
+        table = open_any(given, "runs").table
+        try:
+            match = Evidence(given, choice=choice, settings=settings, steps=steps).opened.match
+            # Without a key no command takes answers alone.
+            kind, alone = match.kind.name, not match.lacking
+        except InputError:
+            fit = keys.hold_table(table)[1] if table.frame.height else None
+            if fit is None or (fit.n_answered and not _is_board(table, keys)):
+                raise
+            kind, alone = BOARD, False
+        if kind == GRADES and _is_board(table, keys):
+            # Positions of choices from 1 look like grades.
+            kind = BOARD
+        if kind not in (RUNS, BOARD, GRADES):
+            raise InputError(
+                f"{option('runs')}: these are {kind}, and neither runs nor a board", file=paths[0],
+                mend="give the answers of models to the items",
+            )  # fmt: skip
+    if table is None or kind == RUNS:
+        with placed(paths):
+            keys, fit = keys.hold_runs(find_runs(paths, choice))
+        choice = replace(choice, keys=keys)
+    elif not table.frame.height:
+        # Lists of solved items have no answers.
+        fit = keys.fit_of(pl.Series(read_board(given, replace(choice, missing="wrong")).items.tolist()))
+    else:
+        given, fit = keys.hold_table(table)
+    if fit.answers_others:
+        is_file = all(isinstance(each, (str, os.PathLike)) for each in (runs if several else [runs]))
+        raise _answers_others(fit, keys, source, paths[0] if is_file else None, alone=alone)
+    return RunEvidence(given, kind, paths, choice, settings, steps, (keys, fit))
+
+
+def _is_board(table: Table, keys: ItemKeys) -> bool:
+    """Whether a table is a board of answers once it has the items' keys."""
+    held, fit = keys.hold_table(table)
+    return fit.is_rescored and recognize(held, {}, (Boards(),), "").matches[BOARD] is not None
+
+
+def _answers_others(fit: AnswerFit, keys: ItemKeys, source: Source, file: str | None, *, alone: bool) -> InputError:
+    """Say that no answer is to one of the items, or that most of the keys that the answers state are others.
+
+    Args:
+        fit: Of the answers.
+        keys: Of the items.
+        source: The items as they were read.
+        file: With the answers; None where they are in memory.
+        alone: Whether the answers can be audited alone.
+    """
+    items, mend = f"{count(fit.n_items)} items of {keys.name}", "give both the same ids"
+    if alone and file is not None:
+        command = f"goldassay audit {shlex.quote(file)}" if entry_point() == SHELL else f"goldassay.audit({file!r})"
+        mend += f"; {command} takes the answers alone"
+    if fit.n_answered:
+        other = f"{count(fit.n_other_keys)} of {count(fit.n_answered)}"
+        problem = f"the answers state another key for {other} items: they seem to be to others than the {items}"
+        return InputError(problem, file=file, mend=mend)
+    if not fit.unknown:
+        shown = listing(keys.ids.head(2).to_list())
+        problem, mend = (
+            "no column says which items the answers are to",
+            f"add a column item with their ids: {shown}, ...",
+        )
+        return InputError(problem, file=file, mend=mend)
+    frame, names = source.table.frame, list(fit.unknown)
+    plain = (each for each in frame.iter_columns() if not each.dtype.is_nested())
+    columns = [each.name for each in plain if set(names) <= set(cell_texts(each).drop_nulls())]
+    if columns:
+        mend = f"{option('columns', f'id={columns[0]}')} names the items so"
+    return InputError(
+        f"no answer is to any of the {items}: the answers name {listing(names)}, the items "
+        f"{listing(keys.ids.head(len(names)).to_list())}",
+        file=file, mend=mend,
+    )  # fmt: skip
 
 
 def _audit_runs(

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.search.scan import CorpusChoice
+    from goldassay.runs.item_keys import AnswerFit, ItemKeys
     from goldassay.runs.run_parts import Slice
     from goldassay.stats.clusters import Clusters
 
@@ -93,6 +94,8 @@ class Evidence:
 
     kind = TEXTS
     """What the data are."""
+    items: tuple[ItemKeys, AnswerFit] | None = None
+    """The items that runs answer, and how the answers fit them; None where there are no items with keys."""
     has_data = True
     """Whether there are data, and not runs or verdicts alone: then a report says which questions were not asked."""
 

@@ -25,7 +25,7 @@ from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.provenance import data_notes, describe_clusters, unread_notes
 from goldassay.questions.rows import MOST_ROWS, copies_in_training, copies_within, examples_read, first_rows
 from goldassay.questions.run_sets import by_configuration
-from goldassay.questions.suspect.question import LEAST_ANSWERED, NOTHING, Q
+from goldassay.questions.suspect.question import NOTHING, UNANSWERED, Q
 from goldassay.questions.suspect.result import DEFECT, DISPUTED
 from goldassay.readers.choice_subjects import untrained_picks
 from goldassay.runs.loading import LackingError
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_choice import RunChoice
+    from goldassay.runs.item_keys import AnswerFit, ItemKeys
     from goldassay.stats.effects import Effect, ReaderPredictions
 
 
@@ -153,19 +154,17 @@ class ItemEvidence(Evidence):
         return parts
 
     def beside_items(self, finding: Finding) -> Finding:
-        """What the runs say of the items, beside these: the votes against each key, where nearly all are known."""
+        """What the runs say of the items, beside these: the votes against each key."""
         votes = finding.tables.get("board_keys")
         if votes is None:
             return finding
         ids = self.leakage.tables["examples"].select(pl.col("example_id").cast(pl.String).alias("item"))
         own = ids.join(votes, on="item", how="left", maintain_order="left")
-        if own["q"].null_count() > (1 - LEAST_ANSWERED) * own.height:
-            return finding
         self.has_votes = True
         why = pl.Series(_problems(self.posed.test), dtype=pl.String)
         kinds = own.select(
             pl.when(why.is_not_null()).then(pl.lit(DEFECT)).when(pl.col("q") <= Q).then(pl.lit(DISPUTED))
-            .otherwise(pl.lit(NOTHING))
+            .when(pl.col("q").is_null()).then(pl.lit(UNANSWERED)).otherwise(pl.lit(NOTHING))
         ).to_series()  # fmt: skip
         found = {"suspect": kinds, "suggested": own["answer"], "suspicion": own["log_odds"]}
         return replace(finding, examples=found)
@@ -241,15 +240,23 @@ class RunEvidence(Evidence):
         choice: How they are read.
         settings: All of an audit.
         steps: Progress.
+        items: As the attribute.
     """
 
     has_data = False
 
     def __init__(
-        self, given: Any, kind: str, paths: list[str], choice: RunChoice, settings: Settings, steps: Steps
+        self,
+        given: Any,
+        kind: str,
+        paths: list[str],
+        choice: RunChoice,
+        settings: Settings,
+        steps: Steps,
+        items: tuple[ItemKeys, AnswerFit] | None = None,
     ) -> None:
         super().__init__(runs=paths, choice=choice, settings=settings, steps=steps)
-        self._given = given
+        self._given, self.items = given, items
         self.kind = kind
         if kind == GRADES and choice.grades is None:
             raise InputError(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from goldassay.data.dataset import Dataset
+    from goldassay.runs.item_keys import ItemKeys
     from goldassay.runs.run_parts import Traits
 
 
@@ -97,6 +98,7 @@ class RunChoice:
         pool_configurations: Whether runs of different configurations are taken for repeats of one.
         gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
         cutoff: The date by which examples are parted, too.
+        keys: The items that are answered, by whose keys the answers are scored.
     """
 
     format: str = "auto"
@@ -115,6 +117,7 @@ class RunChoice:
     pool_configurations: bool = False
     gold: Mapping[str, str | Dataset] = field(default_factory=dict)
     cutoff: Cutoff | None = None
+    keys: ItemKeys | None = None
 
     @classmethod
     def of(cls, cutoff: str | None = None, **reading: Unpack[RunReading]) -> RunChoice:
@@ -159,7 +162,7 @@ class RunChoice:
 
     def describe(self) -> dict[str, Any]:
         """What was asked for, for the report's settings; of files the names alone, as elsewhere in it."""
-        said = {key: value for key, value in asdict(replace(self, gold={}, cutoff=None)).items() if value}
+        said = {key: value for key, value in asdict(replace(self, gold={}, cutoff=None, keys=None)).items() if value}
         if self.cutoff is not None:
             said["cutoff"] = f"{self.cutoff.column_of(self.columns)}={self.cutoff.date}"
         if self.gold:

@@ -283,7 +283,7 @@ def find_runs(
             refuse_base_name(found, asked.get("model", ""))
             raise _nothing(found, asked)
         _check_gold(choice, {part.collection.dataset for part in kept})
-        return kept
+        return kept if choice.keys is None else list(map(choice.keys.hold, kept))
 
 
 def find_at(place: Place, choice: RunChoice) -> list[Slice]:

@@ -91,7 +91,7 @@ class SharedItems:
 
     def on(self, runs: Runs) -> Runs:
         """Runs of one of the sets on these examples."""
-        aligned = _on(runs, _ids(runs), self.ids)
+        aligned = on_items(runs, self.ids)
         if self.left_out:
             aligned = dataclasses.replace(aligned, left_out=self.left_out)
         if self.as_they_are:
@@ -104,8 +104,9 @@ def _ids(runs: Runs) -> pl.Series:
     return pl.Series(runs.example_ids.tolist(), dtype=pl.String)
 
 
-def _on(runs: Runs, own: pl.Series, ids: pl.Series) -> Runs:
+def on_items(runs: Runs, ids: pl.Series) -> Runs:
     """The runs on these examples: those that they lack count as wrong, and are missing."""
+    own = _ids(runs)
     if own.equals(ids):
         return runs
     table = pl.DataFrame({"id": own}).with_row_index("row")

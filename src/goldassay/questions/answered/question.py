@@ -40,7 +40,7 @@ from goldassay.questions.answered.result import (
     TrialRow,
     TrialSet,
 )
-from goldassay.questions.answered.verdict import judge, word_of
+from goldassay.questions.answered.verdict import describe_fit, judge, word_of
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.checks import BOARD, GRADES
 from goldassay.questions.example_clusters import clusters_of
@@ -51,7 +51,7 @@ from goldassay.questions.rows import MOST_ROWS, table_of_rows
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import RunSet, distinguishable, find_runs, placed, unloaded_sets
 from goldassay.runs.kinds.opening import open_input
-from goldassay.runs.missing import ROUNDING, count_statuses, on_same_items
+from goldassay.runs.missing import ROUNDING, count_statuses, on_items, on_same_items
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, NOT_TRIED, SCORED_TRUNCATED, STATUSES
 
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import RunEvidence
     from goldassay.report.report import Report
+    from goldassay.runs.item_keys import AnswerFit, ItemKeys
 
 # The end of a text, where its answer is.
 _MOST_CHARACTERS = 400
@@ -226,20 +227,28 @@ def _load(each: RunSet) -> _Loaded:
     return _Loaded(runs, given_by(runs, outputs.get(str(runs.seeds[0]))), reread)
 
 
-def _by_dataset(loaded: Sequence[_Loaded], texts_of: Any, settings: Settings) -> Sets:
+def _by_dataset(loaded: Sequence[_Loaded], texts_of: Any, settings: Settings, asked: ItemKeys | None = None) -> Sets:
     found: Mapping[tuple[str, str], list[_Loaded]] = defaultdict(list)
     for runs, own in zip(distinguishable([own.runs for own in loaded]), loaded, strict=True):
         found[runs.dataset, runs.condition].append(own._replace(runs=runs, given=replace(own.given, system=runs.model)))
     sets: Sets = []
     for (dataset, _), of_dataset in sorted(found.items(), key=itemgetter(0)):
         aligned, _ = on_same_items([own.runs for own in of_dataset], [own.runs.model for own in of_dataset], "wrong")
+        aligned = aligned if asked is None else _on_all(aligned, asked)
         clusters = clusters_of(texts_of(dataset), aligned[0].example_ids, settings.data.clusters)
         given, reread = [own.given for own in of_dataset], [own.reread for own in of_dataset]
         sets.append(_OfDataset(aligned, clusters, given, reread))
     return sets
 
 
-def _of_board(board: BoardScores) -> _OfDataset:
+def _on_all(sets: Sequence[Runs], asked: ItemKeys) -> list[Runs]:
+    """Runs on the same items, and on the items of an audit that none of them answers, which are missing."""
+    own = pl.Series(sets[0].example_ids.tolist(), dtype=pl.String)
+    ids = pl.concat([own, asked.ids.filter(~asked.ids.is_in(own.implode()))])
+    return [on_items(runs, ids) for runs in sets]
+
+
+def _of_board(board: BoardScores, asked: ItemKeys | None = None) -> _OfDataset:
     """Each system of a board as runs: a cell without a score is unparsed where answers were scored, else unscored."""
     cells = board.cells
     if cells is None:
@@ -258,11 +267,25 @@ def _of_board(board: BoardScores) -> _OfDataset:
     for at, (own, each) in enumerate(zip(runs, cells.outputs, strict=False)):
         if each is not None and (again := reread_outputs(each, own, str(own.seeds[0]))) is not None:
             reread[at] = {str(own.seeds[0]): again}
-    return _OfDataset(runs, board.clusters, board.given, reread)
+    if asked is None:
+        return _OfDataset(runs, board.clusters, board.given, reread)
+    runs = _on_all(runs, asked)
+    n_more = runs[0].n_examples - cells.items.size
+    clusters = board.clusters
+    if clusters is not None:
+        # What no system answers counts each by itself.
+        clusters = np.concatenate([clusters, clusters.max() + 1 + np.arange(n_more)])
+    return _OfDataset(runs, clusters, board.given, reread)
 
 
-def measure_sets(sets: Sets, settings: Settings) -> Answered:
-    """Score each run by each rule, and hold systems on one dataset against each other."""
+def measure_sets(sets: Sets, settings: Settings, fit: AnswerFit | None = None) -> Answered:
+    """Score each run by each rule, and hold systems on one dataset against each other.
+
+    Args:
+        sets: By dataset.
+        settings: The limits.
+        fit: How the answers fit the items of an audit.
+    """
     limits = settings.verdicts.answered
     rows: list[AnsweredRow] = []
     pairs: list[OrderPair] = []
@@ -323,6 +346,8 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     if unrecorded:
         notes.append(f"Not recorded by some of these files: {', '.join(unrecorded)}.")
     verdict = judge(rows, pairs, degenerate, limits)
+    if fit is not None and (said := describe_fit(fit)):
+        verdict = replace(verdict, evidence=f"{verdict.evidence} {said}")
     tried = [(runs, each.clusters) for each in sets for runs in each.runs if runs.trials]
     # Grades between right and wrong neither pass nor fail.
     tried = [(runs, clusters) for runs, clusters in tried if np.isin(runs.scores[_counts(runs)[0]], (0.0, 1.0)).all()]
@@ -330,7 +355,7 @@ def measure_sets(sets: Sets, settings: Settings) -> Answered:
     passes = tuple(row for runs, clusters in tried for row in _passes(runs, clusters))
     found = AnsweredResult(
         tuple(rows), tuple(pairs), n_pairs, tuple(statuses), tuple(degenerate), tuple(readings), tuple(reading_pairs),
-        trials, passes, tuple(notes),
+        trials, passes, tuple(notes), fit,
     )  # fmt: skip
     return Answered(verdict, found, pl.concat(to_look) if to_look else pl.DataFrame())
 
@@ -457,11 +482,14 @@ class _Answered:
             texts = {
                 own.runs.dataset: evidence.texts_of(each) for own, each in zip(loaded, evidence.run_sets, strict=True)
             }
-            return _finding(measure_sets(_by_dataset(loaded, texts.get, evidence.settings), evidence.settings))
+            keys, fit = evidence.items or (None, None)
+            sets = _by_dataset(loaded, texts.get, evidence.settings, keys)
+            return _finding(measure_sets(sets, evidence.settings, fit))
 
     def run_board(self, evidence: RunEvidence) -> Finding:
         """The same of a board."""
-        return _finding(measure_sets([_of_board(evidence.shown_board)], evidence.settings))
+        keys, fit = evidence.items or (None, None)
+        return _finding(measure_sets([_of_board(evidence.shown_board, keys)], evidence.settings, fit))
 
 
 CHECK = _Answered()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from goldassay.core.figures import Measure, Rule, declare_verdict, figure, result, role
+from goldassay.core.figures import Measure, Rule, declare_verdict, figure, left_out, result, role
 from goldassay.core.results import Result, Word
+from goldassay.runs.item_keys import AnswerFit
 
 declare_verdict("answered")
 
@@ -316,6 +317,7 @@ class AnsweredResult(Result):
         trials: Attempts of each model at the same items, where there are several.
         passes: What k of them give, for each k.
         notes: What to know of it.
+        items: How the answers fit the items of an audit; None where there are none.
     """
 
     runs: tuple[AnsweredRow, ...]
@@ -328,3 +330,4 @@ class AnsweredResult(Result):
     trials: tuple[TrialSet, ...]
     passes: tuple[TrialRow, ...]
     notes: tuple[str, ...]
+    items: AnswerFit | None = left_out(default=None)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.settings import AnsweredLimits
     from goldassay.questions.answered.result import AnsweredRow, Degenerate, OrderPair
+    from goldassay.runs.item_keys import AnswerFit
 
 
 def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool, is_whole: bool) -> Word:
@@ -108,6 +109,20 @@ def _not_tried(worst: AnsweredRow, runs: Sequence[AnsweredRow], every: int) -> s
         for n, names in sorted(lacked.items(), reverse=True)
     ]
     return f"of {count(every)} items {listing(said, 3)}"
+
+
+def describe_fit(fit: AnswerFit) -> str:
+    """Sentences on how answers fit the items of an audit; "" where they answer these, by their keys."""
+    said = []
+    if fit.n_answered < fit.n_items:
+        said.append(f"{count(fit.n_answered)} of {count(fit.n_items)} items have answers.")
+    if fit.n_unknown:
+        names = ", ".join(fit.unknown) + ("" if fit.n_unknown == len(fit.unknown) else ", ...")
+        said.append(f"{count(fit.n_unknown)} names in the answers are no item's, and left out ({names}).")
+    if fit.n_other_keys:
+        which = "the items' keys score them" if fit.is_rescored else "no answers are there to score anew"
+        said.append(f"For {count(fit.n_other_keys)} items the answers state another key: {which}.")
+    return " ".join(said)
 
 
 def _largest_move(row: AnsweredRow) -> float:

@@ -22,6 +22,7 @@ from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
+from goldassay.data.table import Table
 from goldassay.questions.answered.degenerate import Given, given_by
 from goldassay.questions.board.scores import BoardScores, ItemTraits, in_common, traits_of_items
 from goldassay.questions.discount.question import answered_by
@@ -60,7 +61,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
     """The board in whatever was given.
 
     Args:
-        table: A path or several, a table in memory, or `Runs` and lists of these.
+        table: A path or several, a table in memory, or one that was read; or `Runs` and lists of these.
         choice: How it is read.
         clusters: "auto" joins runs' examples by their texts, where these are known, and of tables nothing; "none"; or
             columns.
@@ -99,11 +100,12 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO) -> BoardScor
             ) from error
     elif not _holds_runs(alone):
         asked = choice.traits.names
-        frame = table_of(alone).frame
-        cells = read_cells(frame, choice.columns, by, scale, "the table", choice.dataset, traits=asked)
+        given = alone if isinstance(alone, Table) else table_of(alone)
+        file = str(given.path or "the table")
+        cells = read_cells(given.frame, choice.columns, by, scale, file, choice.dataset, given.lines, asked)
         if cells is not None:
-            described = Input("board", "table in memory", (), ())
-            return _of_cells(cells, "board", described, choice, scale)
+            described = _described(given.path) if given.path else Input("board", "table in memory", (), ())
+            return _of_cells(cells, name_of(given.path) if given.path else "board", described, choice, scale)
     return _of_runs(table, choice, clusters, missing)
 
 
@@ -170,6 +172,8 @@ def _in_place(
         # Items may have unequal numbers of attempts.
         return None, None
     asked = choice.traits.names
+    if choice.keys is not None:
+        read, _ = choice.keys.hold_table(read)
     return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines, asked), None
 
 

@@ -183,7 +183,7 @@ def choice_evidence(
         source=PROBES,
         label_names=names,
         gold=gold,
-        example_ids=_ids(test),
+        example_ids=item_ids(test),
         conditions=runs,
         probabilities={name: _probabilities(each, test, gold) for name, each in logits.items()},
         # Scores of nothing: what the number of choices and the positions of answers tell by themselves.
@@ -298,7 +298,7 @@ def _runs(
         scores=choice_hits(logits, items),
         seeds=np.array(list(seeds)[: len(logits)]),
         label_names=names,
-        example_ids=_ids(items),
+        example_ids=item_ids(items),
         model="quick_probe",
         dataset=items.name,
         condition=condition,
@@ -307,7 +307,7 @@ def _runs(
     )
 
 
-def _ids(items: ChoiceItems) -> NDArray[np.str_]:
+def item_ids(items: ChoiceItems) -> NDArray[np.str_]:
     """Ids of the items; their rows where ids are missing or repeat."""
     ids = items.ids
     return np.array(
