@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+import statistics
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,5 +117,18 @@ def test_scores_alone_are_reported_and_shown(goldassay: Command, tmp_path: Path)
     assert [(row["name"], row["n_runs"]) for row in section["results"]] == [("MNLI", 6), ("HANS", 6)]
     assert section["note"].endswith("scores: 1 rows of no run are left out.")
     assert section["correlations"][0]["over"] == "runs"
+    for given, mend in ((("--reference", "MNLI"), "row or column n"), (("--reference", "x"), "there are MNLI, HANS")):
+        done = goldassay("instability", "scores.csv", *given)
+        assert (done.status, mend in done.line) == (2, True)
+    with (tmp_path / "scores.csv").open("a") as file:
+        file.write("n,9815,30000\n")
+    done = goldassay("instability", "scores.csv", "--reference", "MNLI", "-o", "normalized", "--quiet")
+    assert done.status == 0, done.err
+    own, other = json.loads((tmp_path / "normalized/report.json").read_text())["instability"]["deviations"]["rows"]
+    assert (own["dataset"], own["recommended"], own["low"]) == ("MNLI", 1.0, None)
+    sds = [statistics.stdev(float(row.split(",")[at]) for row in rows.splitlines()) for at in (1, 2)]
+    ratio = sds[1] / sds[0] * (30000 / 9815) ** 0.5
+    assert other["recommended"] == pytest.approx(ratio)
+    assert other["low"] < ratio < other["high"]
     refused = goldassay("compare", "scores.csv", "scores.csv")
     assert (refused.status, states(refused.line, "table of each run's scores", "no predictions")) == (2, True)

@@ -1,6 +1,7 @@
 """Scores without predictions: from step to step in a Trainer's trainer_state.json, or a row a run in a table.
 
-They tell how a score moves in training and how far it ends apart from seed to seed, and nothing about examples.
+They tell how a score moves in training and how far it ends apart from seed to seed, and nothing about examples but
+how many there are, where a table says so.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class Curves:
         files: Where each run was found, (R,).
         skipped: Reason -> count of what was left out.
         format: Of the files.
+        size: How many examples the dataset has, where the file tells it.
     """
 
     model: str
@@ -68,6 +70,7 @@ class Curves:
     files: tuple[str, ...]
     skipped: dict[str, int] = field(default_factory=dict)
     format: str = "trainer state"
+    size: int | None = None
 
 
 class _Logged(NamedTuple):
@@ -91,8 +94,9 @@ def read_curves(
 ) -> list[Curves]:
     """Read scores that stand without predictions: how they moved in training, or how runs ended.
 
-    They are in each run's trainer_state.json, or in a table with a row a run and a column a dataset (whose model is
-    called by the file, and whose metric is not known: "score").
+    They are in each run's trainer_state.json, or in a table: with a row a run and a column a dataset (whose model is
+    called by the file, and whose metric is not known: "score"; a row "n" may give the numbers of examples), or with a
+    row a run and dataset (columns of the dataset, the run and the score; may have those of the model and of n).
 
     A run's own state goes before those in its checkpoint-N folders, of which the last is taken; where there is none,
     eval_results.json or all_results.json give the last score. Model and seed are read off the folders MODEL/seed_K.
@@ -134,18 +138,19 @@ def read_curves(
     return curves + [
         each
         for each in tables
-        if dataset in (None, each.dataset) and metric in (None, each.dataset) and matches(each.model, model or "*")
+        if dataset in (None, each.dataset)
+        and metric in (None, each.dataset, each.metric)
+        and matches(each.model, model or "*")
     ]
 
 
 def _tabled(file: Path) -> list[Curves]:
-    """The columns of a table of scores as curves of no steps."""
-    table = read_score_table(file)
+    """The scores of a table as curves of no steps, one a model and dataset."""
     return [
         Curves(
-            model=name_of(file),
+            model=table.model or name_of(file),
             dataset=name,
-            metric=UNNAMED_METRIC,
+            metric=table.metric,
             seeds=table.seeds,
             checkpoints=(),
             scores=np.empty((len(table.seeds), 0)),
@@ -153,7 +158,9 @@ def _tabled(file: Path) -> list[Curves]:
             files=(str(file),) * len(table.seeds),
             skipped=table.skipped,
             format="score table",
+            size=table.sizes.get(name),
         )
+        for table in read_score_tables(file)
         for name, final in table.scores.items()
     ]
 
@@ -274,6 +281,9 @@ def _curves(model: str, dataset: str, metric: str, runs: Sequence[_Logged]) -> C
 _RUN_COLUMNS = frozenset({"run", "seed", "random_seed", "replica", "replicate"})
 # What has one of these is a table of predictions, a row each.
 _OTHER_COLUMNS = frozenset(name for role, names in SYNONYMS.items() if role not in ("seed", "score") for name in names)
+# A column, or a row of a table with a column a dataset, of numbers of examples.
+_SIZES = frozenset({"n", "size", "examples", "n_examples"})
+_DATASETS, _MODELS = SYNONYMS["dataset"], SYNONYMS["model"]
 # So many lines of scores are within what is looked at.
 _LOOKED_AT = 20
 _RUN = re.compile(r"(?:run|seed|replica|replicate)?[ _#-]*(\d+)", re.IGNORECASE)
@@ -282,21 +292,61 @@ _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of R runs on several datasets.
+    """Scores of R runs of one model on datasets.
 
     Attributes:
         seeds: (R,) numbers of the runs.
-        scores: {column: (R,)}, in [0, 1].
+        scores: {dataset: (R,)}, in [0, 1].
         skipped: Reason -> count of what was left out.
+        sizes: {dataset: number of its examples}, where the file tells it.
+        model: Name of the model, "" where the file does not tell it.
+        metric: Name of the score.
     """
 
     seeds: tuple[int, ...]
     scores: dict[str, NDArray[np.float64]]
     skipped: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    model: str = ""
+    metric: str = UNNAMED_METRIC
+
+
+@dataclass(frozen=True)
+class _LongColumns:
+    """The columns of a table with a row a run and dataset."""
+
+    dataset: str
+    run: str
+    score: str
+    model: str | None
+    size: str | None
+
+    @classmethod
+    def of(cls, columns: Sequence[str]) -> _LongColumns | None:
+        """None where a column is lacking or one is left over."""
+        left = list(columns)
+
+        def take(names: Iterable[str]) -> str | None:
+            found = [column for column in left if column.strip().lower() in names]
+            if len(found) == 1:
+                left.remove(found[0])
+                return found[0]
+            return None
+
+        dataset, run, model, size = (take(names) for names in (_DATASETS, _RUN_COLUMNS, _MODELS, _SIZES))
+        if dataset is None or run is None or len(left) != 1 or left[0].strip().lower() in _NO_SCORES:
+            return None
+        return cls(dataset, run, left[0], model, size)
+
+
+_NO_SCORES = _OTHER_COLUMNS | _RUN_COLUMNS | _SIZES
 
 
 def is_score_table(path: Path) -> bool:
-    """Whether a file begins like a table of scores: a column of runs, each once, and beside it nothing but scores."""
+    """Whether a file begins like a table of scores: each run once, or once a dataset, and beside it nothing but scores.
+
+    Numbers of examples may stand beside them, in a row or a column.
+    """
     if not path.name.lower().endswith(_SUFFIXES):
         return False
     try:
@@ -308,50 +358,119 @@ def is_score_table(path: Path) -> bool:
     cells = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines]
     if len(cells) < 2 or len(cells[0]) != len(cells[1]) or len(cells[0]) < 2:
         return False
-    (run, *columns), (_, *scores), *_ = cells
-    runs = [first for first, *_ in cells[1:] if _RUN.fullmatch(first)]
+    if (long := _LongColumns.of(cells[0])) is not None:
+        # A table that is read past what is looked at may be cut within a line.
+        rows = [dict(zip(cells[0], row, strict=True)) for row in cells[1:] if len(row) == len(cells[0])]
+        keys = [(row.get(long.model or ""), row[long.dataset], row[long.run]) for row in rows]
+        return len(set(keys)) == len(keys) and all(
+            _RUN.fullmatch(row[long.run]) and _is_share(row[long.score]) for row in rows
+        )
+    rows_of_scores = [row for row in cells[1:] if row[0].lower() not in _SIZES]
+    if not rows_of_scores:
+        return False
+    run, *columns = cells[0]
+    first, *scores = rows_of_scores[0]
+    runs = [row[0] for row in rows_of_scores if _RUN.fullmatch(row[0])]
     return (
         run.lower() in _RUN_COLUMNS
         and not _OTHER_COLUMNS & {name.lower() for name in columns}
-        and cells[1][0] in runs
+        and first in runs
         and len(set(runs)) == len(runs)
         and all(map(_is_share, scores))
     )
 
 
-def read_score_table(path: Path) -> ScoreTable:
-    """Read a table of scores. Rows that are of no run (minimum, mean, blank ones) are left out and counted.
+def read_score_tables(path: Path) -> list[ScoreTable]:
+    """Read a table of scores, as one a model and set of runs.
 
     Raises:
-        InputError: The file is damaged, a run is there twice, or a score is missing or not within [0, 1].
+        InputError: The file is damaged, a run is there twice, a score is missing or not within [0, 1], or a number of
+            examples is none or differs between rows of a dataset.
     """
     table = read_table(path)
     if table is None:
         raise InputError("this is not a table", file=path)
+    long = _LongColumns.of(table.columns)
+    return [_read_wide(path, table)] if long is None else _read_long(path, table, long)
+
+
+def _read_wide(path: Path, table: pl.DataFrame) -> ScoreTable:
+    """Rows that are of no run (minimum, mean, blank ones) are left out and counted."""
     by_run, *columns = table.columns
+    named = pl.col(by_run).cast(pl.String).str.strip_chars()
+    of_sizes = table.filter(named.str.to_lowercase().is_in(list(_SIZES)))
+    if of_sizes.height > 1:
+        raise InputError("there are two rows of numbers of examples", file=path, mend="remove one of them")
+    kept = _numbered(table, by_run).filter(pl.col(by_run).is_not_null())
+    scores = {column: _scores(path, kept[by_run], kept[column]) for column in columns}
+    left = table.height - kept.height - of_sizes.height
+    return ScoreTable(
+        seeds=tuple(kept[by_run].to_list()),
+        scores=scores,
+        skipped={"rows of no run": left} if left else {},
+        sizes={column: _size(path, of_sizes[column]) for column in columns if of_sizes.height},
+    )
+
+
+def _read_long(path: Path, table: pl.DataFrame, names: _LongColumns) -> list[ScoreTable]:
+    """One a model and dataset: not all datasets need have the same runs."""
+    numbered = _numbered(table, names.run)
+    kept = numbered.filter(pl.col(names.run).is_not_null())
+    left = table.height - kept.height
+    keys = [names.dataset] if names.model is None else [names.model, names.dataset]
+    found = []
+    for key, rows in kept.group_by(keys, maintain_order=True):
+        *model, dataset = ("" if part is None else str(part) for part in key)
+        found.append(
+            ScoreTable(
+                seeds=tuple(rows[names.run].to_list()),
+                scores={dataset: _scores(path, rows[names.run], rows[names.score], dataset)},
+                skipped={"rows of no run": left} if left else {},
+                sizes={} if names.size is None else {dataset: _size(path, rows[names.size], dataset)},
+                model=model[0] if model else "",
+                metric=names.score,
+            )
+        )
+    return found
+
+
+def _numbered(table: pl.DataFrame, by_run: str) -> pl.DataFrame:
+    """With the numbers of runs, null in rows of no run."""
     number = pl.col(by_run).cast(pl.String).str.strip_chars().str.extract(f"(?i)^{_RUN.pattern}$").cast(pl.Int64)
-    numbered = table.with_columns(number.alias(by_run))
-    kept = numbered.filter(pl.col(by_run).is_not_null())
-    seeds = kept[by_run]
+    return table.with_columns(number.alias(by_run))
+
+
+def _scores(path: Path, seeds: pl.Series, column: pl.Series, dataset: str = "") -> NDArray[np.float64]:
+    on = f" on {dataset}" if dataset else ""
     twice = seeds.filter(seeds.is_duplicated())
     if twice.len():
-        raise InputError(f"run {twice[0]} is there twice", file=path, column=by_run, mend="remove one of its rows")
-    values = kept.select(pl.col(columns).cast(pl.Float64, strict=False))
-    for column in values:
-        bad = ~column.is_between(0, 1).fill_null(value=False)
-        if bad.any():
-            raise InputError(
-                f"run {seeds.filter(bad)[0]} has no score within [0, 1]",
-                file=path,
-                column=column.name,
-                mend="give fractions, and leave out runs that were not scored",
-            )
-    left = table.height - kept.height
-    return ScoreTable(
-        seeds=tuple(seeds.to_list()),
-        scores={column.name: column.to_numpy() for column in values},
-        skipped={"rows of no run": left} if left else {},
-    )
+        raise InputError(
+            f"run {twice[0]} is there twice{on}", file=path, column=seeds.name, mend="remove one of its rows"
+        )
+    values = column.cast(pl.Float64, strict=False)
+    bad = ~values.is_between(0, 1).fill_null(value=False)
+    if bad.any():
+        raise InputError(
+            f"run {seeds.filter(bad)[0]} has no score within [0, 1]{on}",
+            file=path,
+            column=column.name,
+            mend="give fractions, and leave out runs that were not scored",
+        )
+    return values.to_numpy()
+
+
+def _size(path: Path, column: pl.Series, dataset: str = "") -> int:
+    values = column.cast(pl.Float64, strict=False).unique(maintain_order=True).to_list()
+    first = values[0]
+    if len(values) > 1 or first is None or first < 1 or not first.is_integer():
+        raise InputError(
+            f"the number of examples{f' of {dataset}' if dataset else ''} is "
+            + ("not the same in all rows" if len(values) > 1 else "no whole number above 0"),
+            file=path,
+            column=column.name,
+            mend="give how many examples the score is a mean over, or leave the numbers out",
+        )
+    return int(first)
 
 
 def _is_share(text: str) -> bool:

@@ -13,6 +13,8 @@ from typer.main import get_command
 
 from goldassay.cli.app import app
 from goldassay.lab.papers import printed
+from goldassay.lab.papers.instability.evidence import RELEASED
+from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import SCALES, Choice
 from goldassay.lab.papers.running import find_recipe
 
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
     from goldassay.lab.papers.recipe import ScaleName
 
 PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PAGE.read_text("utf-8").splitlines()
-    if line.startswith("| ") and not line.startswith("| printed")
-]
+
+
+def tables() -> list[list[list[str]]]:
+    """Each table of the page as rows of cells, the head first."""
+    blocks = re.findall(r"(?:^\|.*\n)+", PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = [[[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()] for block in blocks]
+    return [[head, *body] for head, _, *body in rows]
+
+
+ROWS = [row for head, *body in tables() if head[0] == "printed" for row in body]
 STATUSES = ("reproduced to the digit", "reproduced on a sample", "runs, not run here", "needs ")
 PRINTED = {path.name.removesuffix(".csv") for path in files(printed).iterdir() if path.name.endswith(".csv")}
 COMMANDS = sorted({command for row in ROWS for command in re.findall(r"`(goldassay [^`]+)`", row[2])})
@@ -60,3 +67,13 @@ def test_a_digit_is_claimed_only_with_what_shows_it():
     """Tests that are named are there."""
     for place in re.findall(r"`(tests/[\w/]+\.py)`", PAGE.read_text("utf-8")):
         assert (PAGE.parents[1] / place).exists(), place
+
+
+def test_columns_made_of_accuracies_are_the_printed_ones():
+    ((names, scores, ratios),) = (each for each in tables() if each[0][0] == RELEASED)
+    assert len(names) == 7
+    for dataset, score, ratio in zip(names[1:], scores[1:], ratios[1:], strict=True):
+        keys = {"model": RELEASED, "dataset": dataset}
+        nine, one = (printed_table(f"zhou2020_table{n}").filter(**keys).row(0, named=True) for n in (9, 1))
+        assert [float(each) for each in score.split(" ± ")] == [nine["value"], nine["sd"]]
+        assert float(ratio) == one["value"]

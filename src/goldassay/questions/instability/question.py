@@ -24,9 +24,9 @@ from goldassay.questions.inputs import describe_inputs, run_paths
 from goldassay.questions.instability.examples import answers_of_runs, describe_unsteady
 from goldassay.questions.instability.measuring import InstabilityChoice, add_curves, measure, measure_steps
 from goldassay.questions.instability.page import PAGE
-from goldassay.questions.instability.paper import score_table, trajectory_table
+from goldassay.questions.instability.paper import frame_of_rows, score_table, trajectory_table
 from goldassay.questions.instability.result import InstabilityResult
-from goldassay.questions.instability.spread import caveats_of
+from goldassay.questions.instability.spread import caveats_of, deviations_of_curves
 from goldassay.questions.instability.verdict import WHOLE, judge, judge_instability, spread_of
 from goldassay.questions.matching import curves_of_runs
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 _NOTE = (
     "Scores of each run were given, and no predictions: they tell how far the score moves, not which examples move it, "
-    "nor how many independent ones they count for."
+    "nor how many independent ones they count for. Not measured: parts of the variance, design effects, intervals over "
+    "examples, groups, and whether one run is a copy of another."
 )
 
 
@@ -108,7 +109,7 @@ def _measure(
                 f"{option('discount')}: curves have no answers to single rows", mend="give predictions a row an example"
             ) from None
         _check_takes_scores(reference, groups, curves)
-        return report_curves(curves, paths, settings, evidence.steps, choice.describe())
+        return report_curves(curves, paths, settings, evidence.steps, choice.describe(), reference)
     _check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
@@ -191,13 +192,25 @@ def measure_sets(
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
-    for name, value in ((option("reference"), reference), (option("groups"), groups)):
-        if value:
-            raise InputError(
-                f"{name} needs predictions, and only scores by step are there",
-                file=curves[0].files[0],
-                mend=f"leave {name} out, or give the predictions of each run",
-            )
+    """Refuse what takes predictions, and a reference that is not there or of unknown size."""
+    if groups:
+        raise InputError(
+            f"{option('groups')} needs predictions, and only scores are there",
+            file=curves[0].files[0],
+            mend=f"leave {option('groups')} out, or give the predictions of each run",
+        )
+    if reference is None:
+        return
+    of_reference = [curve for curve in curves if curve.dataset == reference]
+    if not of_reference:
+        known = dict.fromkeys(curve.dataset for curve in curves)
+        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(known)}")
+    if all(curve.size is None for curve in of_reference):
+        raise InputError(
+            f"{option('reference')} needs numbers of examples, and only scores are there",
+            file=of_reference[0].files[0],
+            mend="add a row or column n to the table of scores, or give the predictions of each run",
+        )
 
 
 def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:
@@ -223,6 +236,7 @@ def report_curves(
     settings: Settings,
     steps: Steps,
     said: Mapping[str, Any],
+    reference: str | None = None,
 ) -> Report:
     """The report on instability where there are scores by step, and no predictions.
 
@@ -232,6 +246,7 @@ def report_curves(
         settings: Hold the limits from which the verdict follows.
         steps: Times.
         said: What the caller said about the runs, for the report's settings.
+        reference: The dataset whose spread the others' are held against.
 
     Raises:
         InputError: No model has two runs.
@@ -257,6 +272,8 @@ def report_curves(
         caveats=caveats_of(results),
         trajectories=moves,
         correlations=correlations,
+        reference=reference,
+        deviations=None if reference is None else deviations_of_curves(curves, results, reference),
     )
     verdict = judge_instability(
         [replace(spread_of(row), name=f"{row.model} on {row.dataset}") for row in measurable],
@@ -268,13 +285,19 @@ def report_curves(
         "instability": found,
         "settings": {
             "seed": settings.seed,
+            "reference": reference,
             "reading": dict(said),
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
     }
     models = list(dict.fromkeys(curve.model for curve in curves))
     of = models[0] if len(models) == 1 else f"{len(models)} models"
-    tables = {"instability": score_table(results), "trajectories": trajectory_table(moves)}
+    rows = found.deviations.rows if found.deviations else ()
+    tables = {
+        "instability": score_table(results),
+        "normalized_deviations": frame_of_rows(list(map(vars, rows))),
+        "trajectories": trajectory_table(moves),
+    }
     return compose_report(
         frame_findings(
             f"Instability of {of}, by its scores alone", findings, steps, settings, verdicts={"instability": verdict}

@@ -26,6 +26,7 @@ from goldassay.questions.instability.measures.variance import (
 )
 from goldassay.questions.instability.result import (
     Deviation,
+    Deviations,
     FigureInterval,
     Group,
     Grouping,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.runs.curves import Curves
     from goldassay.runs.run_parts import Slice
     from goldassay.runs.runs import Runs
 
@@ -391,6 +393,15 @@ def _cut(value: float, least: float, most: float) -> float:
     return min(max(value, least), most)
 
 
+@dataclass(frozen=True)
+class _Scored:
+    """Scores of R runs on a dataset of N examples: (R, N), or (R, 1) where only each run's mean is known."""
+
+    scores: NDArray[np.float64]
+    seeds: Sequence[int | str]
+    size: int
+
+
 def measure_deviation(runs: Runs, against: Runs | None) -> Deviation:
     """Normalized deviation of a model's runs on a dataset from its runs on the reference, by both conventions.
 
@@ -399,9 +410,42 @@ def measure_deviation(runs: Runs, against: Runs | None) -> Deviation:
         against: (R, N0), likewise; None where there are none.
     """
     row = Deviation(runs.model, runs.dataset, runs.condition, "", None, None, None)
+    own, other = (
+        None if each is None else _Scored(each.scores, each.seeds.tolist(), each.n_examples) for each in (runs, against)
+    )
+    return _deviation(row, own, other, is_reference=runs is against)
+
+
+def deviations_of_curves(curves: Sequence[Curves], results: Sequence[RunScores], reference: str) -> Deviations:
+    """Normalized deviations of scores without predictions: they take the runs' scores and numbers of examples alone.
+
+    Args:
+        curves: Of models on datasets.
+        results: What was measured of each, in their order.
+        reference: The dataset whose spread the others' are held against.
+    """
+    scored = [
+        None if curve.size is None else _Scored(curve.final[:, np.newaxis], curve.seeds, curve.size) for curve in curves
+    ]
+    known = {
+        (curve.model, curve.metric): each
+        for curve, each in zip(curves, scored, strict=True)
+        if curve.dataset == reference
+    }
+    rows = []
+    for curve, each, measured in zip(curves, scored, results, strict=True):
+        row = Deviation(curve.model, curve.dataset, "", measured.name, None, None, None)
+        against = known.get((curve.model, curve.metric))
+        rows.append(_deviation(row, each, against, is_reference=curve.dataset == reference))
+    return Deviations(reference, NOTE, tuple(rows))
+
+
+def _deviation(row: Deviation, runs: _Scored | None, against: _Scored | None, *, is_reference: bool) -> Deviation:
+    if runs is None:
+        return replace(row, reason="how many examples it has is not known")
     if against is None:
         return replace(row, reason="this model has no runs on the reference")
-    if min(runs.n_runs, against.n_runs) < 2:
+    if min(len(runs.seeds), len(against.seeds)) < 2:
         return replace(row, reason="one run has no spread")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
@@ -409,20 +453,22 @@ def measure_deviation(runs: Runs, against: Runs | None) -> Deviation:
         recommended, paper = (
             normalized_deviation(
                 summarize_scores(runs.scores, ddof=ddof).sd,
-                runs.n_examples,
+                runs.size,
                 summarize_scores(against.scores, ddof=ddof).sd,
-                against.n_examples,
+                against.size,
                 convention,
             )
             for convention, ddof in _CONVENTIONS
         )
     reason = "; ".join(dict.fromkeys(str(each.message) for each in caught)) or None
     row = replace(row, recommended=recommended, paper=paper, reason=reason)
-    if runs is against:
+    if is_reference:
         return row
-    matched = runs.seeds.tolist() == against.seeds.tolist()
+    matched = list(runs.seeds) == list(against.seeds)
     interval = normalized_deviation_interval(runs.scores, against.scores, matched=matched)
-    return replace(row, low=interval.low, high=interval.high)
+    # The interval allows for the sizes of the arrays, which for means alone are not those of the datasets.
+    sizes = math.sqrt(runs.size / runs.scores.shape[1] / (against.size / against.scores.shape[1]))
+    return replace(row, low=interval.low * sizes, high=interval.high * sizes)
 
 
 def plan_runs(runs: Runs, sd: float | None) -> SeedPlan:

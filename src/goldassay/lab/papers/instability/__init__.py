@@ -20,6 +20,8 @@ from goldassay.lab.papers.instability.evidence import (
     planted_sets,
     released_files,
     released_report,
+    released_scores,
+    released_table,
 )
 from goldassay.lab.papers.pooling import Claim, p_of, pool_claim
 from goldassay.lab.papers.recipe import (
@@ -192,8 +194,8 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
 
 
 def has_released(work: Workplace) -> bool:
-    """Whether the authors' own predictions are at hand, with the sets in their order."""
-    return released_files(work) is not None
+    """Whether something of the authors' own runs is at hand: predictions and the sets in their order, or accuracies."""
+    return released_files(work) is not None or released_table(work) is not None
 
 
 def measure(work: Workplace) -> Findings:
@@ -209,12 +211,21 @@ def measure(work: Workplace) -> Findings:
     released = released_report(work)
     if released is not None:
         reports["released"] = released
-    found = {name: Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()}
-    asked = {name for each in SCALES[work.scale_name].trainings for name in each.tests} - _READING.keys()
     notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
+    found = {name: Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()}
+    scores = released_scores(work)
+    if scores is not None:
+        known = [row["dataset"] for row in found["released"].results] if released is not None else []
+        reports["released_scores"] = scores
+        found["released_scores"] = Evidence(scores, RELEASED, without=known)
+        notes.append(
+            f"{RELEASED} on {len(found['released_scores'].results)} sets is by the accuracies that the authors report: "
+            "nothing is said of parts of their variance."
+        )
+    asked = {name for each in SCALES[work.scale_name].trainings for name in each.tests} - _READING.keys()
     if not work.scale.trainings:
         notes.append("Nothing was trained: all figures are of predictions that the authors released.")
-    if released is None and work.scale_name == "desk":
+    if released is None and scores is None and work.scale_name == "desk":
         notes.append("The authors' own predictions are not at hand; BERT-B has no row.")
     return Findings(
         conclusions=conclude(list(found.values())),
@@ -289,7 +300,7 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
 
 def _covariance(found: Sequence[Evidence]) -> Conclusion:
     """Whether examples of analysis sets fall together, and those of standard sets do not."""
-    rows = [row for each in found for row in each.results if row["design_effect"] is not None]
+    rows = [row for each in found for row in each.results if row.get("design_effect") is not None]
     bounds = {key: value for each in found for key, value in each.design_effects.items()}
     statement = "The instability comes from examples that are right or wrong together, not from single predictions."
     analysis = [row for row in rows if row["dataset"] not in STANDARD]

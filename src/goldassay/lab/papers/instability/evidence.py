@@ -25,7 +25,7 @@ from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.questions.instability.command import measure_instability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from goldassay.lab.papers.recipe import Comparison, Workplace
@@ -41,10 +41,18 @@ RELEASED = "BERT-B"
 class Evidence:
     """The rows of a report on instability, under the names that the tables have."""
 
-    def __init__(self, report: Report, model: str | None) -> None:
+    def __init__(self, report: Report, model: str | None, without: Collection[str] = ()) -> None:
+        """Take what a report has.
+
+        Args:
+            report: On instability.
+            model: What tables call its one model; None where it has their names.
+            without: Sets that are left out, as others know more of them.
+        """
         section = report.to_dict()["instability"]
-        self.results = _named(section["results"], model)
-        self.deviations = _named((section["deviations"] or {"rows": []})["rows"], model)
+        self.results = [row for row in _named(section["results"], model) if row["dataset"] not in without]
+        deviations = _named((section["deviations"] or {"rows": []})["rows"], model)
+        self.deviations = [row for row in deviations if row["dataset"] not in without]
         self.selections = [row for row in _named(section["selections"], model) if row["reason"] is None]
         self.examples = _named(section["examples"], model)
         self.correlations = [row for row in section["correlations"] if row["over"] == "checkpoints"]
@@ -56,7 +64,11 @@ class Evidence:
         }
 
 
-_RELEASED_NAMES = {"mnli": REFERENCE, "snli": "SNLI", "break": "BREAK-NLI", "hans": "HANS"}
+_RELEASED_NAMES = {
+    "mnli": REFERENCE, "snli": "SNLI", "break": "BREAK-NLI", "hans": "HANS", "snli-hard": "SNLI-hard",
+    "stress-antonymy": "STR-A", "stress-length": "STR-L", "stress-negation": "STR-NE", "stress-numerical": "STR-NU",
+    "stress-spell": "STR-S",
+}  # fmt: skip
 
 
 def _named(rows: Iterable[Mapping[str, Any]], model: str | None) -> list[dict[str, Any]]:
@@ -66,11 +78,14 @@ def _named(rows: Iterable[Mapping[str, Any]], model: str | None) -> list[dict[st
     ]
 
 
+_RELEASED = "instability_bert_base"
+
+
 def released_files(work: Workplace) -> tuple[list[Path], dict[str, Path]] | None:
     """The predictions of the authors' ten BERT runs and the sets in their order; None where any is not at hand."""
     if work.scale_name == "smoke":
         return None
-    folder = work.file("predictions/instability_bert_base", "instability_bert_base")
+    folder = work.file(f"predictions/{_RELEASED}", _RELEASED)
     gold = {
         "mnli": work.file("multinli_1.0/multinli_1.0_dev_matched.jsonl", "multinli/dev_matched.tsv"),
         "snli": work.file("snli_1.0/snli_1.0_dev.jsonl", "snli/dev.tsv"),
@@ -99,6 +114,19 @@ def released_report(work: Workplace) -> Report | None:
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
         align="position",
     )
+
+
+def released_table(work: Workplace) -> Path | None:
+    """The accuracies that the authors report of the same runs on ten sets, where their table is at hand."""
+    if work.scale_name == "smoke":
+        return None
+    return work.file(f"predictions/{_RELEASED}/eval_results.tsv", f"{_RELEASED}/eval_results.tsv")
+
+
+def released_scores(work: Workplace) -> Report | None:
+    """The report on these."""
+    table = released_table(work)
+    return None if table is None else measure_instability(table, reference="mnli", seed=work.seed)
 
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -154,6 +182,10 @@ def _row(key: str, label: int, families: Sequence[int], rng: np.random.Generator
     }  # fmt: skip
 
 
+_BY_RULE = (
+    "by the paper's rule, which rounds both deviations to a hundredth of a point first; reports/ has the ratios "
+    "without rounding, of which the intervals are."
+)
 _ROOTS = "the root of the covariance's absolute value, as printed; the report shows its sign."
 
 
@@ -193,7 +225,7 @@ def compare_tables(
         ),
         compare_cells(
             "zhou2020_table1", "Table 1: normalized deviation", _deviations(found), rows=("model",),
-            columns=("dataset",), digits=2, note="the paper divides rounded deviations; ours are not rounded.",
+            columns=("dataset",), digits=2, note=_BY_RULE,
         ),
         compare_cells(
             "zhou2020_table3", "Table 3: where the variance comes from, roots in points", _parts(found),
@@ -226,7 +258,7 @@ def compare_tables(
             ),
             compare_cells(
                 "zhou2020_table2", "Table 2: normalized deviation of reading comprehension", _deviations([reading]),
-                rows=("model",), columns=("dataset",), digits=2,
+                rows=("model",), columns=("dataset",), digits=2, note=_BY_RULE,
             ),
             compare_cells(
                 "zhou2020_table4", "Table 4: where the variance of reading comprehension comes from, roots in points",
@@ -249,10 +281,10 @@ def _spread(found: Sequence[Evidence]) -> list[dict[str, Any]]:
 def _deviations(found: Sequence[Evidence]) -> list[dict[str, Any]]:
     return [
         {
-            "model": row["model"], "dataset": row["dataset"], "ours": row["recommended"], "low": row["low"],
+            "model": row["model"], "dataset": row["dataset"], "ours": row["paper"], "low": row["low"],
             "high": row["high"],
         }
-        for each in found for row in each.deviations if row["recommended"] is not None
+        for each in found for row in each.deviations if row["paper"] is not None
     ]  # fmt: skip
 
 
@@ -261,7 +293,7 @@ def _parts(found: Sequence[Evidence]) -> list[dict[str, Any]]:
         {"model": row["model"], "dataset": row["dataset"], "statistic": name, "ours": 100 * abs(row[key]) ** 0.5}
         for each in found
         for row in each.results
-        if row["total"] is not None
+        if row.get("total") is not None
         for name, key in (
             ("sqrt_total_variance", "total"),
             ("sqrt_independent_variance", "independent"),
