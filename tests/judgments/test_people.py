@@ -621,9 +621,48 @@ def test_what_has_no_scale_or_two_says_so() -> None:
     frame = table().with_columns(judge=pl.lit(5), human_label=pl.when(pl.col("human_label") >= 0).then(5))
     said = stated(goldassay.audit(frame))
     assert (said["verdict"], ONE_SCORE in said["evidence"]) == ("not measurable", True)
-    said = stated(goldassay.audit(table().with_columns(judge=1 + 9 * pl.col("judge"))))
+    two = table().with_columns(judge=1 + 9 * pl.col("judge"))
+    report = goldassay.audit(two)
+    said = stated(report)
     assert said["verdict"] == "not measurable"
-    assert "one scale" in said["next_step"]
+    assert all(figure(report, each)["value"] is None for each in ("corrected", "bias"))
+    assert "from 1 to 10, and people's from 0 to 1" in said["evidence"]
+    assert "the judge's as (score - 1)/9 if the scale is 1 to 10" in said["next_step"]
+    mended = stated(goldassay.audit(two.with_columns(judge=(pl.col("judge") - 1) / 9)))
+    assert mended == stated(goldassay.audit(table()))
+
+
+@pytest.mark.parametrize("scale", [(-1, 1), (1, 9), (1, 7)])
+def test_equal_means_of_two_scales_are_not_sound(scale: tuple[int, int]) -> None:
+    """Scores of -1 and 1, 1 to 9 and 1 to 7 beside yes and no, and 1 to 5."""
+    rng = np.random.default_rng(21)
+    merit = rng.normal(size=6000)
+    if scale[0] < 0:
+        people, judge = (merit > 0).astype(float), np.where(merit > -0.67, 1.0, -1.0)
+    else:
+        people = np.clip(np.round(3 + merit + rng.normal(0, 0.3, 6000)), 1, 5)
+        judge = np.clip(np.round(3 + merit), 1, 5)
+        judge[:20] = scale[1]
+    frame = pl.DataFrame({"judge": judge, "human": people})
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == ("not measurable" if scale[0] < 0 else "unresolved")
+    assert "Write both from 0 to 1" in said["next_step"]
+    same = frame.with_columns(judge=pl.when(pl.col("judge").is_between(0, 5)).then("judge").otherwise(5))
+    if scale[0] > 0:
+        assert stated(goldassay.audit(same))["verdict"] == "sound"
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_people_s_scores_that_cannot_be_read_are_not_sound(share: float) -> None:
+    """Of those that can they may be the easy ones; 40 % are still read beside a column that is called a judge's."""
+    frame = table(n=8000, n_known=2000, biased=False)
+    skipped = pl.Series(np.random.default_rng(22).random(8000) < share)
+    label = pl.when(pl.col("human_label").is_not_null() & skipped).then(pl.lit("skip")).otherwise(
+        pl.col("human_label").cast(pl.Int64).cast(pl.String))  # fmt: skip
+    frame = frame.with_columns(human_label=label, sampling_probability=0.25 * (1 - share))
+    said = stated(goldassay.audit(frame))
+    assert said["verdict"] == "unresolved"
+    assert any("scores of people cannot be read" in each for each in said["notes"])
 
 
 def test_who_cannot_replace_an_annotator_is_said_plainly() -> None:

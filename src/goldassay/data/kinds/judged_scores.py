@@ -40,7 +40,7 @@ _NO_SYSTEM = "rows without a system"
 # What is larger is no score, nor is the infinite.
 _MOST = 1e9
 # So much of what is filled in a column must be a score.
-_MOSTLY = 0.8
+_MOSTLY, _HALF = 0.8, 0.5
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human)_?\d+$")
 
 
@@ -149,7 +149,9 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
         people = [by_name[name] for name in names_of("people", "judgments") if name in by_name][:1]
     if not scores and people:
         scores = _only_other(frame, [*people, *ignored, *known("item", "judgments"), *known("system", "board")])
-    if not scores or not people or ("people" not in roles and not all(_holds_scores(frame[each]) for each in people)):
+    # Beside a column that is called a judge's, people may have left more out.
+    least = _HALF if scores and normalized(scores[0]) in _JUDGES else _MOSTLY
+    if not scores or not people or ("people" not in roles and not all(_holds_scores(frame[e], least) for e in people)):
         return None
     used = {*scores, *people}
     single = {
@@ -186,11 +188,11 @@ def _numbers(values: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]
     return np.where(filled & (np.abs(found) <= _MOST), found, np.nan), filled
 
 
-def _holds_scores(values: pl.Series) -> bool:
+def _holds_scores(values: pl.Series, least: float = _MOSTLY) -> bool:
     if values.dtype.is_nested():
         return False
     found, filled = _numbers(values)
-    return bool(filled.any()) and bool((~np.isnan(found)).sum() >= _MOSTLY * filled.sum())
+    return bool(filled.any()) and bool((~np.isnan(found)).sum() >= least * filled.sum())
 
 
 def read_judged_scores(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from goldassay.core.errors import option
 from goldassay.core.numbers import count, decimal
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, value_codes
+from goldassay.data.kinds.judged_scores import NO_LABEL
 from goldassay.questions.judgments.people import LEAST_ITEMS, LEVEL, correlate, count_labels
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
 from goldassay.stats.intervals import t_interval
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from goldassay.data.kinds.judged_scores import JudgedScores
     from goldassay.questions.judgments.people import Corrected
 
+# Grades of which the largest is so many times the other's may be of two scales.
+_OTHER_SPAN = 1.4
+# Scales from 1 on end here at most; larger ones begin at 0.
+_FROM_1 = 10
 # A value with its ends.
 _Interval: TypeAlias = tuple[float, float, float]
 NOT_DRAWN = Doubt(
@@ -97,11 +103,21 @@ def score_doubts(
                 f"{option('columns', 'ignore=' + '+'.join(judged.others))}.",
             )
         )
+    if not (spans := spans_of(judged)).differ and spans.may_differ:
+        found.append(Doubt(f"{spans.said[:1].upper()}{spans.said[1:]}: these may be two scales.", spans.mend))
     found += _copies_of_scores(judged)
     whole_of = {each.judge: _correlation_of(each) for each in corrected if not each.of and not each.reason}
     found += unrelated(whole_of, corrected)
     found += _unlike_annotators(judged, at, own, (scale[1] - scale[0]) * limits.unsound)
-    if judged.n_unused > _MOST_UNUSED * judged.n_read:
+    n_unread = judged.problems.filter(reason=NO_LABEL).height
+    if n_unread > _MOST_UNUSED * (n_unread + known.sum()):
+        found.append(
+            Doubt(
+                f"{count(n_unread)} scores of people cannot be read: the rest may not be what they stand for.",
+                "Mend the rows in the table of problems.",
+            )
+        )
+    elif judged.n_unused > _MOST_UNUSED * judged.n_read:
         found.append(
             Doubt(
                 f"{count(judged.n_unused)} of {count(judged.n_read)} rows cannot be used: the rest may not be what "
@@ -110,6 +126,69 @@ def score_doubts(
             )
         )
     return found
+
+
+@dataclass(frozen=True)
+class Spans:
+    """From where to where the scores of the judge and of people run.
+
+    Attributes:
+        judge: The least and the largest score.
+        people: See above.
+    """
+
+    judge: tuple[float, float]
+    people: tuple[float, float]
+
+    @property
+    def differ(self) -> bool:
+        """Whether these are surely two scales: 0 to 1 beside grades, one twice the other, or one alone below 0."""
+        low, high = self._ends
+        below = min(self.judge[0], self.people[0]) < 0 <= max(self.judge[0], self.people[0])
+        return low <= 1 < high or high >= 2 * low > 2 or below
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether these may be two scales, such as 1 to 5 and 1 to 7."""
+        low, high = self._ends
+        return self.differ or high >= _OTHER_SPAN * low > _OTHER_SPAN
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        low, high = sorted((self.judge[1], self.people[1]))
+        return low, high
+
+    @property
+    def said(self) -> str:
+        """The two in a clause."""
+        of_judge, of_people = (f"{low:.6g} to {high:.6g}" for low, high in (self.judge, self.people))
+        return f"the judge's scores run from {of_judge}, and people's from {of_people}"
+
+    @property
+    def mend(self) -> str:
+        """How to write both from 0 to 1."""
+        ways = [
+            f"{whose} as {_from_0_to_1(low, high)}"
+            for whose, (low, high) in (("the judge's", self.judge), ("people's", self.people))
+            if not 0 <= low <= high <= 1
+        ]
+        return f"Write both from 0 to 1: {', '.join(ways)}. Mend scores outside of their scale first."
+
+
+def _from_0_to_1(low: float, high: float) -> str:
+    """How to write a scale of which such scores were seen, from 0 to 1."""
+    if low < 0:
+        return f"(score + {-low:.6g})/{high - low:.6g} if the scale is {low:.6g} to {high:.6g}"
+    if low >= 1 and high <= _FROM_1:
+        return f"(score - 1)/{high - 1:.6g} if the scale is 1 to {high:.6g}"
+    top = high if high <= _FROM_1 else 10.0 ** math.ceil(math.log10(high))
+    return f"score/{top:.6g} if the scale is 0 to {top:.6g}"
+
+
+def spans_of(judged: JudgedScores) -> Spans:
+    """From where to where the scores of all judges and of people run."""
+    scores, people = judged.rows["score"].to_numpy(), judged.annotators[~np.isnan(judged.annotators)]
+    return Spans((float(scores.min()), float(scores.max())), (float(people.min()), float(people.max())))
 
 
 def pair_doubts(rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.DataFrame) -> list[Doubt]:

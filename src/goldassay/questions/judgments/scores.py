@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option
@@ -23,6 +22,7 @@ from goldassay.questions.judgments.doubts import (
     listed,
     name_of_pair,
     score_doubts,
+    spans_of,
 )
 from goldassay.questions.judgments.people import (
     LEVEL,
@@ -45,6 +45,7 @@ from goldassay.stats.verdicts import Doubt, judge_effects
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Steps
@@ -53,11 +54,9 @@ if TYPE_CHECKING:
     from goldassay.questions.judgments.people import AnnotatorTest
 
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
-_OTHER_SCALE = "the judge and people use different scales"
 _NO_LABEL = "people scored no row of "
 # What settles it, by the reason why nothing was measured.
 _MENDS = {
-    _OTHER_SCALE: "Write the scores of the judge and of people on one scale, such as both from 0 to 1.",
     ONE_SCORE: "Write the scores as shares from 0 to 1, or audit rows with more than one score.",
     NOT_RANDOM: "Have people score rows drawn at random, or give the probabilities in a column sampling_probability.",
     NOT_AS_GIVEN: "Write the probability with which each row was really drawn into sampling_probability; if it is "
@@ -80,6 +79,12 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
     with steps.step("comparing with people"):
         clusters, taken = _clusters(judged, settings.data.clusters)
         corrected = _corrected(judged, clusters, scale)
+        if (spans := spans_of(judged)).differ:
+            corrected = tuple(
+                replace(each, reason=each.reason or spans.said, low=math.nan, high=math.nan, bias_low=math.nan,
+                        bias_high=math.nan)
+                for each in corrected
+            )  # fmt: skip
     with steps.step("testing whether the judge can replace annotators"):
         judges = judged.rows["judge"].to_numpy()
         replaces = tuple(
@@ -89,11 +94,13 @@ def measure_scores(judged: JudgedScores, settings: Settings, steps: Steps) -> Fi
             )
             for name in dict.fromkeys(judges.tolist())
         )  # fmt: skip
-    effects = bias_effects(corrected, scale, settings.verdicts.judgments, alike=_alike(judged))
-    drawn = judged.rows["probability"].null_count() == 0 or judged.rows["people"].null_count() == 0
     limits = settings.verdicts.judgments
+    effects = bias_effects(corrected, scale, limits)
+    drawn = judged.rows["probability"].null_count() == 0 or judged.rows["people"].null_count() == 0
     doubts = score_doubts(judged, clusters, corrected, scale, limits, drawn=drawn)
-    verdict = judge_corrected(corrected, effects, scale, doubts, settings.verdicts.judgments, replaces)
+    verdict = judge_corrected(corrected, effects, scale, doubts, limits, replaces)
+    if spans.differ:
+        verdict = replace(verdict, next_step=spans.mend)
     lacking = dict.fromkeys(each.lacking for each in replaces if each.lacking)
     result = JudgmentsResult(
         results=(),
@@ -189,28 +196,17 @@ def correct_rows(rows: pl.DataFrame, scale: tuple[float, float] | None = None) -
     )  # fmt: skip
 
 
-def _alike(judged: JudgedScores) -> bool:
-    """Whether the judge and people use one scale, and not 1 to 10 beside yes and no, or 1 to 5."""
-    people = judged.annotators[~np.isnan(judged.annotators)]
-    low, high = sorted((float(judged.rows["score"].to_numpy().max()), float(people.max())))
-    return not (low <= 1 < high or high >= 2 * low > 2)
-
-
-def bias_effects(
-    corrected: Sequence[Corrected], scale: tuple[float, float], limits: JudgmentLimits, *, alike: bool
-) -> Effects:
+def bias_effects(corrected: Sequence[Corrected], scale: tuple[float, float], limits: JudgmentLimits) -> Effects:
     """How far each judge's mean is too high, and too low, as shares of the scale; lower ends are Bonferroni's.
 
     Args:
         corrected: By judge and part.
         scale: The least and the largest score.
         limits: Of the verdict.
-        alike: Whether the judge and people use this scale.
     """
     span, effects = (scale[1] - scale[0]) or math.nan, []
     for each in corrected:
-        reason = each.reason if alike else _OTHER_SCALE
-        wide = t_quantile(each.df, 1 - (1 - LEVEL) / len(corrected)) if not reason else math.nan
+        wide = t_quantile(each.df, 1 - (1 - LEVEL) / len(corrected)) if not each.reason else math.nan
         reach = wide * each.bias_error
         for word, sign in ((TOO_HIGH, 1), (TOO_LOW, -1)):
             ends = sorted((sign * each.bias_low, sign * each.bias_high))
@@ -220,7 +216,7 @@ def bias_effects(
             part = _named(each)
             effects.append(
                 Effect(part, word, BIAS, sign * each.bias / span, low, high, ordinary, error,
-                       limits.caution, limits.unsound, reason)
+                       limits.caution, limits.unsound, each.reason)
             )  # fmt: skip
     known = [each for each in corrected if not each.reason] or corrected
     fewest = min((each.df + 1 for each in known), default=math.nan)
@@ -279,7 +275,7 @@ def judge_corrected(
         said, mend = f"No interval is valid: {'; '.join(reasons)}.", _mend(next(iter(reasons), ""))
         if not reasons:
             said, mend = doubts[0].why, doubts[0].mend
-        return Verdict("not measurable", said, None, mend, rule, notes=tested)
+        return Verdict("not measurable", said, None, mend, rule, notes=(*tested, *(each.why for each in doubts)))
     by_reason: dict[str, list[str]] = {}
     for each in effects.effects:
         if each.reason and each.part not in (parts := by_reason.setdefault(each.reason, [])):

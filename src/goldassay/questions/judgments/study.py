@@ -96,7 +96,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     )
     doubts = pair_doubts(judgments.rows, corrected, judgments.kinds)
     if doubts or corrected:
-        of_bias = bias_effects(corrected, SHARES, limits, alike=True)
+        of_bias = bias_effects(corrected, SHARES, limits)
         by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what="win rate")
         verdict = with_people(verdict, by_people, corrected)
     with steps.step("looking at what systems wrote"):
