@@ -208,12 +208,18 @@ def test_samples_without_a_number_are_attempts_and_no_runs(tmp_path: Path, capsy
         file.write_text("\n".join(json.dumps(row) for row in passed(25, k, sort=False)))
     found = goldassay.compare_models(*files[:2]).to_dict()["comparison"]
     assert "their order is arbitrary" in json.dumps(found)
-    for own, command in ((files[:1], "runs scores"), (files[:2], "compare"), (files, "compare")):
+    doors = ((files[:1], "runs scores"), (files[:1], "runs show"), (files[:2], "compare"), (files, "compare"))
+    for own, command in doors:
         assert run([*command.split(), *map(str, own)]) == 0
         out = capsys.readouterr().out
         assert "SD " not in out.replace("noise              SD", "").replace("  SD  runs", "")
         assert "runs of each" not in out
-        assert command == "runs scores" or "attempts and examples" in out
+        assert command != "compare" or "attempts and examples" in out
+    assert run(["instability", str(files[0]), "-o", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    assert "NOT MEASURABLE" in out
+    assert "their order is arbitrary" in out
+    assert f"{100 * read_runs(files[0]).scores.mean():.2f} points" in out
     numbered = tmp_path / "numbered.jsonl"
     numbered.write_text(
         "\n".join(json.dumps({**row, "trial": at % 4}) for at, row in enumerate(passed(25, 4, sort=False)))

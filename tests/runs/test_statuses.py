@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import goldassay
+from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.questions.comparison.comparing import align_sides, compare_sides
 from goldassay.questions.comparison.sentences import conclude, conclude_suite, differ, judge_comparison, judge_suite
@@ -415,6 +416,16 @@ def test_what_no_label_looks_like_is_no_answer(form: str, tmp_path: Path) -> Non
     assert words == {"none": "unsound", "wrong": "sound"}
     compared = json.dumps(goldassay.compare_models(files["none"], files["wrong"]).to_dict()["comparison"])
     assert "depends on the rule for 40 examples" in compared
+
+
+def test_what_has_no_score_is_told_where_runs_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log(tmp_path, "a", samples([1.0, 0.0, 0.0, 1.0], {1}))
+    assert run(["runs", "show", str(tmp_path)]) == 0
+    assert states(capsys.readouterr().out, "1 of 4 answers", "1 unparsed")
+    # -1 beside 0 and 1 may be a code for no score, and no scale makes it one.
+    pl.DataFrame({"id": range(20), "score": [-1, 0, 1, 1] * 5}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=in_order("leave it empty", "no score")):
+        read_runs(tmp_path / "t.csv")
 
 
 OWN = {

@@ -313,6 +313,8 @@ def _show(found: DescribedRuns, first: bool) -> None:
     for name, value in lines.items():
         if value:
             typer.echo(f"  {name:<12} {value}")
+    for note in found.notes or ():
+        typer.echo(f"  {'note':<12} {note}")
 
 
 def _configuration(found: SettingsOfRuns | None) -> str:

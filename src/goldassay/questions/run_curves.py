@@ -23,6 +23,7 @@ from goldassay.questions.run_sets import RunChoice, find_runs
 from goldassay.runs.assembly import ordered
 from goldassay.runs.configurations import digest
 from goldassay.runs.curves import Curves, read_curves
+from goldassay.runs.missing import describe_dealt, describe_unscored
 from goldassay.runs.reading import RunsPath, runs_of
 from goldassay.runs.run_parts import Collection, Slice
 from goldassay.stats.intervals import Interval, mean_interval, score_sd_interval
@@ -88,6 +89,7 @@ class DescribedRuns(Result):
         sd: Their standard deviation; None of one run.
         sd_interval: Its interval.
         skipped: {reason: number of curves left out}.
+        notes: On answers without a score, and on attempts that have no spread over runs.
     """
 
     model: str
@@ -113,13 +115,14 @@ class DescribedRuns(Result):
     sd: float | None
     sd_interval: Interval | None
     skipped: Mapping[str, int] | None = left_out(default=None, kw_only=True)
+    notes: tuple[str, ...] | None = left_out(default=None, kw_only=True)
 
 
 def describe_set(runs: Runs) -> DescribedRuns:
     """What a set of runs with predictions holds."""
     last = runs.final()
     final = last.weighed
-    summary = summarize_scores(final) if runs.n_runs > 1 else None
+    summary = summarize_scores(final) if runs.n_runs > 1 and not runs.dealt else None
     return DescribedRuns(
         model=runs.model,
         dataset=runs.dataset,
@@ -142,6 +145,7 @@ def describe_set(runs: Runs) -> DescribedRuns:
         mean=float(final.mean()),
         sd=None if summary is None else summary.sd,
         sd_interval=None if summary is None else summary.sd_interval,
+        notes=(*([describe_dealt([runs.model])] if runs.dealt else []), *describe_unscored(last)) or None,
     )
 
 

@@ -123,6 +123,9 @@ def advice(scores: NDArray[np.float64]) -> str:
         return "give numbers, and leave out what is infinite"
     if values.size < 2:
         return f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}"
+    if values[0] == -1 and ((values[1:] >= 0) & (values[1:] <= 1)).all():
+        seen = option("grades", "-1:1")
+        return f"leave it empty where −1 means no score, else name the scale of the grades with {seen}"
     if values.size <= MOST_GRADES and values[-1] - values[0] < MOST_GRADES:
         seen = f"{values[0]:g}:{values[-1]:g}"
         return f"name the scale of the grades with {option('grades', seen)}, the lowest and the highest there can be"

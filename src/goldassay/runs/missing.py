@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.core.numbers import count, points
 from goldassay.runs.loading import LackingError, ways
 from goldassay.runs.statuses import MISSING, N_SCORED, NOT_TRIED, STATUSES, Missing
@@ -184,6 +185,14 @@ def count_statuses(codes: NDArray[np.int8]) -> dict[str, int]:
     """{status: answers with it} of those that do not count as scored."""
     numbers = np.bincount(codes.ravel(), minlength=len(STATUSES))
     return {name: int(n) for name, n in zip(STATUSES[N_SCORED:], numbers[N_SCORED:], strict=True) if n}
+
+
+def describe_dealt(names: Sequence[str]) -> str:
+    """Why the attempts of systems have no spread over runs: the order of rows alone tells them apart."""
+    return (
+        f"The samples of {listing(names)} have no number: their order is arbitrary. They are attempts at each "
+        "example, dealt at random, and no runs that have a spread of their own."
+    )
 
 
 def describe_unscored(runs: Runs, name: str = "") -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.naming import listing, matches
+from goldassay.core.naming import matches
 from goldassay.core.numbers import points
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.answered.degenerate import describe_degenerate, find_degenerate, given_by
@@ -38,7 +38,7 @@ from goldassay.questions.instability.measures.suites import (
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart, is_greedy
 from goldassay.runs.grades import describe_grades
-from goldassay.runs.missing import describe_unscored
+from goldassay.runs.missing import describe_dealt, describe_unscored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -338,10 +338,7 @@ def align_sides(
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
     dealt = [name for name, runs in zip(called, final, strict=True) if runs.dealt]
     if dealt:
-        notes.append(
-            f"The samples of {listing(dealt)} have no number: their order is arbitrary. They are attempts at each "
-            "example, dealt at random, and no runs that have a spread of their own."
-        )
+        notes.append(describe_dealt(dealt))
     notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
     families = [training_of_runs(runs.scores, runs.predictions, runs.stated_seeds) for runs in sets]
     notes += _describe_families(called, sets, families)

@@ -58,7 +58,7 @@ from goldassay.questions.instability.verdict import WHOLE, describe_selection, d
 from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_sets import RunSet, beside_each_other, short_names
 from goldassay.runs.configurations import describe_configurations
-from goldassay.runs.missing import SharedItems
+from goldassay.runs.missing import SharedItems, describe_dealt, describe_unscored
 from goldassay.runs.traits import group_names
 
 if TYPE_CHECKING:
@@ -249,11 +249,14 @@ def _measure_set(
 ) -> _Measured:
     """Load one set of runs and measure all of it."""
     texts, seed = evidence.texts_of(runs_set), evidence.settings.seed
-    runs = _with_groups(runs_set.load(), choice.groups, texts)
+    attempts = _with_groups(runs_set.load(), choice.groups, texts)
+    runs = _one_run_of(attempts) if attempts.dealt else attempts
     final, means = runs.final(), RunMeans.of(runs)
     by_position = evidence.choice.align == "position"
     together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters) if final.n_runs == 1 else None
     row = with_reading(measure_spread(final, by_position, together), runs, runs_set.slices)
+    if attempts.dealt:
+        row = replace(row, unscored=" ".join(describe_unscored(attempts)) or None)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
     is_reference = runs.dataset == choice.reference
     if is_reference:
@@ -289,10 +292,17 @@ def _measure_set(
         unsteady=unsteady_rows(final) if runs.n_runs > 1 else None,
         asked=(final.example_ids, final.left_out),
         remarks=(
+            describe_dealt([runs.model]) if attempts.dealt else "",
             *SharedItems.of([final], [final.model], runs_set.rule).notes,
             "" if runs_set.fallback is None else describe_unknown_labels(final, runs_set.fallback.label_names),
         ),
     )
+
+
+def _one_run_of(attempts: Runs) -> Runs:
+    """Attempts that the order of rows alone tells apart as one run, which scores each example by their mean."""
+    means = attempts.scores.mean(axis=0, keepdims=True)
+    return replace(attempts.of_runs([0]), scores=means, status_codes=None, trials=False, dealt=False)
 
 
 def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | None) -> Runs:
