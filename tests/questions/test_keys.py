@@ -224,6 +224,7 @@ def test_where_no_key_can_be_disputed_the_number_is_undefined(
     assert keys["n_disputed"] is None
     assert keys["reason"].startswith("no key can be disputed")
     assert "No key can be disputed" in report.to_html()
+    assert "No key can be disputed" in report.to_markdown()
     report.save(tmp_path / "report")
     assert goldassay.check(tmp_path / "report", {"board.disputed": {"max": 3}}).broken
 
@@ -256,7 +257,7 @@ def test_an_audit_of_items_takes_the_answers_of_systems() -> None:
     assert "board" not in without.to_dict()
 
 
-def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path) -> None:
+def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the systems agree on is proposed; relabelled so, the same answers dispute nothing, and score more."""
     answers, key = answered(120, 14, 4, 9)
     easy = np.flatnonzero((answers == key).all(axis=0))[:3]
@@ -278,6 +279,8 @@ def test_disputed_keys_are_looked_at_decided_and_mended(tmp_path: Path) -> None:
     assert run(["mend", str(data), "-o", str(tmp_path / "mended")]) == 0
     mended = [json.loads(line) for line in (tmp_path / "mended" / "items.jsonl").read_text().splitlines()]
     assert [each["answer"] for each in mended] == key.tolist()
+    assert run(["mend", str(data), "--runs", str(runs), "-o", str(tmp_path / "other")]) == 2
+    assert "scores the same answers by their keys" in capsys.readouterr().err
     again = goldassay.audit(tmp_path / "mended" / "items.jsonl", runs=runs).to_dict()
     assert again["board"]["keys"]["n_disputed"] == 0
     assert again["answered"]["items"]["n_other_keys"] == 3
@@ -496,3 +499,36 @@ def test_planted_and_published_keys_of_mmlu_pro(data_dir: Path) -> None:
             assert wrong[np.argsort(-score, kind="stable")[:100]].mean() >= figure
         else:
             assert auroc(score, wrong) >= figure
+
+
+@pytest.mark.usefixtures("only_answers")
+@pytest.mark.parametrize(("n_choices", "said"), [(4, "On 4 of 120 items"), (2, "No key can be disputed"), (0, "")])
+def test_a_terminal_says_what_answers_say_of_items(
+    tmp_path: Path, n_choices: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line on saturation and one on keys; scores alone say nothing of keys."""
+    answers, key = answered(120, 14, n_choices or 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:4]
+    key[easy] = (key[easy] + 1) % (n_choices or 4)
+    items, data, runs = items_of(key), tmp_path / "items.jsonl", tmp_path / "answers.csv"
+    if n_choices == 2:
+        items = [{**each, "choices": each["choices"][:2]} for each in items]
+    data.write_text("".join(f"{json.dumps(each)}\n" for each in items))
+    scores = {f"s{at}": own * 1 for at, own in enumerate(answers == key)}
+    table = board(answers, key) if n_choices else pl.DataFrame({"item": [f"i{at}" for at in range(120)], **scores})
+    table.write_csv(runs)
+    assert run(["audit", str(data), "--runs", str(runs), "-o", str(tmp_path / "report")]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (saturated,) = [line for line in shown if line.startswith("Saturation")]
+    assert "% of the first 10" in saturated
+    keys = [line for line in shown if line.startswith("Keys")]
+    assert len(keys) == bool(n_choices)
+    assert said in "".join(keys)
+    assert run(["board", str(runs), "-o", str(tmp_path / "board")]) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_right_keys_are_said_to_be_undisputed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board(*answered(300, 8, 4, 9)).write_csv(tmp_path / "answers.csv")
+    assert run(["board", str(tmp_path / "answers.csv"), "-o", str(tmp_path / "board")]) == 0
+    assert "dispute the key of none of 300 items" in capsys.readouterr().out

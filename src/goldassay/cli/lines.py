@@ -41,12 +41,18 @@ _MOST_SYSTEMS, _MOST_SCORES = 12, 60
 
 def show_summary(report: Report, output: Output) -> None:
     """Write a report and print its verdicts."""
+    from goldassay.questions.board.page import item_lines
+    from goldassay.questions.board.result import BoardResult
     from goldassay.questions.cutoff.page import cutoff_lines
     from goldassay.questions.cutoff.result import CutoffResult
     from goldassay.questions.discount.page import discount_lines
     from goldassay.questions.discount.result import DiscountResult
 
-    further = [*discount_lines(report.answer(DiscountResult)), *cutoff_lines(report.answer(CutoffResult))]
+    further = [
+        *item_lines(report.answer(BoardResult)),
+        *discount_lines(report.answer(DiscountResult)),
+        *cutoff_lines(report.answer(CutoffResult)),
+    ]
     output.show_report(report, [report.summary(), *further])
 
 

@@ -286,11 +286,10 @@ def mend_runs(
             has items with choices.
     """
     if mended.rows is None or not mended.rows.dataset.label_names:
-        what = "items" if mended.rows is None else "rows with scores in place of labels"
-        raise InputError(
-            f"{option('runs')}: runs of {what} are not written anew",
-            mend="leave it out, and ask the models for the mended rows",
-        )
+        what, mend = "rows with scores in place of labels", "ask the models for the mended rows"
+        if mended.rows is None:
+            what, mend = "items", "an audit of the mended items scores the same answers by their keys"
+        raise InputError(f"{option('runs')}: runs of {what} are not written anew", mend=f"leave it out: {mend}")
     for place in map(Place.parse, paths):
         if Path(place.path).resolve().is_relative_to(Path(directory).resolve()):
             raise InputError(

@@ -212,16 +212,7 @@ def _items(found: BoardResult) -> list[str]:
         said.append(
             f"Reliability of the totals (KR-20) is {totals.value:.3f} ({totals.low:.3f} to {totals.high:.3f}){more}."
         )
-    said += _saturated(found)
-    if found.keys is not None and found.keys.n_disputed:
-        n, of = found.keys.n_disputed, found.keys.n_keys
-        said.append(
-            f"On {count(n)} of {count(of)} items the systems agree on another answer than the key, more than chance "
-            "explains (5 % false discoveries): read these first."
-        )
-        said += [f"Without them {each.system} scores {_scored(each)}." for each in found.keys.scores[:1]]
-    elif found.keys is not None and found.keys.reason:
-        said.append(f"{found.keys.reason[0].upper()}{found.keys.reason[1:]}.")
+    said += [*_saturated(found), *_keys(found)]
     if found.n_against and not (found.keys is not None and found.keys.n_disputed):
         said.append(
             f"{count(found.n_against)} items are solved by weaker systems and missed by stronger ones more often "
@@ -232,6 +223,30 @@ def _items(found: BoardResult) -> list[str]:
 
 def _scored(each: UndisputedScore) -> str:
     return f"{points(each.score, 2)} ({points(each.low, 2)} to {points(each.high, 2)})"
+
+
+def _keys(found: BoardResult) -> list[str]:
+    """On how many items the systems agree on another answer than the key; () where answers are not known."""
+    keys = found.keys
+    if keys is None:
+        return []
+    if keys.reason:
+        return [f"{keys.reason[0].upper()}{keys.reason[1:]}."]
+    if not keys.n_disputed:
+        return [f"The systems dispute the key of none of {count(keys.n_keys)} items more than chance explains."]
+    return [
+        f"On {count(keys.n_disputed)} of {count(keys.n_keys)} items the systems agree on another answer than the key, "
+        "more than chance explains (5 % false discoveries): read these first.",
+        *(f"Without them {each.system} scores {_scored(each)}." for each in keys.scores[:1]),
+    ]
+
+
+def item_lines(found: BoardResult | None) -> list[str]:
+    """What a terminal says of the items that systems answered: which part the first systems, and disputed keys."""
+    if found is None:
+        return []
+    titled = (("Saturation", _saturated(found)), ("Keys", _keys(found)))
+    return [f"{title:<12} {' '.join(said)}" for title, said in titled if said]
 
 
 def _saturated(found: BoardResult) -> list[str]:
