@@ -16,6 +16,7 @@ from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.runs.runs import Runs
 from goldassay.runs.specimen import write_specimen
 from goldassay.runs.store import write_runs
+from goldassay.view.opening import open_workbench
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
@@ -287,6 +288,14 @@ def _answered_items(folder: Path, page: Path) -> None:
     ).write_csv(folder / "answers.csv")
 
 
+def _decided_items(folder: Path, page: Path) -> None:
+    """items.decisions.jsonl: for each disputed key of the report before the answer that the systems agree on."""
+    bench = open_workbench(folder / "report")
+    for row in bench.table.rows(bench.selector.select(bench.state("f.suspect=disputed+key")).rows):
+        decision = Decision(bench.table.key(row), row["example_id"], "relabel", row["suggested"])
+        append_decision(folder / "items.decisions.jsonl", decision)
+
+
 _MAKERS = {
     "refusals": _refusals,
     "lone_evidence": _lone_evidence,
@@ -306,4 +315,5 @@ _MAKERS = {
     "many_prompts": _many_prompts,
     "judged": _judged,
     "answered_items": _answered_items,
+    "decided_items": _decided_items,
 }
