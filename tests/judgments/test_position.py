@@ -14,6 +14,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.reading import read_table
@@ -251,3 +252,18 @@ def test_a_crowd_has_no_share_of_changing_verdicts() -> None:
     assert (found.n_both, found.n_items) == (0, 200)
     assert np.isnan(found.changed)
     assert all(each.measurable for each in effects.effects)
+
+
+def test_a_crowd_s_changes_are_those_of_each_of_its_judges() -> None:
+    """Forty judges of ten items each: half never change their verdict, and half always."""
+    parts = []
+    for at in range(40):
+        own = judged(10, at, consistent=1.0).with_columns(judge=pl.lit(f"j{at}"))
+        turned = pl.when("a_first").then("win").otherwise(1 - pl.col("win"))
+        parts.append(own.with_columns(win=turned) if at % 2 else own)
+    rows = pool_judges(pl.concat(parts))
+    (found,), _ = measure_position(rows, LIMITS)
+    assert (found.judge, found.n_both, found.changed) == ("40 judges", 400, 0.5)
+    # Each judge counts as one, and not as ten.
+    low, high = proportion_confint(19.5, 39, method="wilson")
+    assert (found.changed_low, found.changed_high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))

@@ -32,7 +32,7 @@ import polars as pl
 
 from goldassay.core.results import Result
 from goldassay.stats.bootstrap import LEVEL, Ratios, resample_ratios
-from goldassay.stats.clusters import effective_clusters
+from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
 from goldassay.stats.effects import (
     POSITION,
     Effect,
@@ -555,12 +555,21 @@ def verdicts_by_order(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(rows: pl.DataFrame, judge: str) -> PositionEffect:
-    """What is counted of one judge; of several that are taken as one, changes would count how they disagree."""
-    both = verdicts_by_order(rows).drop_nulls("changed")
-    if "member" in rows.columns and rows["member"].n_unique() > 1:
+    """What is counted of one judge; of several that are taken as one, 30 or more verdicts that one gave in both orders.
+
+    Of these Wilson's bounds are taken at c (1 - c)/V pairs, V the variance of their share c by judges or by items.
+    """
+    several = "member" in rows.columns and rows["member"].n_unique() > 1
+    both = verdicts_by_order(rows.with_columns(judge="member") if several else rows).drop_nulls("changed")
+    if several and both.height < LEAST_VERDICTS:
         both = both.clear()
-    n_changed = int(both["changed"].sum())
-    low, high = wilson_bounds(n_changed, both.height)
+    n_changed, n = int(both["changed"].sum()), float(both.height)
+    if several and both.height:
+        share = n_changed / n
+        codes = [dense_codes(both[each].to_numpy(), both.height) for each in ("judge", "item")]
+        spread = max(np.nan_to_num(variance_of_mean(both["changed"].to_numpy().astype(np.float64), c)) for c in codes)
+        n = min(n, share * (1 - share) / spread if spread else min(map(effective_clusters, codes)))
+    low, high = wilson_bounds(n_changed / max(both.height, 1) * n, n)
     first = rows.select(pl.when(pl.col("a_first")).then(pl.col("win")).otherwise(1 - pl.col("win"))).to_series()
     return PositionEffect(
         judge=judge,
