@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs.duplicates import Joined, join_duplicates
-from goldassay.runs.reading import find_slices, runs_of
+from goldassay.runs.reading import Joined, find_slices, join_duplicates, runs_of
 from goldassay.runs.run_parts import Request
 from tests.stated import in_order
 

@@ -255,8 +255,7 @@ def paste(
 
     from goldassay.core.files import check_not_read
     from goldassay.gate.reading import read_report
-    from goldassay.questions.croissant import write_croissant
-    from goldassay.questions.paste import render_paste
+    from goldassay.questions.exports import render_paste, write_croissant
 
     read = read_report(report)
     if croissant is not None:

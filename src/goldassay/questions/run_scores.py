@@ -12,7 +12,7 @@ from goldassay.core.files import temporary_folder
 from goldassay.core.progress import Steps
 from goldassay.core.results import Result, to_plain
 from goldassay.core.settings import Settings
-from goldassay.questions.comparison.study import study_comparison
+from goldassay.questions.comparison.report import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.intervals import resample_scores
@@ -21,8 +21,8 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import beside_each_other
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
-from goldassay.runs.duplicates import is_copy
 from goldassay.runs.missing import describe_unscored, scored_only
+from goldassay.runs.reading import is_copy
 from goldassay.runs.run_parts import ASIDE, Slice
 from goldassay.runs.store import write_runs
 

@@ -22,11 +22,10 @@ from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_
 from goldassay.questions.inputs import read_texts
 from goldassay.report.report import write_tables
 from goldassay.runs.answers import read_answers
-from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
 from goldassay.runs.missing import describe_unscored
-from goldassay.runs.reading import find_slices, list_slices, runs_of
+from goldassay.runs.reading import find_slices, join_duplicates, list_slices, runs_of
 from goldassay.runs.run_parts import Request, Slice
 from goldassay.runs.runs import Runs, renamed
 from goldassay.runs.tables import read_table

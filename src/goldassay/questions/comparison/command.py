@@ -83,7 +83,7 @@ def compare_models(
             examples, their right labels or the matched seeds differ.
     """
     from goldassay.core.settings import chosen
-    from goldassay.questions.comparison.study import study_comparison
+    from goldassay.questions.comparison.report import study_comparison
 
     report, found = study_comparison(
         runs,

@@ -22,8 +22,7 @@ from goldassay.questions.comparison.alignment import (
     related_examples,
     side_by_side,
 )
-from goldassay.questions.comparison.plan import Plan, plan_comparison
-from goldassay.questions.comparison.rules import OtherRules, describe_rules, other_rules
+from goldassay.questions.comparison.settling import OtherRules, Plan, describe_rules, other_rules, plan_comparison
 from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.instability.measures.comparison import Comparison, compare
 from goldassay.questions.instability.measures.scores import run_families, summarize_scores, training_of_runs

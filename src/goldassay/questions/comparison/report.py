@@ -1,12 +1,15 @@
-"""A comparison as a report: which model is better, the noise in it, and what would settle it."""
+"""A comparison as a study of its own and as a report: which model is better, the noise in it, what would settle it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
 
+from goldassay.core.errors import InputError, option
+from goldassay.core.progress import Steps
 from goldassay.core.results import Result, frame_of_records
 from goldassay.core.sections import Finding
 from goldassay.questions.comparison.alignment import cluster_names
@@ -20,29 +23,90 @@ from goldassay.questions.comparison.sentences import (
     judge_suite,
     over,
 )
-from goldassay.questions.comparison.sides import MOST_ROWS, Sides, Suite, differing_rows, differing_rows_of
+from goldassay.questions.comparison.sides import MOST_ROWS, Sides, Suite, differing_rows, differing_rows_of, read_suite
 from goldassay.questions.comparison.suites import SuiteComparison, SuitePair, compare_suite
 from goldassay.questions.cutoff.question import Dated, cutoff_tables, measure_cutoff
 from goldassay.questions.discount.question import discount_runs, discount_tables
+from goldassay.questions.discount.reading import reported_bits
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import AUTO, NONE
-from goldassay.questions.inputs import describe_inputs
+from goldassay.questions.inputs import describe_inputs, run_paths
 from goldassay.questions.instability.measures.comparison import PairedDifference
 from goldassay.questions.instability.paper import score_table
 from goldassay.questions.instability.result import InstabilityResult, RunScores
 from goldassay.questions.instability.spread import measure_spread, with_reading
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
+from goldassay.questions.run_choice import RunChoice
 from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from goldassay.core.results import Verdict
+    from goldassay.core.settings import Settings
     from goldassay.data.dataset import Dataset
     from goldassay.questions.discount.reading import ShortcutBits
-    from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.measures.suites import Equivalence
     from goldassay.report.report import Report
+
+
+def study_comparison(
+    runs: Sequence[Any],
+    choice: RunChoice,
+    *,
+    models: Sequence[str],
+    named: tuple[str | None, str | None],
+    clusters: str | None,
+    matched: bool,
+    method: Literal["normal", "bootstrap"],
+    equivalent_within: float | None,
+    settings: Settings,
+    quiet: bool,
+    discount: str | None = None,
+    discount_part: str | None = None,
+) -> tuple[Report, ModelComparisons | SuiteComparison]:
+    """Read the models and compare them, as `compare_models` does.
+
+    Args:
+        runs: As for `compare_models`.
+        choice: Which runs to take, and how to read them.
+        models: Names of the models to compare, or none.
+        named: Which model of the first runs, and which of the second.
+        clusters: As for `compare_models`.
+        matched: Likewise.
+        method: Likewise.
+        equivalent_within: Likewise.
+        settings: Hold the seed.
+        quiet: Show no progress.
+        discount: As for `compare_models`.
+        discount_part: Likewise.
+
+    Raises:
+        InputError: As `compare_models`.
+    """
+    told = reported_bits(discount, discount_part)
+    with run_paths(_one_by_one(runs), named=False) as paths:
+        evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
+        suite = read_suite(evidence, models, named)
+        margin = None if equivalent_within is None else equivalent_within / 100
+        if len(suite.sides) == 1:
+            return report_comparison(
+                evidence, suite.sides[0], suite.notes, clusters=clusters, matched=matched, method=method, margin=margin,
+                told=told,
+            )  # fmt: skip
+        if told is not None:
+            raise InputError(
+                f"there are runs on {len(suite.sides)} datasets, and a report to discount by is of one",
+                mend=f"choose that one with {option('dataset')}",
+            )
+        return report_suite(evidence, suite, clusters=clusters, matched=matched, method=method, margin=margin)
+
+
+def _one_by_one(runs: Sequence[Any]) -> Any:
+    """Each source by itself; a list that was given as one of them stands for its items."""
+    if not runs:
+        raise InputError("no runs were given", mend="give those of two models")
+    alone = runs[0] if len(runs) == 1 else None
+    return alone if isinstance(alone, (list, tuple, Mapping)) else list(runs)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldassay.core.figures import Measure, aside, figure, left_out, result, role
 from goldassay.core.results import Result
-from goldassay.questions.comparison.plan import Plan
+from goldassay.questions.comparison.settling import Plan
 from goldassay.questions.instability.measures.comparison import PairedDifference
 
 

@@ -10,7 +10,7 @@ from goldassay.core.numbers import bounds, count, percent, points
 from goldassay.core.results import Headline, Verdict
 from goldassay.questions.answered.degenerate import describe_degenerate
 from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons, leaves_out_zero
-from goldassay.questions.comparison.rules import describe_rules
+from goldassay.questions.comparison.settling import describe_rules
 from goldassay.questions.instability.measures.suites import BEYOND, EQUIVALENT, WITHIN, Equivalence
 
 if TYPE_CHECKING:

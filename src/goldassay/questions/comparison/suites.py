@@ -12,7 +12,7 @@ import numpy as np
 from goldassay.core.errors import InputError, option
 from goldassay.core.results import Result, to_plain
 from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison, within
-from goldassay.questions.comparison.rules import OtherRules, other_rules
+from goldassay.questions.comparison.settling import OtherRules, other_rules
 from goldassay.questions.instability.measures.comparison import compare
 from goldassay.questions.instability.measures.suites import Equivalence, TotalComparison, compare_totals, largest_groups
 from goldassay.stats.clusters import weigh
