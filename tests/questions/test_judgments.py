@@ -62,6 +62,13 @@ def test_the_worst_of_several_judges_counts() -> None:
     assert "unfair" in stated_by(report.document["verdicts"]["judgments"])
 
 
+def test_a_judge_that_only_ties_is_not_sound() -> None:
+    tied = made(600, 1).drop("human").with_columns(winner_original=pl.lit("tie"), winner_swapped=pl.lit("tie"))
+    found = goldassay.audit(tied).document["verdicts"]["judgments"]
+    assert found["verdict"] == "unresolved"
+    assert any("ties" in each for each in found["notes"])
+
+
 @pytest.mark.parametrize("opposite", [True, False])
 def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -> None:
     """Half of the items follow the first seat, the other half the second."""

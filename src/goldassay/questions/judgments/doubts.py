@@ -15,9 +15,9 @@ from goldassay.core.numbers import count, decimal
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, value_codes
 from goldassay.data.kinds.judged_scores import NO_LABEL
-from goldassay.questions.judgments.people import LEAST_ITEMS, LEVEL, correlate, count_labels
+from goldassay.questions.judgments.people import LEAST_ITEMS, LEVEL, correct_by_people, correlate, count_labels
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
-from goldassay.stats.intervals import t_interval
+from goldassay.stats.intervals import t_interval, t_quantile
 from goldassay.stats.verdicts import Doubt
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ _IN_PART, _BY_CHANCE = 0.1, 1e-4
 _MOST_VALUES, _TENTHS = 50, 10
 # Columns that are written when people score a row, and words of such columns.
 _OF_LABELLING = re.compile(r"label|annot|human|people|expert|sampl|drawn|checked|review|rater|comment|note")
+# Columns that follow from a score: in each of their kinds the mean is off.
+_OF_SCORING = re.compile(r"judge|score|verdict|rating|grade|correct|agree|reason|explan|confiden|prob|gold|answer")
 _YES_AND_NO = frozenset(["true", "false", "yes", "no", "y", "n", "0", "1"])
 # Below this correlation a judge of one part agrees too little with people, whatever it does on all rows.
 _WEAK = 0.5
@@ -79,14 +81,13 @@ def score_doubts(
     at = once["at"].to_numpy()
     known, own, frame = once["people"].is_not_null().to_numpy(), clusters[at], judged.frame[at.tolist()]
     whole = _labelled_whole(frame, known, own, judged.covered)
+    items = [each for each in frame.columns if cell_texts(frame[each]).equals(once["item"], check_names=False)]
+    columns = _countable(frame.drop(*{*judged.covered, *items, whole} & {*frame.columns}), known)
     if drawn and once["probability"].null_count() == 0:
         pi = once["probability"].to_numpy()
         found += off_count(known, pi, own)
-        items = [each for each in frame.columns if cell_texts(frame[each]).equals(once["item"], check_names=False)]
-        columns = _countable(frame.drop(*{*judged.covered, *items, whole} & {*frame.columns}), known)
-        if once["system"].n_unique() > 1:
-            columns["system"] = cell_texts(once["system"])
-        found += uneven_labels(known, pi, own, columns)
+        of_systems = {"system": cell_texts(once["system"])} if once["system"].n_unique() > 1 else {}
+        found += uneven_labels(known, pi, own, {**columns, **of_systems})
     if whole:
         found.append(
             Doubt(
@@ -125,7 +126,7 @@ def score_doubts(
                 "Mend the rows in the table of problems.",
             )
         )
-    return found
+    return found or _cancelling(judged, clusters, once, columns, scale, limits)
 
 
 @dataclass(frozen=True)
@@ -271,7 +272,7 @@ def _countable(frame: pl.DataFrame, known: NDArray[np.bool_]) -> dict[str, pl.Se
         if values.dtype.is_nested() or _OF_LABELLING.search(normalized(column)):
             continue
         n_values, filled = values.drop_nulls().n_unique(), values.is_not_null().to_numpy()
-        if n_values < 2 or known[filled].all():
+        if n_values < 2 or (known[filled].all() and not known.all()):
             continue
         if n_values > _MOST_VALUES:
             # Whole numbers that are all distinct are names of rows.
@@ -282,7 +283,7 @@ def _countable(frame: pl.DataFrame, known: NDArray[np.bool_]) -> dict[str, pl.Se
         words = {each.strip().lower() for each in texts.drop_nulls().unique().to_list()}
         shares = pl.DataFrame({"value": texts, "known": known}).drop_nulls().group_by("value").agg(pl.mean("known"))
         records = all(_OF_LABELLING.search(each) for each in words) or words <= _YES_AND_NO
-        if not (records and shares["known"].is_in([0.0, 1.0]).all()):
+        if known.all() or not (records and shares["known"].is_in([0.0, 1.0]).all()):
             found[column] = texts
     return found
 
@@ -336,6 +337,51 @@ def uneven_labels(
         "people score rows drawn at random."
     )
     return [] if worst is None else [Doubt(worst[1], mend)]
+
+
+def _cancelling(
+    judged: JudgedScores,
+    clusters: NDArray[np.int64],
+    once: pl.DataFrame,
+    columns: Mapping[str, pl.Series],
+    scale: tuple[float, float],
+    limits: JudgmentLimits,
+) -> list[Doubt]:
+    """That a judge's mean is too high in some kind of rows and too low in another one of the same column.
+
+    Lower ends hold for all kinds of all columns and judges at once.
+    """
+    rows = judged.rows.with_columns(cluster=clusters)
+    parts = []
+    for name, values in columns.items():
+        if not _OF_SCORING.search(normalized(name)):
+            kinds = once.select("row", kind=values, column=pl.lit(name))
+            parts.append(rows.join(kinds, on="row", maintain_order="left").drop_nulls("kind"))
+    if not parts:
+        return []
+    several = pl.concat(parts).filter(pl.col("people").count().over("judge", "column", "kind") >= LEAST_ITEMS)
+    groups = several.group_by("judge", "column", "kind", maintain_order=True)
+    sizes = groups.len().sort("len", descending=True, maintain_order=True).head(MOST_PAIRS).drop("len")
+    found: dict[tuple[str, str], list[tuple[float, float, str]]] = {}
+    for judge, column, kind in sizes.iter_rows():
+        own = several.filter(judge=judge, column=column, kind=kind)
+        pi = own["probability"].to_numpy() if own["probability"].null_count() == 0 else None
+        each = correct_by_people(own["score"], own["people"].to_numpy(), own["cluster"].to_numpy(), pi, scale)
+        if not each.reason:
+            reach = t_quantile(each.df, 1 - (1 - LEVEL) / sizes.height) * each.bias_error
+            found.setdefault((judge, column), []).append((each.bias - reach, each.bias + reach, str(kind)))
+    caution = limits.caution * (scale[1] - scale[0])
+    for (judge, column), ends in found.items():
+        high, low = max(ends), min(ends, key=lambda each: each[1])
+        if high[0] >= caution and low[1] <= -caution:
+            return [
+                Doubt(
+                    f"The mean score of {judge} is at least {decimal(high[0])} too high where {column} is {high[2]!r}, "
+                    f"and at least {decimal(-low[1])} too low where it is {low[2]!r}: over all rows the two cancel.",
+                    f"Give {option('columns', f'system={column}')} to correct each by itself.",
+                )
+            ]
+    return []
 
 
 def _labelled_whole(

@@ -56,6 +56,8 @@ _MOST_UNUSED = 0.05
 # In the positive control so many times the limit of the items are won by the first seat.
 _TIMES_LIMIT = 2
 _CHANGING = 0.5
+# From this share of ties on, a judge judges nothing.
+_ALL_TIES = 0.95
 # Judges by kinds of items that are looked at apart.
 _MOST_GROUPS = 300
 
@@ -267,6 +269,10 @@ def _reading_doubts(judgments: Judgments, judges: list[PositionEffect]) -> list[
                 "Mend the verdicts in the table of problems.",
             )
         )
+    tied = judgments.rows.group_by("judge", maintain_order=True).agg(pl.col("win").eq(0.5).mean())
+    for judge, share in tied.filter(pl.col("win") >= _ALL_TIES).iter_rows():
+        why = f"{judge} calls {percent(share)} of its pairs ties: nothing shows what the order does to other verdicts."
+        found.append(Doubt(why, "Ask for a verdict other than a tie."))
     turning = [each for each in judges if each.n_both and each.changed > _CHANGING]
     if turning and not judgments.named:
         kind, other = ("seats", "sides") if judgments.names_seats else ("sides", "seats")
