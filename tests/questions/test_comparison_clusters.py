@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
 from goldassay import Dataset, InputError, Runs
+from goldassay.cli.main import run
 from goldassay.questions.comparison.alignment import cluster_names
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.example_clusters import example_clusters
 from tests.stated import in_order
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 N = 240
@@ -88,3 +93,16 @@ def test_clusters_widen_the_interval() -> None:
     widths = {clusters: interval.high - interval.low for clusters, interval in intervals.items()}
     assert widths["premise"] > 1.5 * widths["none"]
     assert widths["premise,writer"] > widths["none"]
+
+
+def test_a_column_that_no_role_has_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file in files:
+        scores = rng.integers(0, 2, 60)
+        pl.DataFrame({"id": range(60), "group": np.arange(60) // 2, "score": scores}).write_csv(file)
+    asked = ["compare", *map(str, files), "--clusters", "group"]
+    assert run(asked) == 2
+    (mend,) = re.findall(r"(--columns \S+?),", capsys.readouterr().err)
+    assert run([*asked, *mend.split()]) == 0
+    assert "30 clusters (group)" in capsys.readouterr().out

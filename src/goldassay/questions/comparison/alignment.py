@@ -111,7 +111,9 @@ def _group_values(sets: Sequence[Runs], column: str, dataset: Dataset | None) ->
         if names is not None:
             return names
     known = list(dict.fromkeys(name for runs in sets for name in known_groups(runs, dataset)))
-    there = f"there are {', '.join(known)}" if known else f"give the dataset that has it with {right_labels()}"
+    own = option("columns", f"group={column}")
+    wanted = f"name a column of the runs with {own}, or give the dataset that has it with {right_labels()}"
+    there = f"there are {', '.join(known)}" if known else wanted
     raise InputError(f"neither the runs nor the dataset have a group {column!r} for each example", mend=there)
 
 
