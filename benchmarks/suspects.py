@@ -130,8 +130,12 @@ def planted_keys() -> None:
 
 def known_errors(board: str, errors: str) -> None:
     """Any board with answers, and the items whose key is known to be wrong."""
-    known = set(Path(errors).read_text("utf-8").split("\n")) - {""}
-    keys = goldassay.rank_systems(board).tables["board_keys"]
+    known = {line.strip() for line in Path(errors).read_text("utf-8").splitlines()} - {""}
+    keys = goldassay.rank_systems(board).tables.get("board_keys")
+    if keys is None:
+        sys.exit(f"{board}: it takes answers and keys of five systems or more to rank keys")
+    if absent := known - set(keys["item"]):
+        sys.exit(f"{errors}: {len(absent)} of {len(known)} names are no item of the board, such as {min(absent)}")
     _tell(Path(board).name, keys["log_odds"].to_numpy(), keys["item"].is_in(known).to_numpy())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import combinations
 from math import log
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 import goldassay
+from benchmarks.suspects import known_errors
 from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision, append_decision
@@ -23,10 +25,9 @@ from goldassay.questions.suspect.keys import KeyVotes, families_of, vote_on_keys
 from goldassay.view.opening import open_workbench
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
+FIXTURES = Path(__file__).parents[1] / "runs" / "fixtures"
 Answers = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 
@@ -368,6 +369,23 @@ def test_scores_by_another_key_are_made_anew_where_answers_are_there(tmp_path: P
 
 
 @pytest.mark.usefixtures("only_answers")
+def test_logs_are_scored_by_the_keys_of_the_items() -> None:
+    """A log of lm-evaluation-harness has likelihoods of both choices: another key makes another score."""
+    files = sorted((FIXTURES / "lm_eval_suite").glob("*/samples_made_up_large_*.jsonl"))
+    runs = [goldassay.read_runs(file) for file in files]
+    assert runs[0].gold is not None
+    items = [
+        {"id": name, "question": f"What is {at}?", "choices": [f"a{at} x", f"b{at} y"], "answer": int(key ^ (at < 3))}
+        for at, (name, key) in enumerate(zip(runs[0].example_ids.tolist(), runs[0].gold, strict=True))
+    ]
+    found = goldassay.audit(items, runs=files).to_dict()
+    key = runs[0].gold ^ (np.arange(len(items)) < 3)
+    expected = {each.model: (each.predictions[0] == key).mean() for each in runs if each.predictions is not None}
+    assert scores_of(found["board"]) == pytest.approx(expected)
+    assert found["answered"]["items"]["n_other_keys"] == 3
+
+
+@pytest.mark.usefixtures("only_answers")
 def test_answers_that_name_no_items_are_refused() -> None:
     answers, key = answered(120, 6, 4, 9)
     with pytest.raises(InputError, match="no column says which items"):
@@ -532,3 +550,22 @@ def test_right_keys_are_said_to_be_undisputed(tmp_path: Path, capsys: pytest.Cap
     board(*answered(300, 8, 4, 9)).write_csv(tmp_path / "answers.csv")
     assert run(["board", str(tmp_path / "answers.csv"), "-o", str(tmp_path / "board")]) == 0
     assert "dispute the key of none of 300 items" in capsys.readouterr().out
+
+
+def test_the_benchmark_takes_any_answers_and_known_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers, key = answered(300, 8, 4, 9)
+    easy = np.flatnonzero((answers == key).all(axis=0))[:10]
+    key[easy] = (key[easy] + 1) % 4
+    runs, errors = tmp_path / "answers.csv", tmp_path / "errors.txt"
+    board(answers, key).write_csv(runs)
+    errors.write_text("".join(f"i{at} \r\n" for at in easy))
+    known_errors(str(runs), str(errors))
+    shown = capsys.readouterr().out
+    assert "10 of" in shown
+    assert "AUROC 1.000  precision at 10, 20, 50, 100: 1.00, 0.50, 0.20, 0.10" in shown
+    errors.write_text("j1\n")
+    with pytest.raises(SystemExit, match="1 of 1 names are no item"):
+        known_errors(str(runs), str(errors))
+    board(answers[:4], key).write_csv(runs)
+    with pytest.raises(SystemExit, match="five systems or more"):
+        known_errors(str(runs), str(errors))

@@ -114,8 +114,8 @@ class ItemKeys:
             rows = self._rows(columns.example_ids)
             if columns.label is not None:
                 known.append((rows, columns.label))
-            if columns.prediction is not None:
-                shares.append(self._fits(rows, columns.prediction))
+            if (given := _given_in(columns)) is not None:
+                shares.append(self._fits(rows, given))
         form = self._best_form(shares) if all(shares) else ""
         named = pl.concat(ids)
         fit = self._fit(self._rows(named), named, known, form)
@@ -136,15 +136,17 @@ class ItemKeys:
     def _columns(self, columns: Columns) -> Columns:
         rows = self._rows(columns.example_ids)
         columns, rows = taken(columns, pl.Series(np.flatnonzero(rows >= 0))), rows[rows >= 0]
-        if not self.form or columns.prediction is None or (columns.label is None and columns.score is not None):
+        given = _given_in(columns)
+        if not self.form or given is None or (columns.label is None and columns.score is not None):
             return columns
-        given = self._written(rows, columns.prediction) if self.form == _TEXT else columns.prediction
         key = self._keys(rows, columns.label)
         score, reported = columns.score, columns.reported
         if score is not None and columns.label is not None:
-            anew = self._rescored(rows, score, columns.prediction, columns.label)
+            anew = self._rescored(rows, score, given, columns.label)
             score, reported = anew, reported if anew.equals(score) else None
-        held = replace(columns, prediction=given, label=key, score=score, reported=reported)
+        held = replace(columns, label=key, score=score, reported=reported)
+        if self.form == _TEXT and columns.prediction is not None:
+            held = replace(held, prediction=self._written(rows, given))
         return taken(held, key.is_not_null().arg_true())
 
     def _rescored(self, rows: NDArray[np.int64], scores: pl.Series, given: pl.Series, own: pl.Series) -> pl.Series:
@@ -263,6 +265,13 @@ class ItemKeys:
             len(self.ids), n_answered, unknown.len(), len(other), is_rescored=bool(form),
             unknown=tuple(unknown.head(_SHOWN).to_list()),
         )  # fmt: skip
+
+
+def _given_in(columns: Columns) -> pl.Series | None:
+    """The answers of a run; of scores of all choices the one with the highest."""
+    if columns.prediction is not None or columns.logits is None or columns.label_names is None:
+        return columns.prediction
+    return pl.Series(columns.label_names, dtype=pl.String).gather(columns.logits.argmax(axis=-1))
 
 
 def _are_flags(columns: Sequence[pl.Series], key: pl.Series | None) -> bool:
