@@ -85,6 +85,7 @@ def deviation(model: str, dataset: str, low: float, high: float) -> dict[str, An
         "paper": round((low + high) / 2, 2),
         "low": low,
         "high": high,
+        "n_runs": 10,
     }
 
 
@@ -123,21 +124,55 @@ def concluded(name: str, **given: Any) -> Conclusion | None:
 
 @pytest.mark.parametrize(
     ("lows", "standing"),
-    [((1.5, 1.6, 1.4), "held"), ((1.1, 1.2, 0.3), "not shown"), ((0.1, 0.1, 0.12), "did not hold")],
+    [
+        ((1.5, 1.6, 1.4), "held"),
+        ((0.8, 0.7, 5.0), "held"),
+        ((0.9, 1.05, 0.3), "not shown"),
+        ((0.1, 0.1, 0.12), "did not hold"),
+    ],
 )
-def test_analysis_sets_must_spread_more_together(lows: tuple[float, ...], standing: str):
+def test_some_analysis_set_must_spread_more(lows: tuple[float, ...], standing: str):
     rows = tuple(deviation("ESIM", f"set {i}", low, 2 * low) for i, low in enumerate(lows))
     found = concluded("Unstable", deviations=(*rows, deviation("ESIM", "SNLI", 9, 10)))
     assert found is not None
-    assert found.standing == standing
-    # All of one width, so that they weigh the same.
-    assert found.value == pytest.approx(statistics.geometric_mean(row["recommended"] for row in rows))
+    assert (found.quantifier, found.standing) == ("some", standing)
+    assert found.value == pytest.approx(max(row["recommended"] for row in rows))
+
+
+def test_one_unstable_set_among_stable_ones_is_some():
+    """Pooled with the others it would vanish: HANS of the paper, beside sets of which it says nothing."""
+    rows = tuple(deviation("BERT-B", f"set {i}", 0.6, 1.5) for i in range(8))
+    hans = {**deviation("BERT-B", "HANS", 5.74, 21.29), "recommended": 11.06}
+    found = concluded("Unstable", deviations=(*rows, hans))
+    assert found is not None
+    assert (found.standing, found.value) == ("held", pytest.approx(11.06))
+    assert "HANS" in found.evidence
+    # What one of many sets has by chance is none.
+    lucky = {**deviation("BERT-B", "HANS", 1.02, 2.5), "recommended": 1.6}
+    alone, among = (concluded("Unstable", deviations=given) for given in ((lucky,), (*rows, lucky)))
+    assert alone is not None
+    assert among is not None
+    assert (alone.standing, among.standing) == ("held", "not shown")
+
+
+@pytest.mark.parametrize(("high", "standing"), [(1.5, "held"), (2.4, "not shown")])
+def test_the_set_that_is_called_stable_must_be_so_for_every_model(high: float, standing: str):
+    named = [{**deviation(model, "SNLI-hard", 0.6, 1.5), "recommended": 1.0} for model in ("ESIM", "BERT-B")]
+    named[1]["high"] = high
+    found = concluded("Stable", deviations=tuple(named))
+    assert found is not None
+    assert (found.quantifier, found.standing) == ("all", standing)
+    assert concluded("Stable", deviations=(deviation("ESIM", "HANS", 1, 2),)) is None
 
 
 def test_many_that_are_uncertain_show_what_none_shows_alone():
     """Votes would say that none of twelve does; one model's runs are common to its sets, so that models are pooled."""
-    rows = [deviation(f"net {i}", f"set {j}", 0.95, 2.5) for i in range(12) for j in range(12)]
-    found = concluded("Unstable", deviations=tuple(rows))
+    results = tuple(
+        ({**row, "model": f"net {i}"}, ends)
+        for i in range(12)
+        for row, ends in (result(f"set {j}", 1.6, 0.95) for j in range(12))
+    )
+    found = concluded("Together", results=results)
     assert found is not None
     assert found.standing == "held"
     assert "in 12 models" in found.evidence or "in 12 sets" in found.evidence
@@ -182,7 +217,7 @@ def test_standard_sets_go_together_and_analysis_sets_do_not(reach: float, standi
     names = ("MNLI-m", "SNLI", "HANS")
     values = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
     low, high = (np.clip(values + side * reach, -0.99, 0.99).tolist() for side in (-1, 1))
-    matrix = {"model": "ESIM", "names": names, "values": values.tolist(), "low": low, "high": high}
+    matrix = {"model": "ESIM", "names": names, "values": values.tolist(), "low": low, "high": high, "n_runs": 10}
     found = concluded("Apart", correlations=(matrix,))
     assert found is not None
     assert (found.standing, found.value) == (standing, pytest.approx(0.2))

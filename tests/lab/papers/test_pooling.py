@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.lab.papers.pooling import Figure, hold_together, p_of, pool_claim
+from goldassay.lab.papers.pooling import Figure, hold_together, judge_each, p_of, pool_claim
 from goldassay.lab.papers.recipe import Conclusion
 from goldassay.stats.significance import pool_estimates
 from tests.stated import says, states
@@ -90,8 +90,8 @@ def test_a_half_does_not_flip_a_conclusion():
 )
 def test_intervals_are_cut_to_what_is_possible(unit: str, figures: list[Figure], ends: tuple[float, float]):
     """Two families give intervals that name accuracies more than 100 points apart."""
-    uncut = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-math.inf, math.inf))
-    found = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit)
+    uncut = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, limits=(9.0,), within=(-math.inf, math.inf))
+    found = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, limits=(9.0,))
     assert uncut is not None
     assert found is not None
     assert uncut.low < ends[0]
@@ -99,7 +99,7 @@ def test_intervals_are_cut_to_what_is_possible(unit: str, figures: list[Figure],
     assert (found.low, found.high) == ends
     assert found.value == uncut.value
     assert "103" not in found.sentence
-    wide = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-2.0, 2.0))
+    wide = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, limits=(9.0,), within=(-2.0, 2.0))
     assert wide is not None
     assert (wide.low, wide.high) == (max(uncut.low, -2.0), min(uncut.high, 2.0))
 
@@ -159,3 +159,75 @@ def test_pages_with_nothing_to_find_say_something_in_5_percent_of_cases():
     said = sum(any(each == "held" for each in _concluded(*rng.random(9))) for _ in range(2000))
     # Without the correction it is 37 %.
     assert 0.035 < said / 2000 < 0.065
+
+
+def figure(value: float, error: float = 0.1) -> Figure:
+    return value, value - Z * error, value + Z * error
+
+
+@pytest.mark.parametrize(
+    ("values", "some", "every"),
+    [
+        ((0.5, 0.0, 0.0), "held", "not shown"),
+        ((0.5, 0.4, 0.3), "held", "held"),
+        ((-0.5, -0.4, -0.3), "did not hold", "did not hold"),
+        ((0.5, -0.5, 0.0), "held", "did not hold"),
+        ((0.21, 0.0, 0.0), "not shown", "not shown"),
+        ((0.21, 0.3, 0.3), "held", "held"),
+        ((-0.01, -0.02, -0.5), "not shown", "did not hold"),
+    ],
+)
+def test_some_and_all_are_judged_as_they_are_said(values: tuple[float, ...], some: str, every: str):
+    figures = [figure(value) for value in values]
+    found = {name: judge_each(figures, name) for name in ("some", "all")}
+    assert {name: each.standing for name, each in found.items() if each} == {"some": some, "all": every}
+    for each in found.values():
+        assert each is not None
+        assert each.n == 3
+        value, low, high = each.figure
+        assert (low < 0 < high) is (each.standing == "not shown")
+        assert value == pytest.approx(values[each.at])
+
+
+def test_of_many_figures_that_are_nothing_one_is_said_to_be_something_as_often_as_is_allowed():
+    rng = np.random.default_rng(0)
+    draws = rng.standard_normal((1000, 12)) * 0.1
+    said = {
+        name: sum(
+            found.standing == wanted
+            for row in draws
+            if (found := judge_each([figure(v) for v in row], name)) is not None
+        )
+        for name, wanted in (("some", "held"), ("all", "did not hold"))
+    }
+    # One-sided, so that half of .05; within three errors of a count.
+    assert all(8 <= n <= 42 for n in said.values()), said
+
+
+def test_degrees_of_freedom_widen_and_ratios_have_their_scale():
+    figures: list[Figure] = [(2.0, 1.1, 3.6), (1.0, 0.5, 2.0)]
+    few = judge_each(figures, "some", than=1.0, scale="log", degrees=[8, 8])
+    many = judge_each(figures, "some", than=1.0, scale="log")
+    assert few is not None
+    assert many is not None
+    assert few.p > many.p
+    assert few.figure[1] < many.figure[1]
+    assert judge_each([(2.0, 0.0, 4.0)], "some", than=1.0, scale="log").p == 1.0  # type: ignore[union-attr]
+    assert judge_each([(1.0, None, 2.0), (1.0, 1.0, 1.0)], "some") is None
+
+
+def test_two_families_that_say_nothing_have_no_numbers():
+    wide: list[Figure] = [(2.0, 1.5, 2.7), (9.0, 7.0, 11.6)]
+    found = pool_claim(wide, {"sets": "ab"}, what="pairs", unit="ratio", scale="log")
+    assert found is not None
+    assert (math.isnan(found.low), math.isnan(found.high), found.standing(1.0), found.p(1.0)) == (
+        True, True, "not shown", 1.0,
+    )  # fmt: skip
+    assert "two sets say nothing about others" in found.sentence
+    three = pool_claim([*wide, (4.0, 3.0, 5.3)], {"sets": "abc"}, what="pairs", unit="ratio", scale="log")
+    assert three is not None
+    assert math.isfinite(three.low)
+    # Two that agree on which side of the limit they lie say so.
+    same = pool_claim([(9.0, 8.9, 9.1)] * 2, {"sets": "ab"}, what="pairs", unit="ratio", scale="log")
+    assert same is not None
+    assert same.standing(1.0) == "held"

@@ -55,9 +55,10 @@ _MADE_UP = (
 _DOUBTED = "‡"
 _SEPARATOR = " · "
 _RULE = (
-    "Unless it says otherwise, a claim about several pairs, parts or shifts goes by the 95 % interval of their mean, "
-    "pooled by random effects over families that share runs or examples; one about a single figure by the interval, or "
-    "by the test, in the same row. It held where the interval lies on its side, did not hold where it lies on "
+    "A claim said of the average of pairs, parts or shifts goes by the 95 % interval of their mean, pooled by random "
+    "effects over families that share runs or examples. One said of some needs one figure beyond the limit by an "
+    "interval that holds for all together, one said of all needs every figure; one said of a single cell goes by the "
+    "interval in its row. It held where the interval lies on its side, did not hold where it lies on "
     "the other, and is not shown else. What one of so many conclusions would show by chance is not shown either: by "
     "Holm's correction, a page that has nothing to find says something in at most 5 % of cases."
 )
@@ -168,6 +169,7 @@ def _conclusions(study: Study, *, evidence: bool) -> Section:
         rows.append({**vars(each), **shown})
     columns = (
         Column("name", "conclusion"),
+        Column("quantifier", "said of"),
         Column("place", "where"),
         Column("standing", "here"),
         Column("measured", "measured", sort="value", aside="interval"),

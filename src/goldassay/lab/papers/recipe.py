@@ -34,6 +34,9 @@ Drawn = Literal["printed", "matrix", "differences", "nothing"]
 # Data that a study makes up say nothing about the sets that they are named for: a claim is found as planted, or not.
 Standing = Literal["held", "did not hold", "found as planted", "not as planted", "not shown", "not measured"]
 
+# Of what a claim is made: of at least one of several figures, of each, of their mean, of a single one.
+Quantifier = Literal["some", "all", "on average", "this cell"]
+
 # Stands for the checkpoint that whoever runs a study gives.
 PRETRAINED = "pretrained"
 
@@ -133,6 +136,7 @@ class Conclusion:
         unit: Of these: points, share, ratio, correlation.
         p: Two-sided, of the figure being where the claim turns, by the distribution of the interval; None where it is
             judged together with others already.
+        quantifier: Of what the paper claims it, by which it is tested.
     """
 
     name: str
@@ -145,6 +149,7 @@ class Conclusion:
     high: float | None = None
     unit: str = "points"
     p: float | None = None
+    quantifier: Quantifier = "on average"
 
 
 @dataclass(frozen=True)

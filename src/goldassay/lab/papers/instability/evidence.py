@@ -51,8 +51,13 @@ class Evidence:
         """
         section = report.to_dict()["instability"]
         self.results = [row for row in _named(section["results"], model) if row["dataset"] not in without]
+        n_runs = {(row["model"], row["dataset"]): row["n_runs"] for row in self.results}
         deviations = _named((section["deviations"] or {"rows": []})["rows"], model)
-        self.deviations = [row for row in deviations if row["dataset"] not in without]
+        self.deviations = [
+            {**row, "n_runs": n_runs[row["model"], row["dataset"]]}
+            for row in deviations
+            if row["dataset"] not in without
+        ]
         self.selections = [row for row in _named(section["selections"], model) if row["reason"] is None]
         self.examples = _named(section["examples"], model)
         self.correlations = [row for row in section["correlations"] if row["over"] == "checkpoints"]

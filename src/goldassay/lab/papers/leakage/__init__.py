@@ -361,6 +361,7 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         what="sets and texts",
         unit="correlation",
         scale="fisher",
+        limits=(-_FAINT, _FAINT),
     )
     if claim is None:
         return Conclusion("Unlike", statement, "Figure 8", "not measured", "No correlation has an interval.")
