@@ -103,7 +103,7 @@ def no_answers(right: Collection[str]) -> tuple[tuple[Status, str], ...]:
 def may_be_none(text: str | None) -> bool:
     """Whether a text may be no answer, by its form alone."""
     plain = "" if text is None else text.strip()
-    return any(re.search(pattern, plain) for pattern in (_FAILED_CALL, _BLANK, _DECLINED))
+    return any(re.match(pattern, plain) for pattern in (_FAILED_CALL, _BLANK, _DECLINED))
 
 
 def with_no_answers(
