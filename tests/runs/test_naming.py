@@ -54,6 +54,10 @@ def test_words_for_conditions(word: str, condition: str) -> None:
         ("stress_length", "paired"),
         ("lexical_overlap", "paired"),
         ("bert_length_512", "paired"),
+        ("bert_length_1", "length"),
+        ("bert_length_seed42", "length"),
+        ("bert_shuffled_42", "shuffled"),
+        ("bert_hypo_only_1", "hypothesis_only"),
         ("negative_sampling", "paired"),
         ("bert", "paired"),
     ],
@@ -64,6 +68,28 @@ def test_a_name_says_its_condition_with_a_word_of_its_own(tmp_path: Path, name: 
     (tmp_path / "right.csv").unlink()
     pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "pred": ["x", "x"]}).write_csv(tmp_path / f"{name}.csv")
     assert [part.collection.condition for part in find_slices(tmp_path, "auto", Request())] == [condition]
+
+
+@pytest.mark.parametrize(
+    ("folder", "condition"),
+    [
+        ("length", "length"),
+        ("bert/shuffled", "shuffled"),
+        ("shuffled_input/bert", "shuffled"),
+        ("bert_hypothesis-only", "hypothesis_only"),
+        ("shuffled/hypothesis_only", "hypothesis_only"),
+        ("stress/length", "paired"),
+        ("max_length", "paired"),
+        ("hypothesis-only-study", "paired"),
+    ],
+)
+def test_a_folder_says_the_condition_of_its_files(tmp_path: Path, folder: str, condition: str) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "prediction": ["x", "x"]}).write_csv(
+        tmp_path / folder / "seed1.csv"
+    )
+    assert list_runs(tmp_path)["condition"].to_list() == [condition]
+    assert list_runs(tmp_path / folder / "seed1.csv")["condition"].to_list() == [condition]
 
 
 def test_a_version_in_a_name_is_part_of_it(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from goldassay.stats.clusters import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,14 +34,18 @@ _CONDITIONS = {
 }
 _BY_WORD = {word: name for name, words in _CONDITIONS.items() for word in words}
 _SEED = re.compile(r"seed[ _.=-]*(\d{1,18})", re.IGNORECASE)
-# A word for another form of the input ends a name, or stands before a part of the data: "bert_shuffled_test". Sets of
-# examples are called by some of these words, too: "stress_length", "lexical_overlap".
-_WITHIN = re.compile(
-    r"(?:^|[_\-. ])(?:(hypothesis|premise)(?:[_-]only)?(?=$|[_\-. ])"
-    r"|(?<!max.)(?<!min.)(?<!stress.)(?<!lexical.)(?<!word.)(shuffled|length|raw_overlap|overlap|negative)"
-    r"(?:[_-](?:only|input))?(?=$|[_\-. ](?:test|dev|val|validation|train)(?:$|[_\-. ])))",
-    re.IGNORECASE,
+# A word for another form of the input ends a name, or stands before a part of the data or the number of a run:
+# "bert_shuffled_test", "bert_shuffled_1"; "length_512" is a setting. Sets of examples are called by some of these
+# words, too: "stress_length", "lexical_overlap".
+_HALF = r"(?:^|[_\-. /])(?:(hypothesis|hypo|premise)(?:[_-]only)?"
+_FORM = (
+    r"(?<!max.)(?<!min.)(?<!stress.)(?<!lexical.)(?<!word.)(shuffled|length|raw_overlap|overlap|negative)"
+    r"(?:[_-](?:only|input))?"
 )
+_PART = r"[_\-. ](?:test|dev|val|validation|train)(?:$|[_\-. ])"
+_NUMBER = r"[_\-. ](?:(?:seed|run)[_\-. ]?\d+|\d|(?<!length.)\d+)(?:$|[_\-. ])"
+_WITHIN = re.compile(rf"{_HALF}(?=$|[_\-. ])|{_FORM}(?=$|{_PART}|{_NUMBER}))", re.IGNORECASE)
+_FOLDER = re.compile(rf"{_HALF}(?=$|/)|{_FORM}(?=$|/))", re.IGNORECASE)
 
 
 def condition_of(word: str) -> str:
@@ -48,9 +53,16 @@ def condition_of(word: str) -> str:
     return _BY_WORD.get(re.sub(r"[\s-]+", "_", word.strip().lower()), word)
 
 
-def condition_within(*names: str) -> str:
-    """The condition that a longer name says with a word of its own, "bert_hypothesis_test"; by default paired."""
+def condition_within(*names: str, path: Path | None = None) -> str:
+    """The condition that a longer name says with a word of its own, "bert_hypothesis_test"; by default paired.
+
+    Args:
+        names: Of the model and the file; the first that says it counts.
+        path: The file; where no name says it, the end of the name of its folder may, or of the folder above.
+    """
     found = next((found for name in names if (found := _WITHIN.search(name))), None)
+    if found is None and path is not None:
+        *_, found = [None, *_FOLDER.finditer("/".join(path.absolute().parent.parts[-2:]))]
     return condition_of((found[1] or found[2]).lower()) if found else "paired"
 
 

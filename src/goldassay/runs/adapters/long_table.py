@@ -18,8 +18,8 @@ Columns are found by name, the first of these that is there (case does not matte
     checkpoint   checkpoint, global_step, step, epoch
     model        model, model_name, system
     dataset      dataset, task, benchmark, benchmark_id; else category, subject or subset where all rows have the same
-    split, condition (else a word of the model's name or the file's: hypothesis, premise, shuffled, length), train_set;
-                 group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
+    split, condition (else a word of the name of the model, file or folder: hypothesis, premise, shuffled, length),
+                 train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
                  config_temperature. Rows with other values of these are of other runs.
     status       status, finish_reason, stop_reason: whether an answer has a score, and if not why, in words such as
                  error, truncated, length; a column with other words is none. A text in error, error_message or
@@ -331,7 +331,7 @@ def _slice(
 
     stem = name_of(path)
     model = str(first[roles["model"]] or "") if "model" in roles else ""
-    defaults = {**_DEFAULTS, "condition": condition_within(model, stem)}
+    defaults = {**_DEFAULTS, "condition": condition_within(model, stem, path=path)}
     seed = first[roles["seed"]] if "seed" in roles else None
     trial = first[roles["trial"]] if "trial" in roles else None
     if trial is not None:

@@ -71,7 +71,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     stem = path.name.split(".")[0]
     return [
         Slice(
-            collection=Collection("model", stem, "", condition_within(stem), ""),
+            collection=Collection("model", stem, "", condition_within(stem, path=path), ""),
             seed=seeds[run] if seeds[run] is not None else run,
             checkpoint=steps[step],
             n_examples=n_examples,

@@ -118,7 +118,7 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
 def _slice(run: _Run, n_examples: int, path: Path, load: Callable[[], Columns]) -> Slice:
     stem = path.name.split(".")[0]
     return Slice(
-        collection=Collection(run.model, stem, "", condition_within(run.model, stem), ""),
+        collection=Collection(run.model, stem, "", condition_within(run.model, stem, path=path), ""),
         seed=run.seed,
         numbered="seed" not in run.column.lower(),
         checkpoint=None,
