@@ -845,3 +845,34 @@ def test_judges_without_bias_stay_sound_beside_columns_of_all_kinds() -> None:
         )  # fmt: skip
         words.append(stated(goldassay.audit(frame))["verdict"])
     assert words.count("sound") >= 37
+
+
+def test_win_rates_whose_biases_cancel_over_kinds_of_items_are_not_sound() -> None:
+    rng, n = np.random.default_rng(24), 2000
+    people, kind, off = rng.random(n) < 0.5, rng.random(n) < 0.5, rng.random(n) < 0.4
+    wins = np.where(off, kind, people)
+    names = np.array(["model_b", "model_a"])
+    frame = pl.DataFrame(
+        {"item": np.arange(n), "judge": "J", "model_a": "alpha", "model_b": "beta", "winner": names[wins.astype(int)],
+         "human": names[people.astype(int)], "category": np.where(kind, "math", "chat")}
+    )  # fmt: skip
+    both = pl.concat([frame.with_columns(order=pl.lit(each)) for each in ("original", "swapped")])
+    said = stated(goldassay.audit(both, columns="winner=winner"))
+    assert said["verdict"] == "unresolved"
+    assert any("'math'" in each and "'chat'" in each for each in said["notes"])
+
+
+def test_a_judge_that_nobody_checked_is_named() -> None:
+    rng = np.random.default_rng(25)
+    people = (rng.random(6000) < 0.7).astype(float)
+    judge = np.where(rng.random(6000) < 0.97, people, 1 - people)
+    who = np.where(np.arange(6000) % 2, "one", "other")
+    human = pl.Series(np.where(who == "one", people, np.nan)).fill_nan(None)
+    said = stated(goldassay.audit(pl.DataFrame({"evaluator": who, "judge_score": judge, "human": human})))
+    assert said["verdict"] == "unresolved"
+    assert "rows of other" in said["next_step"]
+    two = pl.DataFrame({"judge_score": judge, "llm_score": rng.permutation(judge), "human": people})
+    remarks = goldassay.audit(two).document["judgments"]["remarks"]
+    assert any("'score': 'judge_score+llm_score', 'people': 'human'" in each for each in remarks)
+    said = stated(goldassay.audit(two, columns={"score": "judge_score+llm_score", "people": "human"}))
+    assert said["verdict"] == "unresolved"

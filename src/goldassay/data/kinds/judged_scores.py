@@ -65,6 +65,7 @@ class ScoreShape:
     system: str | None
     probability: str | None
     others: tuple[str, ...] = ()
+    other_judges: tuple[str, ...] = ()
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -163,9 +164,11 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
         each for each in known("people")
         if each not in used and each not in single.values() and _holds_scores(frame[each])
     )  # fmt: skip
+    judges = tuple(each for each in scored[1:] if "score" not in roles and normalized(each) in _JUDGES)
     return ScoreShape(
-        scores, tuple(people), single["item"], single["judge"], single["system"], single["probability"], others
-    )
+        scores, tuple(people), single["item"], single["judge"], single["system"], single["probability"], others,
+        tuple(each for each in judges if each not in single.values()),
+    )  # fmt: skip
 
 
 def _only_other(frame: pl.DataFrame, used: list[str]) -> tuple[str, ...]:
@@ -263,6 +266,10 @@ def read_judged_scores(
     n_systems = rows["system"].n_unique()
     covered = {*shape.covered, *aside(roles)}
     decisions = [f"The judge's scores are in {_listed(shape.scores)}, people's in {_listed(shape.people)}."]
+    if shape.other_judges:
+        all_of = f"score={'+'.join((*shape.scores, *shape.other_judges))},people={'+'.join(shape.people)}"
+        also = _listed(shape.other_judges)
+        decisions.append(f"{also} may hold a judge's scores, too: {option('columns', all_of)} reads all.")
     if len(shape.people) > 1:
         how = "the mean of its annotators' scores" if graded else "the score that most annotators give it"
         decisions.append(f"People's score of a row is {how}.")

@@ -15,7 +15,14 @@ from goldassay.core.numbers import count, decimal
 from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, value_codes
 from goldassay.data.kinds.judged_scores import NO_LABEL
-from goldassay.questions.judgments.people import LEAST_ITEMS, LEVEL, correct_by_people, correlate, count_labels
+from goldassay.questions.judgments.people import (
+    LEAST_ITEMS,
+    LEVEL,
+    SHARES,
+    correct_by_people,
+    correlate,
+    count_labels,
+)
 from goldassay.stats.clusters import dense_codes, effective_clusters, variance_of_mean
 from goldassay.stats.intervals import t_interval, t_quantile
 from goldassay.stats.verdicts import Doubt
@@ -126,7 +133,15 @@ def score_doubts(
                 "Mend the rows in the table of problems.",
             )
         )
-    return found or _cancelling(judged, clusters, once, columns, scale, limits)
+    kinds = {name: values for name, values in columns.items() if not _OF_SCORING.search(normalized(name))}
+    if found or not kinds:
+        return found
+    by_row = judged.rows.select("row").join(
+        once.select("row", **kinds), on="row", how="left", maintain_order="left"
+    ).drop("row")  # fmt: skip
+    rows = judged.rows.with_columns(part="judge", cluster=clusters)
+    column, why = cancelling(rows, by_row, "mean score", scale, limits)
+    return [Doubt(why, f"Give {option('columns', f'system={column}')} to correct each by itself.")] if why else []
 
 
 @dataclass(frozen=True)
@@ -192,13 +207,16 @@ def spans_of(judged: JudgedScores) -> Spans:
     return Spans((float(scores.min()), float(scores.max())), (float(people.min()), float(people.max())))
 
 
-def pair_doubts(rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.DataFrame) -> list[Doubt]:
+def pair_doubts(
+    rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.DataFrame, limits: JudgmentLimits
+) -> list[Doubt]:
     """What forbids the word sound of win rates beside people's.
 
     Args:
         rows: As of `Judgments.rows`.
         corrected: The win rates of each judge and pair.
         kinds: As of `Judgments.kinds`.
+        limits: Of the verdict.
     """
     if rows["people"].null_count() == rows.height:
         return []
@@ -206,7 +224,8 @@ def pair_doubts(rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.Da
     few = labelled_pairs(rows)
     few = pl.concat([few[:MOST_PAIRS].filter(pl.col("n") < LEAST_LABELLED), few[MOST_PAIRS:]])
     if few.height:
-        names = listed(list(dict.fromkeys(name_of_pair(a, b) for _, a, b, _ in few.iter_rows())))
+        of = {judge: f"{judge} on " if rows["judge"].n_unique() > 1 else "" for judge in few["judge"].unique()}
+        names = listed(list(dict.fromkeys(f"{of[judge]}{name_of_pair(a, b)}" for judge, a, b, _ in few.iter_rows())))
         found.append(
             Doubt(
                 f"People's preferences are too few to hold {names} against: {LEAST_LABELLED} of a pair are needed.",
@@ -227,7 +246,18 @@ def pair_doubts(rows: pl.DataFrame, corrected: Sequence[Corrected], kinds: pl.Da
     elif not known.all():
         found.append(NOT_DRAWN)
     found += _copies_of_verdicts(rows)
-    return found + unrelated(_over_pairs(rows), corrected)
+    found += unrelated(_over_pairs(rows), corrected)
+    if found or not columns:
+        return found
+    both = rows.with_columns(**{f" {name}": values for name, values in columns.items()})
+    both = both.group_by(*PAIR, "item", maintain_order=True).agg(
+        pl.col("people").mean(), *given, *(pl.col(f" {name}").first() for name in columns), score=pl.col("win").mean()
+    )
+    parts = [f"{judge} on {name_of_pair(a, b)}" for judge, a, b in both.select(PAIR).iter_rows()]
+    cut = both.with_columns(part=pl.Series(parts), cluster=dense_codes(both["item"].to_numpy(), both.height))
+    by_item = cut.select(pl.col(f" {name}").alias(name) for name in columns)
+    _, why = cancelling(cut.drop(f" {name}" for name in columns), by_item, "win rate", SHARES, limits)
+    return [Doubt(why, "Judge each kind of items by itself.")] if why else []
 
 
 def labelled_pairs(rows: pl.DataFrame) -> pl.DataFrame:
@@ -339,49 +369,49 @@ def uneven_labels(
     return [] if worst is None else [Doubt(worst[1], mend)]
 
 
-def _cancelling(
-    judged: JudgedScores,
-    clusters: NDArray[np.int64],
-    once: pl.DataFrame,
-    columns: Mapping[str, pl.Series],
-    scale: tuple[float, float],
-    limits: JudgmentLimits,
-) -> list[Doubt]:
-    """That a judge's mean is too high in some kind of rows and too low in another one of the same column.
+def cancelling(
+    rows: pl.DataFrame, kinds: pl.DataFrame, what: str, scale: tuple[float, float], limits: JudgmentLimits
+) -> tuple[str, str]:
+    """The column and the sentence of a mean that is too high in some kind of rows, too low in another one; else blanks.
 
     Lower ends hold for all kinds of all columns and judges at once.
+
+    Args:
+        rows: Columns part (the judge, and what it judges), score, people, cluster and, if known, probability.
+        kinds: A column of kinds for each column, row by row.
+        what: Of which a judge gives the mean.
+        scale: The least and the largest score.
+        limits: Of the verdict.
     """
-    rows = judged.rows.with_columns(cluster=clusters)
-    parts = []
-    for name, values in columns.items():
-        if not _OF_SCORING.search(normalized(name)):
-            kinds = once.select("row", kind=values, column=pl.lit(name))
-            parts.append(rows.join(kinds, on="row", maintain_order="left").drop_nulls("kind"))
+    parts = [
+        rows.with_columns(kinds[name].alias("kind"), column=pl.lit(name)).drop_nulls("kind") for name in kinds.columns
+    ]
     if not parts:
-        return []
-    several = pl.concat(parts).filter(pl.col("people").count().over("judge", "column", "kind") >= LEAST_ITEMS)
-    groups = several.group_by("judge", "column", "kind", maintain_order=True)
-    sizes = groups.len().sort("len", descending=True, maintain_order=True).head(MOST_PAIRS).drop("len")
+        return "", ""
+    key = ["part", "column", "kind"]
+    several = pl.concat(parts).filter(pl.col("people").count().over(key) >= LEAST_ITEMS)
+    sizes = several.group_by(key, maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    groups = sizes.head(MOST_PAIRS).drop("len")
     found: dict[tuple[str, str], list[tuple[float, float, str]]] = {}
-    for judge, column, kind in sizes.iter_rows():
-        own = several.filter(judge=judge, column=column, kind=kind)
-        pi = own["probability"].to_numpy() if own["probability"].null_count() == 0 else None
-        each = correct_by_people(own["score"], own["people"].to_numpy(), own["cluster"].to_numpy(), pi, scale)
+    for part, column, kind in groups.iter_rows():
+        own = several.filter(part=part, column=column, kind=kind)
+        known = "probability" in own.columns and own["probability"].null_count() == 0
+        each = correct_by_people(
+            own["score"].to_numpy(), own["people"].to_numpy(), own["cluster"].to_numpy(),
+            own["probability"].to_numpy() if known else None, scale,
+        )  # fmt: skip
         if not each.reason:
-            reach = t_quantile(each.df, 1 - (1 - LEVEL) / sizes.height) * each.bias_error
-            found.setdefault((judge, column), []).append((each.bias - reach, each.bias + reach, str(kind)))
+            reach = t_quantile(each.df, 1 - (1 - LEVEL) / groups.height) * each.bias_error
+            found.setdefault((part, column), []).append((each.bias - reach, each.bias + reach, str(kind)))
     caution = limits.caution * (scale[1] - scale[0])
-    for (judge, column), ends in found.items():
+    for (part, column), ends in found.items():
         high, low = max(ends), min(ends, key=lambda each: each[1])
         if high[0] >= caution and low[1] <= -caution:
-            return [
-                Doubt(
-                    f"The mean score of {judge} is at least {decimal(high[0])} too high where {column} is {high[2]!r}, "
-                    f"and at least {decimal(-low[1])} too low where it is {low[2]!r}: over all rows the two cancel.",
-                    f"Give {option('columns', f'system={column}')} to correct each by itself.",
-                )
-            ]
-    return []
+            return column, (
+                f"The {what} of {part} is at least {decimal(high[0])} too high where {column} is {high[2]!r}, and at "
+                f"least {decimal(-low[1])} too low where it is {low[2]!r}: over all rows the two cancel."
+            )
+    return "", ""
 
 
 def _labelled_whole(

@@ -154,7 +154,7 @@ def _corrected(judged: JudgedScores, clusters: NDArray[np.int64], scale: tuple[f
             of_system = own.filter(pl.col("system") == system) if system else own
             lacking = [each for each in without if system in ("", each)]
             one = (
-                no_estimate(of_system["score"], of_system["people"].count(), f"{_NO_LABEL}{listed(lacking)}")
+                no_estimate(of_system["score"], of_system["people"].count(), f"{_NO_LABEL}{listed(lacking) or judge}")
                 if lacking else correct_rows(of_system, scale)
             )  # fmt: skip
             found.append(replace(one, judge=str(judge), of=system))

@@ -96,7 +96,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         limits,
         _preferring(models),
     )
-    doubts = pair_doubts(judgments.rows, corrected, judgments.kinds)
+    doubts = pair_doubts(judgments.rows, corrected, judgments.kinds, limits)
     if doubts or corrected:
         of_bias = bias_effects(corrected, SHARES, limits)
         by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what="win rate")
