@@ -209,6 +209,9 @@ def test_scores_alone_or_right_keys_dispute_nothing() -> None:
     answers, key = answered(300, 8, 4, 9)
     found = goldassay.rank_systems(board(answers, key)).to_dict()["board"]["keys"]
     assert (found["n_disputed"], found["items"], found["scores"]) == (0, [], [])
+    # Small letters are the same answers.
+    small = board(answers, key).with_columns(pl.exclude("item", "answer").str.to_lowercase())
+    assert goldassay.rank_systems(small).to_dict()["board"]["keys"] == found
     scores = pl.DataFrame({"item": range(300), **{f"s{at}": own for at, own in enumerate((answers == key) * 1)}})
     assert "keys" not in goldassay.rank_systems(scores).to_dict()["board"]
 
@@ -313,6 +316,12 @@ def written(answers: NDArray[np.int64], key: NDArray[np.int64], items: list[dict
         texts = {name: [items[at]["choices"][code] for at, code in enumerate(own)]
                  for name, own in zip(table.columns[2:], answers, strict=True)}  # fmt: skip
         table = table.with_columns(pl.Series(name, own) for name, own in texts.items())
+    if "lower" in form:
+        table = table.with_columns(pl.exclude("item").str.to_lowercase())
+    if "(A)" in form:
+        table = table.with_columns(pl.format("({})", pl.col(name)).alias(name) for name in table.columns[1:])
+    if "more" in form:
+        table = table.with_columns(n_choices=4, difficulty=1, subject=pl.lit("history of art"))
     if "bare" in form:
         table = table.drop("answer")
     if "long" in form:
@@ -329,7 +338,8 @@ def written(answers: NDArray[np.int64], key: NDArray[np.int64], items: list[dict
 @pytest.mark.parametrize(
     "form",
     ["letters", "position 0", "position 1", "bare", "bare position 0", "bare position 1", "bare text", "long",
-     "bare long", "bare long answer", "long runs", "bare long runs", "bare position 1 long runs"],
+     "bare long", "bare long answer", "long runs", "bare long runs", "bare position 1 long runs",
+     "lower", "bare (A)", "(A) long runs", "more", "bare more"],
 )  # fmt: skip
 def test_answers_are_scored_by_the_keys_of_the_items(tmp_path: Path, form: str) -> None:
     """However they are written, with a key of their own for 5 items or without a key."""
@@ -383,6 +393,25 @@ def test_logs_are_scored_by_the_keys_of_the_items() -> None:
     expected = {each.model: (each.predictions[0] == key).mean() for each in runs if each.predictions is not None}
     assert scores_of(found["board"]) == pytest.approx(expected)
     assert found["answered"]["items"]["n_other_keys"] == 3
+
+
+@pytest.mark.usefixtures("only_answers")
+def test_keys_that_cannot_be_read_and_answers_by_chance_are_named() -> None:
+    """Where the right choice has a column of its own letters mean nothing; ids from 1 are those of the next items."""
+    answers, key = answered(120, 6, 4, 9)
+    items = items_of(key)
+    apart = [
+        {"id": each["id"], "question": each["question"], "correct_answer": each["choices"][right],
+         "incorrect_answers": [text for at, text in enumerate(each["choices"]) if at != right]}
+        for each, right in zip(items, key, strict=True)
+    ]  # fmt: skip
+    report = goldassay.audit(apart, runs=board(answers, key))
+    assert "own keys score them" in report.verdicts["answered"]["evidence"]
+    assert scores_of(report.to_dict()["board"]) == pytest.approx(scores_of(of_keys(answers, key)))
+    moved = board(answers, key).drop("answer").with_columns(item=pl.format("i{}", pl.int_range(1, 121)))
+    evidence = goldassay.audit(items, runs=moved).verdicts["answered"]["evidence"]
+    assert "No system is right more often than by guessing" in evidence
+    assert "1 name in the answers is no item's" in evidence
 
 
 @pytest.mark.usefixtures("only_answers")

@@ -183,8 +183,8 @@ def _answered_by(
             if fit is None or (fit.n_answered and not _is_board(table, keys)):
                 raise
             kind, alone = BOARD, False
-        if kind == GRADES and _is_board(table, keys):
-            # Positions of choices from 1 look like grades.
+        if kind in (GRADES, TEXTS) and _is_board(table, keys):
+            # Positions from 1 look like grades, and questions beside the answers like texts.
             kind = BOARD
         if kind not in (RUNS, BOARD, GRADES):
             raise InputError(

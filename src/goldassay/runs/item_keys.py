@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 _LETTER, _TEXT = "letters", "texts of the choices"
 _POSITIONS = ("positions from 0", "positions from 1")
+# "A", "(A)", "A.", "Option A".
+_LETTERS = r"^(?:(?i:option|choice|answer)[\s_:.]+)?\(?([A-Za-z])[).:]?$"
 # So large a share of answers must be choices of their items; the others may be answers that could not be read.
 _NEARLY = 0.9
+# Standard errors above chance.
+_SURE = 3.0
 # Where answers state another key for more of the items, they answer other items.
 _MOST_OTHER = 0.5
 _SHOWN = 3
@@ -73,7 +77,7 @@ class ItemKeys:
         )
         if item is None:
             # Nothing says which item a row is.
-            return table, AnswerFit(len(self.ids), 0, frame.height, 0, is_rescored=False, unknown=())
+            return table, self.fit_of(pl.Series([], dtype=pl.String))
         named = cell_texts(frame[item]).str.strip_chars()
         rows = self._rows(named)
         own = find_column(frame, {}, "answer", ANSWERS, ())
@@ -90,11 +94,13 @@ class ItemKeys:
         if _are_flags([frame[name] for name in fitting], None if own is None else frame[own]):
             # These are scores.
             fitting = {}
+        # Numbers of choices, too, may be positions.
         form = self._best_form(list(fitting.values()))
-        fit = self._fit(rows, named, [] if own is None else [(rows, frame[own])], form)
+        fitting = {name: found for name, found in fitting.items() if form in found}
+        fit = self._fit(rows, named, [] if own is None else [(rows, frame[own])], form, list(fitting.values()))
         if form:
             held = replace(self, form=form)
-            new = {name: held._written(rows, cell_texts(frame[name])) for name in fitting} if form == _TEXT else {}
+            new = {name: held._written(rows, cell_texts(frame[name])) for name in fitting}
             key = held._keys(rows, None if own is None else frame[own])
             if system is not None and score is not None and given is not None and own is not None:
                 new[score] = held._rescored(rows, as_numbers(frame[score]), frame[given], frame[own])
@@ -116,14 +122,15 @@ class ItemKeys:
                 known.append((rows, columns.label))
             if (given := _given_in(columns)) is not None:
                 shares.append(self._fits(rows, given))
-        form = self._best_form(shares) if all(shares) else ""
+        form = self._best_form(shares)
+        form = form if all(form in each for each in shares) else ""
         named = pl.concat(ids)
-        fit = self._fit(self._rows(named), named, known, form)
+        fit = self._fit(self._rows(named), named, known, form, shares)
         return replace(self, form=form), fit
 
     def fit_of(self, ids: pl.Series) -> AnswerFit:
         """How scores of items fit that are called by some ids."""
-        return self._fit(self._rows(ids), ids, [], "")
+        return self._fit(self._rows(ids), ids, [], "", [])
 
     def hold(self, part: Slice) -> Slice:
         """A run on these items alone, scored by their keys."""
@@ -145,7 +152,7 @@ class ItemKeys:
             anew = self._rescored(rows, score, given, columns.label)
             score, reported = anew, reported if anew.equals(score) else None
         held = replace(columns, label=key, score=score, reported=reported)
-        if self.form == _TEXT and columns.prediction is not None:
+        if columns.prediction is not None:
             held = replace(held, prediction=self._written(rows, given))
         return taken(held, key.is_not_null().arg_true())
 
@@ -190,8 +197,9 @@ class ItemKeys:
             asked = pl.DataFrame({"row": rows, "text": normalized_texts(texts.fill_null(""))})
             at = asked.join(self.texts, on=["row", "text"], how="left", maintain_order="left")["place"]
         elif form == _LETTER:
-            letters = dict(zip(string.ascii_uppercase, range(len(string.ascii_uppercase)), strict=True))
-            at = texts.str.to_uppercase().replace_strict(letters, default=None, return_dtype=pl.Int64)
+            letters = {letter: at for at, letter in enumerate(string.ascii_uppercase)}
+            bare = texts.str.extract(_LETTERS).str.to_uppercase()
+            at = bare.replace_strict(letters, default=None, return_dtype=pl.Int64)
         else:
             at = texts.cast(pl.Float64, strict=False)
             at = at.set((at % 1 != 0).fill_null(value=False), None).cast(pl.Int64, strict=False) - _POSITIONS.index(
@@ -216,10 +224,10 @@ class ItemKeys:
         return found
 
     def _best_form(self, shares: Sequence[Mapping[str, tuple[float, float]]]) -> str:
-        """The form that fits all systems best; where several do, that by which they are right most often."""
-        forms = [form for form in (_LETTER, *_POSITIONS, _TEXT) if shares and all(form in each for each in shares)]
-        means = {form: np.mean([each[form] for each in shares], axis=0).tolist() for form in forms}
-        return max(means, key=lambda form: means[form], default="")
+        """The form that fits most systems; where several do, that which fits best, and by which most is right."""
+        of = {form: [each[form] for each in shares if form in each] for form in (_LETTER, *_POSITIONS, _TEXT)}
+        ranked = {form: (len(own), *np.mean(own, axis=0).tolist()) for form, own in of.items() if own}
+        return max(ranked, key=lambda form: ranked[form], default="")
 
     def _form_of(self, rows: NDArray[np.int64], answers: pl.Series) -> str:
         return self._best_form([found] if (found := self._fits(rows, answers)) else [])
@@ -253,18 +261,31 @@ class ItemKeys:
         named: pl.Series,
         known: Sequence[tuple[NDArray[np.int64], pl.Series]],
         form: str,
+        shares: Sequence[Mapping[str, tuple[float, float]]],
     ) -> AnswerFit:
         other: set[int] = set()
+        unread = False
         for of, own in known:
-            if stated_in := self._form_of(of, own):
+            stated_in = self._form_of(of, own)
+            unread = unread or not (stated_in or form)
+            if stated_in:
                 places = self._places(of, own, stated_in)
                 other |= set(of[(places >= 0) & ~self.right[of, places]].tolist())
         unknown = named.filter(pl.Series(rows < 0)).drop_nulls().unique(maintain_order=True)
         n_answered = np.unique(rows[rows >= 0]).size
         return AnswerFit(
-            len(self.ids), n_answered, unknown.len(), len(other), is_rescored=bool(form),
+            len(self.ids), n_answered, unknown.len(), len(other), is_rescored=bool(form), has_unread_keys=unread,
+            is_chance=self._is_chance(rows, [each[form][1] for each in shares if form in each]),
             unknown=tuple(unknown.head(_SHOWN).to_list()),
         )  # fmt: skip
+
+    def _is_chance(self, rows: NDArray[np.int64], right: Sequence[float]) -> bool:
+        """Whether no system is right more often than by guessing, as where ids are those of other items."""
+        own = np.unique(rows[rows >= 0])
+        if not right or not own.size:
+            return False
+        chance = (self.right.sum(axis=1) / self.sizes)[own]
+        return max(right) <= chance.mean() + _SURE * float(np.sqrt((chance * (1 - chance)).sum())) / own.size
 
 
 def _given_in(columns: Columns) -> pl.Series | None:
@@ -291,6 +312,8 @@ class AnswerFit(Result):
         n_unknown: Names in the answers that are no item's.
         n_other_keys: Items for which the answers state a key that is not right by the items.
         is_rescored: Whether the answers are scored by the items' keys.
+        has_unread_keys: Whether the answers state keys that are no choices of the items.
+        is_chance: Whether no system is right more often than by guessing.
         unknown: The first names that are no item's.
     """
 
@@ -304,6 +327,8 @@ class AnswerFit(Result):
         n="n_answered",
     )  # fmt: skip
     is_rescored: bool
+    has_unread_keys: bool
+    is_chance: bool
     unknown: tuple[str, ...]
 
     @property

@@ -118,10 +118,16 @@ def describe_fit(fit: AnswerFit) -> str:
         said.append(f"{count(fit.n_answered)} of {count(fit.n_items)} items have answers.")
     if fit.n_unknown:
         names = ", ".join(fit.unknown) + ("" if fit.n_unknown == len(fit.unknown) else ", ...")
-        said.append(f"{count(fit.n_unknown)} names in the answers are no item's, and left out ({names}).")
+        are = "name in the answers is" if fit.n_unknown == 1 else "names in the answers are"
+        said.append(f"{count(fit.n_unknown)} {are} no item's, and left out ({names}).")
     if fit.n_other_keys:
         which = "the items' keys score them" if fit.is_rescored else "no answers are there to score anew"
-        said.append(f"For {count(fit.n_other_keys)} items the answers state another key: {which}.")
+        items = "1 item" if fit.n_other_keys == 1 else f"{count(fit.n_other_keys)} items"
+        said.append(f"For {items} the answers state another key: {which}.")
+    if fit.has_unread_keys:
+        said.append("The answers' own keys score them: these name no choices of the items.")
+    if fit.is_chance:
+        said.append("No system is right more often than by guessing: check that the answers have the items' ids.")
     return " ".join(said)
 
 

@@ -25,6 +25,7 @@ from goldassay.runs.kinds.cell_values import (
     refuse_slip,
     right_answers,
     scores_as_shares,
+    spelled_as,
 )
 from goldassay.runs.run_parts import ASIDE, Outputs
 
@@ -359,7 +360,9 @@ def _long(
         texts["prediction"] = None
     given = pl.DataFrame(
         {"system": cell_texts(frame[system]).str.strip_chars(), "item": cell_texts(frame[item]).str.strip_chars(),
-         **{role: known_texts(frame[name]) for role, name in texts.items() if name is not None and name != item}}
+         **{role: known_texts(frame[name]) if role != "prediction" or answer is None
+            else _spelled(frame[name], right_answers(frame[answer]))
+            for role, name in texts.items() if name is not None and name != item}}
     ).unique(["system", "item"], keep="first", maintain_order=True)  # fmt: skip
     by_system = [
         pl.DataFrame({"item": items}).join(given.filter(system=name), on="item", how="left", maintain_order="left")
@@ -375,6 +378,12 @@ def _long(
             if "output" in own.columns
         ),
     )  # fmt: skip
+
+
+def _spelled(values: pl.Series, right: pl.Series) -> pl.Series:
+    """Answers in the spelling of the right ones, by which they are scored."""
+    valid = right.drop_nulls().unique()
+    return spelled_as(known_texts(values, valid), valid)
 
 
 def _scored_by_answers(frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]) -> str | None:
@@ -538,7 +547,7 @@ def _wide(
     ids = np.array(items.to_list(), dtype=np.str_)
     return Cells(
         names, scores, ids, joined, notes, labels, of_answers=systems is of_answers,
-        answers=tuple(known_texts(frame[name], right_answers(frame[answer]).unique()) for name in systems)
+        answers=tuple(_spelled(frame[name], right_answers(frame[answer])) for name in systems)
         if answer is not None and systems is of_answers
         else (),
     )  # fmt: skip
