@@ -467,6 +467,23 @@ def test_texts_that_are_no_answer_by_their_form(form: str, door: str, tmp_path: 
     assert set(read("1", 1.0)) == set(read(texts[0], 0.0)) == {"scored"}
 
 
+def test_a_board_takes_texts_that_are_no_answer_for_none(tmp_path: Path) -> None:
+    rows = [
+        {
+            "system": name,
+            "item": i,
+            "output": text if i % 5 == 0 else f"{name} says {i}",
+            "score": (i % 5 + at) % 3 == 1,
+        }
+        for at, (name, text) in enumerate((("a", "Error: 429"), ("b", "no idea")))
+        for i in range(40)
+    ]
+    path = tmp_path / "board.csv"
+    pl.DataFrame(rows).with_columns(pl.col("score").cast(pl.Int8)).write_csv(path)
+    found = {row.model: row.n_scored for row in goldassay.measure_answered(path).result.found.runs}
+    assert found == {"a": 32, "b": 40}
+
+
 def test_only_a_closed_set_tells_by_form_and_only_beside_labels(tmp_path: Path) -> None:
     texts = pl.Series(["a long answer in words of its own"] * 20)
     assert unlike_labels(texts, list("AB")).all()

@@ -28,6 +28,7 @@ from goldassay.runs.kinds.cell_values import (
     spelled_as,
 )
 from goldassay.runs.run_parts import ASIDE, Outputs
+from goldassay.runs.statuses import with_no_answers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -181,12 +182,26 @@ def read_cells(
     if found is None:
         # No board; or a cell holds the scores of several samples, which tables of runs have.
         return None
+    outputs = found.outputs or _texts_beside(whole, found)
     return replace(
         found,
+        scores=_without_scores(found, outputs) if outputs else found.scores,
         notes=[*notes, *found.notes],
-        outputs=found.outputs or _texts_beside(whole, found),
+        outputs=outputs,
         traits={name: _of_items(frame, roles, ignored, found.items, name) for name in asked},
     )
+
+
+def _without_scores(cells: Cells, outputs: Sequence[Outputs | None]) -> list[NDArray[np.float64]]:
+    """Scores (R, N) of each system, NaN where the text of its one run is no answer by its form."""
+    right = {each for each in cells.labels or () if each}
+    scores = []
+    for own, written in zip(cells.scores, outputs, strict=True):
+        told = None
+        if written is not None and len(own) == 1:
+            told = with_no_answers(None, written.texts, pl.Series(own[0]).fill_nan(None), right)
+        scores.append(own if told is None else np.where(told.is_not_null().to_numpy(), np.nan, own))
+    return scores
 
 
 def _of_items(
