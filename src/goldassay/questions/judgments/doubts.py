@@ -43,7 +43,8 @@ _FROM_1 = 10
 # A value with its ends.
 _Interval: TypeAlias = tuple[float, float, float]
 NOT_DRAWN = Doubt(
-    "Nothing says how the rows that people scored were chosen; the intervals are valid only if at random.",
+    "Nothing says how the rows that people scored were chosen: the intervals are valid only if these were drawn at "
+    "random.",
     "Have people score rows drawn at random, and add a column sampling_probability: for n of N rows n/N in each.",
 )
 _MOST_UNUSED = 0.05

@@ -11,7 +11,7 @@ from goldassay.core.sections import Around, Column, Page, Part, Section, Table, 
 from goldassay.questions.answered.degenerate import issues_of_degenerate
 from goldassay.questions.judgments.people import EPSILONS, SHARES
 from goldassay.questions.judgments.result import JudgmentsResult
-from goldassay.questions.judgments.scores import amount, describe_corrected
+from goldassay.questions.judgments.scores import MEAN_SCORE, WIN_RATE, amount, describe_corrected
 from goldassay.questions.rows import is_flaw, issue
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def charts(found: JudgmentsResult, around: Around) -> dict[str, Chart]:
 def _of_people(found: JudgmentsResult) -> dict[str, Chart]:
     """The judge's mean and people's estimated one, with its interval; the largest bias first."""
     known = sorted((each for each in found.corrected if not each.reason), key=lambda each: -abs(each.bias))
-    shown, omitted = first_of([_pair(each, found.scale) for each in known], _MOST, "scores")
+    what = WIN_RATE if found.results else MEAN_SCORE
+    shown, omitted = first_of([_pair(each, found.scale, what) for each in known], _MOST, "scores")
     if not shown:
         return {}
     is_share = found.scale == SHARES
@@ -159,9 +160,9 @@ def _of_people(found: JudgmentsResult) -> dict[str, Chart]:
     )
 
 
-def _pair(each: Corrected, scale: tuple[float, float]) -> DotGroup:
+def _pair(each: Corrected, scale: tuple[float, float], what: str) -> DotGroup:
     name = f"{each.judge}, {each.of}" if each.of else each.judge
-    said = describe_corrected(each, scale)
+    said = describe_corrected(each, scale, what)
     dots = (
         Dot(each.value, said, low=each.low, high=each.high),
         Dot(each.judge_mean, said, series=1, hollow=True),

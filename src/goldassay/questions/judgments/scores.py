@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from goldassay.questions.judgments.people import AnnotatorTest
 
 TOO_HIGH, TOO_LOW = "scores that are too high", "scores that are too low"
+# Of what a judge is off.
+MEAN_SCORE, WIN_RATE = "mean score", "win rate"
 _NO_LABEL = "people scored no row of "
 # What settles it, by the reason why nothing was measured.
 _MENDS = {
@@ -233,9 +235,11 @@ def amount(value: float, scale: tuple[float, float]) -> str:
     return percent(value) if scale == SHARES else decimal(value)
 
 
-def describe_corrected(each: Corrected, scale: tuple[float, float]) -> str:
+def describe_corrected(each: Corrected, scale: tuple[float, float], what: str = MEAN_SCORE) -> str:
     """What people would score, or score, in a sentence."""
     judged = f"{_named(each)} gives {amount(each.judge_mean, scale)} on average"
+    if what != MEAN_SCORE:
+        judged = f"{each.judge} gives {each.of} a {what} of {amount(each.judge_mean, scale)}"
     if each.reason:
         return f"{judged}; no interval for people's mean is valid: {each.reason}."
     ends = f"{amount(each.low, scale)} to {amount(each.high, scale)}"
@@ -250,7 +254,7 @@ def judge_corrected(
     doubts: Sequence[Doubt],
     limits: JudgmentLimits,
     replaces: Sequence[AnnotatorTest] = (),
-    what: str = "mean score",
+    what: str = MEAN_SCORE,
 ) -> Verdict:
     """By the judge whose mean is furthest from people's.
 
@@ -297,9 +301,10 @@ def judge_corrected(
     if judged.word == "sound":
         evidence = f"The {what} of {decisive.part} is at most {percent(judged.at_most)} of the scale off people's."
     next_step = {
-        "sound": "Report the corrected score with its interval.",
-        "caution": f"Report the corrected score with its interval, not the judge's {_short(what)}.",
-        "unsound": f"Do not report this judge's {_short(what)}; report the corrected score with its interval.",
+        "sound": f"Report the corrected {_corrected_what(what)} with its interval.",
+        "caution": f"Report the corrected {_corrected_what(what)} with its interval, not the judge's {_short(what)}.",
+        "unsound": f"Do not report this judge's {_short(what)}; report the corrected {_corrected_what(what)} with its "
+        "interval.",
     }.get(judged.word, judged.mend)
     if of.n_more and judged.word != "sound":
         tested = (*tested, f"About {count(of.n_more)} more labels would halve the interval.")
@@ -307,14 +312,18 @@ def judge_corrected(
     ends = (of.bias / span, of.bias_low / span, of.bias_high / span)
     of_scale = "" if scale == SHARES else ", share of the scale"
     headline = Headline(f"bias of {decisive.part}{of_scale}", *ends, "share" if of_scale else "points")
-    notes = (describe_corrected(of, scale), *(each.why for each in judged.doubts), *tested)
+    notes = (describe_corrected(of, scale, what), *(each.why for each in judged.doubts), *tested)
     if judged.word in ("caution", "unsound"):
         notes = (*notes, *(each.why for each in doubts))
     return Verdict(judged.word, evidence, headline, next_step, rule, judged.bound, notes)
 
 
 def _short(what: str) -> str:
-    return "mean" if what == "mean score" else what
+    return "mean" if what == MEAN_SCORE else what
+
+
+def _corrected_what(what: str) -> str:
+    return "score" if what == MEAN_SCORE else what
 
 
 def _mend(reason: str) -> str:

@@ -31,6 +31,7 @@ from goldassay.questions.judgments.measures import (
 from goldassay.questions.judgments.people import SHARES
 from goldassay.questions.judgments.result import JudgmentsResult
 from goldassay.questions.judgments.scores import (
+    WIN_RATE,
     bias_effects,
     correct_pairs,
     describe_corrected,
@@ -99,7 +100,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
     doubts = pair_doubts(judgments.rows, corrected, judgments.kinds, limits)
     if doubts or corrected:
         of_bias = bias_effects(corrected, SHARES, limits)
-        by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what="win rate")
+        by_people = judge_corrected(corrected, of_bias, SHARES, doubts, limits, what=WIN_RATE)
         verdict = with_people(verdict, by_people, corrected)
     with steps.step("looking at what systems wrote"):
         degenerate = _degenerate(judgments)
@@ -378,7 +379,7 @@ def with_people(verdict: Verdict, by_people: Verdict, corrected: Sequence[Correc
     rule = f"{verdict.rule} By people, too. {by_people.rule}"
     known = [each for each in corrected if not each.reason]
     worst = max(known, key=lambda each: abs(each.bias), default=None)
-    said = () if worst is None else (describe_corrected(worst, SHARES),)
+    said = () if worst is None else (describe_corrected(worst, SHARES, WIN_RATE),)
     bounds = [verdict.at_most, by_people.at_most]
     at_most = max((each for each in bounds if each is not None), default=None) if all(
         each is not None for each in bounds) else None  # fmt: skip
