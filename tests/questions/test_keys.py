@@ -351,6 +351,8 @@ def test_answers_are_scored_by_the_keys_of_the_items(tmp_path: Path, form: str) 
     report = goldassay.audit(items, runs=runs)
     found = report.to_dict()
     assert scores_of(found["board"]) == pytest.approx(scores_of(of_keys(answers, key)))
+    figures = {each["id"]: each["value"] for each in found["figures"]}
+    assert (figures["answered.items"], figures["answered.other_keys"]) == (120, 0 if "bare" in form else 5)
     fit = found["answered"]["items"]
     assert (fit["n_answered"], fit["n_unknown"], fit["is_rescored"]) == (120, 0, True)
     assert fit["n_other_keys"] == (0 if "bare" in form else 5)

@@ -163,8 +163,10 @@ def test_every_measure_finds_its_figures(stored: Callable[[str], Path]) -> None:
     """A measure that no command writes would never be judged or compared, and nobody would notice."""
     reports = [read_report(stored(kind)) for kind in COMMANDS if kind != "several"]
     written = {figure.id for report in reports for figure in report.figures}
-    # They take models trained for leakage, items with choices, other systems, and probabilities of no answer.
+    # They take models trained for leakage, items with choices (and answers to them), other systems, and probabilities
+    # of no answer.
     unmade = {"leakage.runs", "leakage.keys_to_move", "overlap.adjusted_difference"}
+    unmade |= {"answered.items", "answered.other_keys"}
     unmade |= {f"instability.best_{score}{end}" for score in ("exact", "f1") for end in ("", "_threshold")}
     assert {measure.id for measure in declared()} - written == unmade
 
