@@ -20,7 +20,7 @@ from goldassay.gate.check import read_policy
 from goldassay.gate.reading import StoredReport
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND
-from tests.gate.test_check import AUDIT, RUNS
+from tests.gate.test_check import AUDIT, RUNS, verdict
 from tests.report.example import example_report
 from tests.stated import Fact, says, states
 
@@ -89,6 +89,17 @@ def test_limits_and_settings_that_are_not_the_default_are_named(
         assert found.status == 0
         assert found.out.splitlines()[0] == f"note         artifacts: {said}"
         assert json.loads((tmp_path / "check.json").read_text())["notes"] == [f"artifacts: {said}"]
+
+
+def test_a_policy_that_is_kept_names_what_sound_cannot_see(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    unseen = "Not seen: fifty words."
+    sound = AUDIT.document | {"verdicts": {"artifacts": verdict("sound") | {"not_seen": unseen}}}
+    sound["digest"] = digest_of(sound)
+    write(StoredReport(Path("report.json"), sound), tmp_path / "sound")
+    policy(tmp_path, "worst_verdict = 'caution'")
+    found = goldassay("check", "sound")
+    assert found.status == 0
+    assert found.out.splitlines()[0] == f"note         artifacts: {unseen}"
 
 
 @pytest.mark.parametrize("command", [("check", "audit", "-q"), ("diff", "audit", "audit", "-o", "out", "-q")])

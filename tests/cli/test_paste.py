@@ -68,6 +68,11 @@ def test_each_verdict_with_its_interval_the_version_and_the_digest(
     assert package.paste(tmp_path / "report") == found.out.rstrip("\n")
 
 
+def test_what_sound_cannot_see_stands_beside_its_figure(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    saved(tmp_path, verdicts={"artifacts": verdict("sound") | {"not_seen": "Not seen: fifty words."}})
+    assert ". Not seen: fifty words. |" in goldassay("paste", ".").out
+
+
 def test_never_more_than_twelve_lines(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
     words = ["sound"] * 6 + ["unsound"]
     saved(tmp_path, verdicts={key: verdict(word) for key, word in zip(QUESTIONS, words, strict=True)})

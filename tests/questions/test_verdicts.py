@@ -306,9 +306,14 @@ def test_sound_says_what_holds_of_the_choices_alone() -> None:
     both = judge_effects(replace(found, limits=tuple(limits)))
 
     said = describe_judged(both, found, "", CHOICES)[0]
-    for part in ("one word, or of form in a choice,", f"{few} in a choice of", f"{many} in a choice of"):
-        assert part in said
-    assert (describe_unseen(both, found, CHOICES) or "").startswith("Not seen: two words together of the question. ")
+    for part in (
+        "one word in a choice or the question, or of form in",
+        "two words together in a choice of at most 7.0",
+    ):
+        assert part in said.replace("\N{NO-BREAK SPACE}", " ")
+    assert "and 3)" not in said
+    assert "form in the question of at most" in said
+    assert (describe_unseen(both, found, CHOICES) or "").startswith("Not seen: two words together in the question. ")
     assert "Cues of one word or form in a choice give" in describe_judged(in_choices, found, "", CHOICES)[0]
     assert (describe_unseen(in_choices, found, CHOICES) or "").startswith("Not looked for: ")
 

@@ -429,7 +429,7 @@ def _describe_mined(result: MinedArtifacts | StreamedArtifacts, test: str | None
     typer.echo(
         f"{count(shown['n_patterns'])} patterns in at least {count(result.patterns.settings['min_count'])} of "
         f"{count(result.patterns.settings['n_sentences'])} examples; {count(shown['n_findings'])} findings, "
-        f"{count(shown['n_unfolded'])} that stand for themselves"
+        f"{count(shown['n_unfolded'])} distinct"
         + (f" ({count(shown['n_not_folded'])} weaker ones were not folded)" if shown["n_not_folded"] else "")
     )
     if shown["strongest"]:

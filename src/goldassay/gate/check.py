@@ -87,7 +87,7 @@ class Check(Result):
         outcomes: One a rule, in the order of the rules.
         policy: Name of the file that holds the policy; "" where no file does.
         unresolved: Whether inconclusive rules "fail" or "pass".
-        notes: Verdicts that rest on limits or settings that are not the default, a sentence each.
+        notes: What *sound* cannot see, and verdicts that rest on limits or settings that are not the default.
     """
 
     reports: tuple[dict[str, Any], ...]
@@ -146,10 +146,11 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], fil
         policy=file,
         unresolved="pass" if any(demand.passes_unresolved for demand in policy) else "fail",
         notes=tuple(
-            f"{question}{_place(str(report.path), reports)}: {verdict.limits}"
+            f"{question}{_place(str(report.path), reports)}: {said}"
             for report in reports
             for question, verdict in report.verdicts.items()
-            if verdict.limits
+            for said in (verdict.not_seen, verdict.limits)
+            if said
         ),
     )
 

@@ -136,23 +136,32 @@ def describe_unseen(judged: Judged, effects: Effects | None, kind: ItemKind | No
         return None
     unsound = effects.effects[0].unsound
     missed = [each for each in judged.limits if not each.counts and each.limit >= unsound]
-    names = [f"{each.kind}{_where(each, judged, kind)}" for each in missed]
-    # Two words that tell together are planted in two sizes.
+    return f"Not seen: {', '.join(_by_name(missed, judged, kind))}. {_NOT_READ}" if missed else _NOT_READ
+
+
+def _by_name(limits: Sequence[KindLimit], judged: Judged, kind: ItemKind | None) -> dict[str, float]:
+    """The largest limit of each kind; two words together, planted in two sizes, are one kind where both are here."""
+    names = [f"{cue}{where}" for cue, where in (_placed(each, judged, kind) for each in limits)]
     plain = [re.sub(r" \(\d+ and \d+\)", "", name) for name in names]
     sizes = Counter(plain)
-    shown = dict.fromkeys(short if sizes[short] > 1 else name for short, name in zip(plain, names, strict=True))
-    return f"Not seen: {', '.join(shown)}. {_NOT_READ}" if shown else _NOT_READ
+    largest: dict[str, float] = {}
+    for name, short, each in zip(names, plain, limits, strict=True):
+        shown = short if sizes[short] > 1 else name
+        largest[shown] = max(largest.get(shown, 0.0), each.limit)
+    return largest
 
 
-def _where(limit: KindLimit, judged: Judged, kind: ItemKind | None) -> str:
-    """Where cues of a kind are planted, "" where in every part: of items some kinds are planted in a choice alone."""
+def _placed(limit: KindLimit, judged: Judged, kind: ItemKind | None) -> tuple[str, str]:
+    """A kind of cue, and of items where it is planted: in a choice, in the question, or in either."""
     if kind is None:
-        return ""
-    names = {each.kind for each in judged.limits}
+        return limit.kind, ""
     of_question = f" of the {kind.question}"
+    if limit.kind.endswith(of_question):
+        return limit.kind.removesuffix(of_question), f" in the {kind.question}"
+    names = {each.kind for each in judged.limits}
     reads_question = any(name.endswith(of_question) for name in names)
     alone = f"{limit.kind}{of_question}" in names if reads_question else True
-    return f" in a {kind.option}" if alone else ""
+    return limit.kind, f" in a {kind.option}" + ("" if alone else f" or the {kind.question}")
 
 
 def _describe_limits(
@@ -162,18 +171,16 @@ def _describe_limits(
     counted = [each for each in judged.limits if each.counts]
     parts: dict[str, list[str]] = {}
     for each in counted:
-        parts.setdefault(_where(each, judged, kind), []).append(each.kind)
+        cue, where = _placed(each, judged, kind)
+        parts.setdefault(where, []).append(cue)
     listed = [f"{_either(kinds)}{where}" for where, kinds in parts.items()]
     kinds = listed[0] if len(listed) == 1 else f"{', or of '.join(listed)},"
     negligible = ", which is negligible" if judged.at_most < effect.caution else ""
     others = [each for each in judged.limits if not each.counts]
     many = [each for each in others if each.kind == FIFTY_WORDS.name and each.limit < effect.unsound]
     others = [each for each in others if each not in many]
-    seen = "".join(
-        f"; {each.kind}{_where(each, judged, kind)} of at most {percent(each.limit)}"
-        for each in others
-        if each.limit < effect.unsound
-    )
+    found = [each for each in others if each.limit < effect.unsound]
+    seen = "".join(f"; {name} of at most {percent(most)}" for name, most in _by_name(found, judged, kind).items())
     # Of few rows its limit differs too much from one set of words to the next.
     few = [f"Whether {each.kind} give labels away is not shown at this size." for each in many]
     return (

@@ -161,6 +161,7 @@ _MOST_ROWS = 5
 def render_paste(document: Document) -> str:
     """At most twelve lines: each question with its verdict, figure and interval, then command, version and digest.
 
+    Beside the figure of a sound verdict stands what could not be seen.
     Of more than five verdicts the gravest are shown, and the last line says how many more there are.
     """
     stated = document.verdicts or {}
@@ -195,7 +196,8 @@ def _figure(verdict: Verdict) -> tuple[str, str, str]:
         # Without a figure the evidence says why.
         return plain(verdict.evidence.partition(". ")[0]), "—", "—"
     interval = bounds_in(headline.low, headline.high, headline.unit)
-    return plain(headline.label), plain(with_unit(headline.value, headline.unit)), plain(interval or "—")
+    figure = ". ".join(each for each in (headline.label, verdict.not_seen) if each)
+    return plain(figure), plain(with_unit(headline.value, headline.unit)), plain(interval or "—")
 
 
 def _made_by(document: Document) -> str:

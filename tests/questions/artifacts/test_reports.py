@@ -79,12 +79,12 @@ class TestMining:
         report = report_of(result.patterns, train, test)
         section = report.document["artifacts"]
         assert (section["n_unfolded"], section["n_not_folded"]) == (n_unfolded, n_left)
-        note = next(note for part in report.sections for note in part.notes if "stand for themselves" in note)
-        assert f"{n_unfolded} of the strongest 5 stand for themselves" in note
+        note = next(note for part in report.sections for note in part.notes if "are distinct" in note)
+        assert f"{n_unfolded} of the strongest 5 are distinct" in note
         assert states(note, n_left, "weaker ones", "not folded")
         _describe_mined(result, None)
         first = capsys.readouterr().out.splitlines()[0]
-        assert states(first, n_unfolded, "stand for themselves", n_left, "weaker ones")
+        assert states(first, n_unfolded, "are distinct", n_left, "weaker ones")
 
     def test_everything_is_there(self, sets: tuple[Dataset, Dataset], tmp_path: Path) -> None:
         train, test = sets

@@ -109,8 +109,8 @@ def _standing(found: PatternsResult) -> str:
     n_left = found.n_not_folded
     of_strongest = f" of the strongest {count(found.n_selected - n_left)}" if n_left else ""
     return (
-        f" {count(found.n_unfolded)}{of_strongest} stand for themselves; the others add nothing to a part of"
-        " themselves and are listed under it."
+        f" {count(found.n_unfolded)}{of_strongest} are distinct; each of the others only adds words to one of"
+        " these and is listed under it."
         + (f" {count(n_left)} weaker ones were not folded: they are only in the table." if n_left else "")
     )
 
