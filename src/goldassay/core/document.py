@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from goldassay.core.figures import Figure, Measure, declare, left_out, result
+from goldassay.core.figures import Figure, Measure, declare, figure, left_out, result
 from goldassay.core.results import Result, frame_of_records
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SCHEMA = "goldassay.report"
 SCHEMA_VERSION = 2
 FILE_NAME = "report.json"
+# Where answers state another key for more of the items, they answer other items.
+_MOST_OTHER = 0.5
 # The clock of a report: when it was made, and the seconds of each step.
 TIMING_NAME = "timing.json"
 
@@ -388,3 +390,38 @@ class DatasetFacts(Result):
         """How many training and test examples there are."""
         sizes = ((_TRAIN, self.n_train), (_TEST, self.n_test))
         return tuple(measure.figure(n, n=n) for measure, n in sizes if n is not None)
+
+
+@result
+class AnswerFit(Result):
+    """How answers fit the items of an audit.
+
+    Attributes:
+        n_items: Of the audit.
+        n_answered: Those that some system answers.
+        n_unknown: Names in the answers that are no item's.
+        n_other_keys: Items for which the answers state a key that is not right by the items.
+        is_rescored: Whether the answers are scored by the items' keys.
+        has_unread_keys: Whether the answers state keys that are no choices of the items.
+        is_chance: Whether no system is right more often than by guessing.
+        unknown: The first names that are no item's.
+    """
+
+    n_items: int
+    n_answered: int = figure(
+        Measure("answered.items", "items that have answers", "examples", "higher", least=0), n="n_items"
+    )
+    n_unknown: int
+    n_other_keys: int = figure(
+        Measure("answered.other_keys", "items for which the answers state another key", "examples", "lower", least=0),
+        n="n_answered",
+    )  # fmt: skip
+    is_rescored: bool
+    has_unread_keys: bool
+    is_chance: bool
+    unknown: tuple[str, ...]
+
+    @property
+    def answers_others(self) -> bool:
+        """Whether the answers seem to be to other items: none is to one of these, or most keys are others."""
+        return not self.n_answered or self.n_other_keys > _MOST_OTHER * self.n_answered

@@ -71,13 +71,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
+    from goldassay.core.document import AnswerFit
     from goldassay.core.settings import Settings
     from goldassay.data.reading import Source
     from goldassay.data.table import Table
     from goldassay.questions.leakage.item_loading import Posed
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.report.report import Report
-    from goldassay.runs.item_keys import AnswerFit
 
 
 def study_audit(

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
-    from goldassay.core.document import DatasetFacts
+    from goldassay.core.document import AnswerFit, DatasetFacts
     from goldassay.core.errors import InputError
     from goldassay.core.progress import Progress, Steps
     from goldassay.core.sections import Finding, RowToRead
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.networks import Plan
     from goldassay.questions.overlap.search.scan import CorpusChoice
-    from goldassay.runs.item_keys import AnswerFit, ItemKeys
+    from goldassay.runs.item_keys import ItemKeys
     from goldassay.runs.run_parts import Slice
     from goldassay.stats.clusters import Clusters
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.core.document import AnswerFit
     from goldassay.core.progress import Steps
     from goldassay.core.sections import Finding
     from goldassay.core.settings import Settings
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.partial_input import PartialInputRuns
     from goldassay.questions.overlap.search.scan import CorpusChoice
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.runs.item_keys import AnswerFit, ItemKeys
+    from goldassay.runs.item_keys import ItemKeys
     from goldassay.stats.effects import Effect, ReaderPredictions
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.figures import Measure, figure, result
-from goldassay.core.results import Result
+from goldassay.core.document import AnswerFit
 from goldassay.data.fields import cell_texts, normalized_texts
 from goldassay.runs.kinds.board_tables import ANSWERS, ITEMS, PREDICTIONS, SCORES, SYSTEMS, find_column
 from goldassay.runs.kinds.cell_values import as_numbers, is_score
@@ -33,8 +32,6 @@ _LETTERS = r"^(?:(?i:option|choice|answer)[\s_:.]+)?\(?([A-Za-z])[).:]?$"
 _NEARLY = 0.9
 # Standard errors above chance.
 _SURE = 3.0
-# Where answers state another key for more of the items, they answer other items.
-_MOST_OTHER = 0.5
 _SHOWN = 3
 
 
@@ -300,38 +297,3 @@ def _are_flags(columns: Sequence[pl.Series], key: pl.Series | None) -> bool:
     flags = {"0", "1", "0.0", "1.0"}
     held = [set(cell_texts(each).drop_nulls().unique()) <= flags for each in columns]
     return all(held) and (key is None or not set(cell_texts(key).drop_nulls().unique()) <= flags)
-
-
-@result
-class AnswerFit(Result):
-    """How answers fit the items of an audit.
-
-    Attributes:
-        n_items: Of the audit.
-        n_answered: Those that some system answers.
-        n_unknown: Names in the answers that are no item's.
-        n_other_keys: Items for which the answers state a key that is not right by the items.
-        is_rescored: Whether the answers are scored by the items' keys.
-        has_unread_keys: Whether the answers state keys that are no choices of the items.
-        is_chance: Whether no system is right more often than by guessing.
-        unknown: The first names that are no item's.
-    """
-
-    n_items: int
-    n_answered: int = figure(
-        Measure("answered.items", "items that have answers", "examples", "higher", least=0), n="n_items"
-    )
-    n_unknown: int
-    n_other_keys: int = figure(
-        Measure("answered.other_keys", "items for which the answers state another key", "examples", "lower", least=0),
-        n="n_answered",
-    )  # fmt: skip
-    is_rescored: bool
-    has_unread_keys: bool
-    is_chance: bool
-    unknown: tuple[str, ...]
-
-    @property
-    def answers_others(self) -> bool:
-        """Whether the answers seem to be to other items: none is to one of these, or most keys are others."""
-        return not self.n_answered or self.n_other_keys > _MOST_OTHER * self.n_answered

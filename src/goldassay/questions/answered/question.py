@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.document import Input
+    from goldassay.core.document import AnswerFit, Input
     from goldassay.core.results import Verdict
     from goldassay.core.settings import Settings
     from goldassay.questions.board.scores import BoardScores
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.kind_evidence import RunEvidence
     from goldassay.report.report import Report
-    from goldassay.runs.item_keys import AnswerFit, ItemKeys
+    from goldassay.runs.item_keys import ItemKeys
 
 # The end of a text, where its answer is.
 _MOST_CHARACTERS = 400

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from goldassay.core.document import AnswerFit
 from goldassay.core.figures import Measure, Rule, declare_verdict, figure, left_out, result, role
 from goldassay.core.results import Result, Word
-from goldassay.runs.item_keys import AnswerFit
 
 declare_verdict("answered")
 

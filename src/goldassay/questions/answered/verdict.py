@@ -12,9 +12,9 @@ from goldassay.questions.answered.degenerate import describe_degenerate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goldassay.core.document import AnswerFit
     from goldassay.core.settings import AnsweredLimits
     from goldassay.questions.answered.result import AnsweredRow, Degenerate, OrderPair
-    from goldassay.runs.item_keys import AnswerFit
 
 
 def word_of(effect: float, share: float, limits: AnsweredLimits, *, flawed: bool, is_whole: bool) -> Word:

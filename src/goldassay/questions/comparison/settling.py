@@ -20,7 +20,6 @@ from goldassay.questions.instability.measures.power import (
     runs_needed,
     smallest_difference,
 )
-from goldassay.runs.missing import scored_only
 from goldassay.stats.intervals import sd_interval
 
 if TYPE_CHECKING:
@@ -231,6 +230,9 @@ def other_rules(
     wrong = Difference.of(measure(wrong_a, wrong_b, every))
     alike = Difference.of(measure(wrong_a, wrong_b, both)) if all(each.sum() > 1 for each in both) else None
     sizes = [runs.n_examples if by_size else 1 for runs in a]
+    # `check` reads what this module declares, and no runs.
+    from goldassay.runs.missing import scored_only
+
     apart = float(np.average([scored_only(x) - scored_only(y) for x, y in zip(a, b, strict=True)], weights=sizes))
     side = Difference.of(found).side
     same = alike is not None and side == wrong.side == alike.side and side[0] == np.sign(apart)
