@@ -307,7 +307,7 @@ def test_sound_says_what_holds_of_the_choices_alone() -> None:
 
     said = describe_judged(both, found, "", CHOICES)[0]
     for part in (
-        "one word in a choice or the question, or of form in",
+        "one word in a choice or the question, or of form",
         "two words together in a choice of at most 7.0",
     ):
         assert part in said.replace("\N{NO-BREAK SPACE}", " ")
