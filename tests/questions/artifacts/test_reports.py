@@ -84,7 +84,7 @@ class TestMining:
         assert states(note, n_left, "weaker ones", "not folded")
         _describe_mined(result, None)
         first = capsys.readouterr().out.splitlines()[0]
-        assert states(first, n_unfolded, "are distinct", n_left, "weaker ones")
+        assert states(first, n_unfolded, "distinct", n_left, "weaker ones")
 
     def test_everything_is_there(self, sets: tuple[Dataset, Dataset], tmp_path: Path) -> None:
         train, test = sets

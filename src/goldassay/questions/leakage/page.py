@@ -396,7 +396,7 @@ def _part(row: Condition, information: Information | None, reader: str, *, judge
     share = "" if number(row.recovered) is None else f"{points(row.recovered)} % of what the whole input gives"
     if judged:
         given = ", and ".join(part for part in (share, bits) if part)
-        gives = "give" if name.endswith("s") else "gives"
+        gives = "give" if name == "choices" else "gives"
         return f"The {name} alone {gives} {reader} {given}." if given else ""
     said = (
         f"From the {name} alone {reader} gets {points(row.accuracy)} % of the {words.many} right, "
