@@ -106,13 +106,22 @@ AGGREGATE = record(
                     "score_details": record(
                         {"score": NUMBER},
                         {
+                            "details": DETAILS,
                             "uncertainty": record(
                                 {"num_samples": COUNT},
                                 {
                                     "standard_deviation": NUMBER,
                                     "standard_error": record({"value": NUMBER, "method": NAMED}),
+                                    "confidence_interval": record(
+                                        {
+                                            "lower": NUMBER,
+                                            "upper": NUMBER,
+                                            "confidence_level": {"type": "number", "minimum": 0, "maximum": 1},
+                                            "method": NAMED,
+                                        }
+                                    ),
                                 },
-                            )
+                            ),
                         },
                     ),
                 }

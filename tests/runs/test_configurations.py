@@ -20,9 +20,9 @@ from statsmodels.stats.power import TTestPower
 
 import goldassay
 from goldassay.core.errors import InputError
+from goldassay.questions.every_eval_ever import write_every_eval_ever
 from goldassay.runs.adapters import stored
 from goldassay.runs.configurations import canonical, differing, digest, flat, is_greedy
-from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.run_parts import Request
 from goldassay.runs.runs import Runs

@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldassay.cli.main import run
 from goldassay.core.errors import InputError, OutputError
-from goldassay.runs.every_eval_ever import as_text, from_text, read_aggregates, write_every_eval_ever
+from goldassay.questions.every_eval_ever import write_every_eval_ever
+from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_scores import score_runs
+from goldassay.runs.every_eval_ever import as_text, from_text, read_aggregates
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.runs import Runs
 from tests.runs.every_eval_ever_schema import AGGREGATE, INSTANCE
@@ -101,6 +106,53 @@ def test_aggregates_say_the_score_and_how_sure_it_is(tmp_path: Path) -> None:
         ("tiny/bert", "mnli", "accuracy", 5, seed, "1500") for seed in ("1", "2")
     ]
     assert frame["evaluation_id"][0].endswith("/tiny/bert/1.500000")
+
+
+def test_scores_are_those_of_runs_scores_with_clusters_and_answers_without_a_score(tmp_path: Path) -> None:
+    """One premise for each three rows: the interval is wider than that of rows by themselves."""
+    rng, ids = np.random.default_rng(5), range(120)
+    right = {i: int(rng.random() < 0.5) for i in range(40)}
+    items = [{"id": f"e{i}", "premise": f"{i // 3} dogs run {i // 3 * 7}", "hypothesis": f"cat {i * i} sleeps",
+              "label": "yes" if i % 2 else "no"} for i in ids]  # fmt: skip
+    (tmp_path / "test.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    said = [("" if i == 7 else "yes" if (i % 2) == right[i // 3] else "no") for i in ids]
+    lines = [f"m,test,1,e{i},{item['label']},{said[i]}" for i, item in enumerate(items)]
+    (tmp_path / "runs.csv").write_text("\n".join(["model,dataset,seed,id,label,prediction", *lines]) + "\n")
+    runs, gold = str(tmp_path / "runs.csv"), str(tmp_path / "test.jsonl")
+    assert run(["runs", "export", runs, "--to", "every_eval_ever", "--test", gold, "-o", str(tmp_path / "out")]) == 0
+    (own,) = score_runs(runs, RunChoice.of(test=[gold])).sets
+    (aggregate,), instances = records(tmp_path / "out")
+    jsonschema.validate(aggregate, AGGREGATE)
+    found = aggregate["evaluation_results"][0]["score_details"]
+    interval = found["uncertainty"]["confidence_interval"]
+    assert (found["score"], interval["lower"], interval["upper"]) == (own.mean, own.examples_low, own.examples_high)
+    assert found["details"] == {"n_runs": "1", "n_clusters": "40", "n_unscored": "1", "n_unparsed": "1"}
+    assert found["uncertainty"]["standard_error"]["method"] == "analytic, clustered"
+    alone = found["uncertainty"]["standard_deviation"] / math.sqrt(120)
+    assert found["uncertainty"]["standard_error"]["value"] > 1.4 * alone
+    assert instances[7]["answer_attribution"] == []
+    back, read = read_runs(tmp_path / "out"), read_runs(runs, gold=gold)
+    assert back.status[0, 7] == "unparsed"
+    assert int(back.scored.sum()) == own.n_scored == 119
+    assert same(back, read)
+    (written,) = (tmp_path / "out").rglob("*_samples.jsonl")
+    written.write_text(written.read_text().replace('"unparsed"', '"lost"'))
+    written.with_name(written.name.replace("_samples.jsonl", ".json")).unlink()
+    with pytest.raises(InputError, match="there is no status 'lost'"):
+        read_runs(tmp_path / "out")
+
+
+def test_runs_beside_each_other_are_told_of(tmp_path: Path) -> None:
+    runs = runs_of(logits=None, predictions=[[[0, 1, 2, 0, 2]] * 3, [[0, 1, 0, 1, 2]] * 3])
+    write_every_eval_ever(runs, tmp_path)
+    aggregates, _ = records(tmp_path)
+    spread = measure_spread(runs.final())
+    for aggregate in aggregates:
+        details = aggregate["evaluation_results"][0]["score_details"]["details"]
+        assert details["n_runs"] == "2"
+        assert [float(details[name]) for name in ("mean_of_runs", "runs_low", "runs_high")] == pytest.approx(
+            [0.6, spread.mean_low, spread.mean_high]
+        )
 
 
 def test_texts_and_their_hashes(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.questions.comparison.command import compare_models
+from goldassay.questions.every_eval_ever import write_every_eval_ever
 from goldassay.questions.instability.command import measure_instability
-from goldassay.runs.every_eval_ever import write_every_eval_ever
 from goldassay.runs.grades import parse_grades, write_grades
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs

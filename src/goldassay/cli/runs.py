@@ -167,16 +167,17 @@ def export(
     """Write predictions for others: records of Every Eval Ever, or one long table for statsmodels or R.
 
     every_eval_ever: each run (and checkpoint) as records of schema 0.3, in the layout of its datastore, into DIR/data.
-    A run is an aggregate record (its score, with standard error) and a file of instance records, a line an example:
-    seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back. Texts
-    come from --test where that is a dataset. Existing files of the same runs are replaced.
+    A run is an aggregate record (its score, with standard error and interval) and a file of instance records, a line an
+    example: seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back.
+    Texts come from --test where that is a dataset. Existing files of the same runs are replaced.
 
     long: DIR/long.csv, a row a prediction, with model, seed, example, label, score, groups and settings.
     """
+    from goldassay.questions.every_eval_ever import NOT_NAMED, write_every_eval_ever
+    from goldassay.questions.example_clusters import clusters_of
     from goldassay.questions.run_sets import read_run_sets
-    from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
     from goldassay.runs.store import write_long
-    from goldassay.runs.traits import read_texts
+    from goldassay.runs.traits import dataset_of, read_texts
 
     choice = RunChoice.of(**reading)
     if to == "long":
@@ -193,6 +194,7 @@ def export(
     for found in read_run_sets(path, choice):
         gold = choice.gold_of(found.dataset)
         texts = None if gold is None else read_texts(gold)
+        together = None if texts is None else clusters_of(dataset_of(gold), found.example_ids)
         if texts is not None and not texts.keys() >= set(found.example_ids.tolist()):
             # The lowest of a question's variants, say, is an example that has no text of its own.
             texts = None
@@ -202,6 +204,7 @@ def export(
             found,
             out,
             texts=texts,
+            clusters=together,
             developer=developer or NOT_NAMED,
             organization=organization or NOT_NAMED,
         )

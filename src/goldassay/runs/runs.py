@@ -333,15 +333,19 @@ class Runs:
 
     def final(self) -> Runs:
         """The same runs at their last checkpoint only, without the axis T."""
+        return self.at(self.n_checkpoints - 1)
+
+    def at(self, step: int) -> Runs:
+        """The same runs at their checkpoint number `step` (from 0) only, without the axis T."""
         if self.scores.ndim == 2:
             return self
         return dataclasses.replace(
             self,
-            scores=np.ascontiguousarray(self.scores[:, -1]),
-            predictions=None if self.predictions is None else self.predictions[:, -1],
-            logits=None if self.logits is None else self.logits[:, -1],
-            checkpoints=None if self.checkpoints is None else self.checkpoints[-1:],
-            status_codes=None if self.status_codes is None else self.status_codes[:, -1],
+            scores=np.ascontiguousarray(self.scores[:, step]),
+            predictions=None if self.predictions is None else self.predictions[:, step],
+            logits=None if self.logits is None else self.logits[:, step],
+            checkpoints=None if self.checkpoints is None else self.checkpoints[[step]],
+            status_codes=None if self.status_codes is None else self.status_codes[:, step],
         )
 
     @property

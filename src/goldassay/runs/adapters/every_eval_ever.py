@@ -20,17 +20,16 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.runs.answer_lists import choose_score
 from goldassay.runs.configurations import flat, version_of
-from goldassay.runs.every_eval_ever import aggregate_in, from_text
+from goldassay.runs.every_eval_ever import STATUS, aggregate_in, from_text
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.run_parts import Collection, Columns, Outputs, Request, Slice
+from goldassay.runs.statuses import NO_ANSWER, STATUSES
 from goldassay.runs.tables import head_of, lines_of, start_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from goldassay.runs.statuses import Status
 
 NAME = "every_eval_ever"
 PRIORITY = 18
@@ -221,19 +220,25 @@ def _chosen(results: dict[str, list[_Row]], request: Request, path: Path) -> lis
 def _outputs(results: dict[str, list[_Row]], request: Request, path: Path) -> Outputs | None:
     """The texts of the rows, with the answers that were read from them; None where there are none."""
     rows = _chosen(results, request, path)
-    if all(row.output is None for row in rows):
+    # Of a talk of several turns a record has no output, only the answer that was taken from its last turn.
+    written = [row.output for row in rows]
+    if all(text is None for text in written):
+        written = [row.answer for row in rows]
+    if all(text is None for text in written):
         return None
     right = [row.references[0] if len(row.references) == 1 else None for row in rows]
-    columns = ([row.identifier for row in rows], [row.output for row in rows], right, [row.asked for row in rows],
+    columns = ([row.identifier for row in rows], written, right, [row.asked for row in rows],
                [row.answer for row in rows])  # fmt: skip
     return Outputs(*(pl.Series(values, dtype=pl.String) for values in columns))
 
 
-def _statuses(rows: list[_Row]) -> pl.Series:
+def _statuses(rows: list[_Row], path: Path) -> pl.Series:
     """What became of each answer, as far as the records tell it: an answer with credit was read."""
     some_output, some_answer = (any(values) for values in zip(*((row.output, row.answer) for row in rows), strict=True))
 
-    def status(row: _Row) -> Status:
+    def status(row: _Row) -> str:
+        if STATUS in row.metadata:
+            return row.metadata[STATUS]
         if row.score > 0:
             return "scored"
         if row.error:
@@ -242,25 +247,29 @@ def _statuses(rows: list[_Row]) -> pl.Series:
             return "empty"
         return "unparsed" if some_answer and not (row.answer or "").strip() else "scored"
 
-    return pl.Series([status(row) for row in rows], dtype=pl.String)
+    statuses = [status(row) for row in rows]
+    if unknown := sorted(set(statuses) - set(STATUSES)):
+        raise InputError(f"there is no status {unknown[0]!r}", file=path, column=f"metadata.{STATUS}")
+    return pl.Series(statuses, dtype=pl.String)
 
 
 def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Columns:
     rows = _chosen(results, request, path)
     names = _common_choices(rows)
     known = names is not None
+    answers = [NO_ANSWER if row.answer is None and STATUS in row.metadata else row.answer for row in rows]
     groups = [name for name in rows[0].metadata if name.startswith("group_")]
     return Columns(
         example_ids=pl.Series([row.identifier for row in rows], dtype=pl.String),
         label=_among([row.references[0] if len(row.references) == 1 else None for row in rows], names),
-        prediction=_among([row.answer for row in rows], names),
+        prediction=_among(answers, names),
         score=pl.Series([row.score for row in rows], dtype=pl.Float64),
         logits=_logits(rows, names, path) if known else None,
         label_names=names,
         groups={
             name[6:]: pl.Series([str(row.metadata.get(name, "")) for row in rows], dtype=pl.String) for name in groups
         },
-        status=_statuses(rows),
+        status=_statuses(rows, path),
     )
 
 
