@@ -76,6 +76,20 @@ def test_what_is_of_no_kind_is_said_and_not_refused(tmp_path: Path) -> None:
     assert [each.kind for each in found.kinds if each.fits] == ["choices", "preferences"]
 
 
+def test_scores_are_refused_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    rows = [{"sentence1": f"a text {at}", "sentence2": f"it is {at}", "score": at / 7} for at in range(N)]
+    with pytest.raises(goldassay.InputError, match="'sentence1', 'sentence2', 'score'"):
+        goldassay.audit(write(tmp_path / "sts.jsonl", rows))
+
+
+def test_what_an_audit_refuses_is_not_promised(tmp_path: Path) -> None:
+    rows = [{**row, "label": ("a;b", "b", "a")[at % 3]} for at, row in enumerate(ROWS["labelled texts"])]
+    found = goldassay.look(write(tmp_path / "several.jsonl", rows))
+    assert found.command == ""
+    assert not any(each.is_asked for each in found.questions)
+    assert "holds several" in found.against[0]
+
+
 def test_a_missing_label_is_proposed_in_a_command(tmp_path: Path) -> None:
     rows = [{"text": f"a text {at}", "mood": "ab"[at % 2], "n": at} for at in range(N)]
     found = goldassay.look(write(tmp_path / "t.jsonl", rows))

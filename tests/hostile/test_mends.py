@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.core import files as core_files
-from goldassay.core.errors import InterruptionError
+from goldassay.core.errors import InputError, InterruptionError
 from goldassay.questions import audit
+from goldassay.questions.look import look_at as look
 from tests.data.forms import FORMS, said
 
 from .cases import Case, cases
@@ -128,6 +129,38 @@ def refused_mends(turns: Sequence[int], folder: Path, capsys: pytest.CaptureFixt
 
 def test_mends_of_published_forms_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused_mends([0], tmp_path, capsys) == []
+
+
+def test_what_look_promises_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = [form.write(tmp_path / str(at)) for at, form in enumerate(FORMS.values())]
+    several = ["joy;fear", "joy", "fear;joy", "fear"]
+    rows: dict[str, list[dict[str, object]]] = {
+        "several": [{"text": f"words of {at}", "label": several[at % 4]} for at in range(40)],
+        "ties": [
+            {"prompt": f"say {at}", "response_a": f"a {at}", "response_b": f"b {at}", "winner": at % 3}
+            for at in range(40)
+        ],
+        "judged": [
+            {"item": at // 2, "judge": "j", "order": ("ab", "ba")[at % 2], "winner": at % 3} for at in range(40)
+        ],
+        "scored": [{"text": f"words of {at}", "score": at / 7} for at in range(40)],
+    }
+    for name, own in rows.items():
+        places.append(tmp_path / f"{name}.jsonl")
+        places[-1].write_text("".join(json.dumps(row) + "\n" for row in own))
+    refused = []
+    for place in places:
+        try:
+            found = look(str(place))
+        except InputError:
+            continue
+        assert bool(found.command) or not any(each.is_asked for each in found.questions)
+        if found.command:
+            # Beside the test set itself something to search.
+            (place.parent / "texts.txt").write_text("some text that was trained on, and is none of these\n" * 3)
+            status, line = met(Case("next", tuple(shlex.split(found.command)[1:])), capsys)
+            refused += [f"{found.command}: {line}"] if status == 2 else []
+    assert refused == []
 
 
 @pytest.mark.slow

@@ -121,7 +121,8 @@ class Dataset:
             InputError: The dataset is unlabelled, or its labels are scores.
         """
         if not self.label_names:
-            raise without_classes(self.examples, self.place or self.source, {*self.text_columns, "example_id", "split"})
+            besides = {*self.text_columns, "example_id", "split"}
+            raise without_classes(self.examples, self.place or self.source, besides, self.provenance.roles)
         labels = self.examples["label"]
         codes = labels.replace_strict(
             pl.Series(self.label_names), pl.Series(range(len(self.label_names)), dtype=pl.Int64), return_dtype=pl.Int64

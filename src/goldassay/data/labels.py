@@ -55,6 +55,8 @@ _EXACT = 2.0**53
 # What stands in tables for a cell that holds nothing, in small letters. "none" is a class of many sets.
 _ABSENT = ("na", "n/a", "<na>", "#n/a", "nan", "null")
 _SEPARATORS = (";", ",", "|")
+# These stand in names of one class, too: "n/a", "and/or", "C++", "New York".
+_WITHIN_NAMES = ("/", "+", "&", " and ", " ")
 
 
 @dataclass(frozen=True)
@@ -160,15 +162,23 @@ def several_in_one(labels: Sequence[str]) -> tuple[str, list[str]] | None:
     """A label that holds several, and which these are: "0;2" beside "0" and "2;4"; None where each label is one.
 
     Labels hold several where a separator joins two or more in some of them, and each part of each joined label is part
-    of another label, too. So "Paris, France" beside "Lyon, France" are two labels: Paris stands in one alone.
+    of another label, too. So "Paris, France" beside "Lyon, France" are two labels: Paris stands in one alone. Of "/",
+    "+", "&", "and" and a space the order of the parts must change, as in "joy/fear" and "fear/joy"; or, of all but a
+    space, each part of two joined labels is a label by itself.
     """
-    for separator in _SEPARATORS:
+    for separator in (*_SEPARATORS, *_WITHIN_NAMES):
         parts = {label: list(dict.fromkeys(map(str.strip, label.split(separator)))) for label in labels}
         joined = {label: own for label, own in parts.items() if len(own) > 1}
         if not joined or any(not part for own in joined.values() for part in own):
             continue
+        if separator in _WITHIN_NAMES:
+            orders = Counter(frozenset(own) for own in {tuple(own) for own in joined.values()})
+            turned = {label: own for label, own in joined.items() if orders[frozenset(own)] > 1}
+            alone = {own[0] for own in parts.values() if len(own) == 1}
+            is_joined = separator != " " and len(joined) > 1 and all(alone.issuperset(own) for own in joined.values())
+            joined = joined if is_joined else turned
         times = Counter(part for own in parts.values() for part in own)
-        if all(times[part] > 1 for own in joined.values() for part in own):
+        if joined and all(times[part] > 1 for own in joined.values() for part in own):
             return next(iter(sorted(joined.items())))
     return None
 

@@ -327,15 +327,19 @@ def searching(source: str, given: str = "") -> str:
     return f"goldassay overlap {shlex.quote(source)}{given} {where} searches training texts for them"
 
 
-def without_classes(frame: pl.DataFrame, source: str, besides: Collection[str] = ()) -> InputError:
+def without_classes(
+    frame: pl.DataFrame, source: str, besides: Collection[str] = (), called: Mapping[str, str] | None = None
+) -> InputError:
     """The error for rows without a label that an audit could use: what they are, and what does apply.
 
     Args:
         frame: The rows; a column "label" holds scores.
         source: The file, for messages.
         besides: Columns that are texts, ids or parts.
+        called: The name in the file of each role that is a column here.
     """
-    listed = _listed([name for name in frame.columns if name not in ("example_id", "split")])
+    names = {"label": (called or {}).get("score", "label"), **(called or {})}
+    listed = _listed([names.get(name, name) for name in frame.columns if name not in ("example_id", "split")])
     if "label" in frame.columns and frame.schema["label"].is_numeric():
         label = likely_label(frame, {*besides, "label"})
         other = f"perhaps {option('columns', f'label={label}')}; " if label else ""
@@ -362,9 +366,15 @@ def without_classes(frame: pl.DataFrame, source: str, besides: Collection[str] =
 
 def _text_of(frame: pl.DataFrame, besides: Collection[str], known: Collection[str]) -> str:
     """The option that names the text, where its name is not known."""
+    text = unknown_text(frame, known)
+    return "" if besides or not text else f" {option('columns', f'text={text}')}"
+
+
+def unknown_text(frame: pl.DataFrame, known: Collection[str]) -> str:
+    """The column that is most likely the text, as `--columns` takes it; "" where one has a known name, or none is."""
     text = _likely(frame, "text")
-    is_known = bool(besides) or any(normalized(name) in known for name in frame.columns)
-    return "" if is_known or text is None else f" {option('columns', f'text={_named(frame, text)}')}"
+    is_known = any(normalized(name) in known for name in frame.columns)
+    return "" if is_known or text is None else _named(frame, text)
 
 
 def is_called_answer(name: str) -> bool:

@@ -15,17 +15,33 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.files import matching, temporary_folder
 from goldassay.core.results import Result
+from goldassay.data import column_names
 from goldassay.data.fields import VALUES
+from goldassay.data.kinds import read_items
+from goldassay.data.kinds.judged_scores import ScoreShape, read_judged_scores
+from goldassay.data.kinds.judgments import read_judgments
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.kinds.recognition import scale_of
-from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns
-from goldassay.questions.checks import ANSWERS, GRADES, NEEDS, QUESTIONS, RUNS, TEXTS
+from goldassay.data.reading import load_data
+from goldassay.data.roles import guess_roles, is_free_answer, likely_label, parse_columns, unknown_text
+from goldassay.questions.checks import (
+    ANSWERS,
+    CHOICES,
+    GRADES,
+    JUDGMENTS,
+    NEEDS,
+    PREFERENCES,
+    QUESTIONS,
+    RUNS,
+    TEXTS,
+)  # fmt: skip
 from goldassay.runs.kinds.opening import open_any, recognize_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from goldassay.data.kinds.recognition import Recognition
+    from goldassay.data.reading import Source
 
 # Of larger files of lines the first part is read, of larger tables the first rows.
 _LARGEST = 64 << 20
@@ -149,7 +165,8 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
         formats, runs = match.found if match is not None and match.kind.name == RUNS else ("", ())
         roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
         given = _given(roles)
-        questions = tuple(_questions(match, place, given, _extent(match, frame, runs)))
+        refused = "" if match is None else _refused(source, match, roles).replace(os.fspath(source.place), place)
+        questions = tuple(_questions(match, place, given, _extent(match, frame, runs), refused))
         return Look(
             paths=(place,),
             kind="" if match is None else match.kind.name,
@@ -158,7 +175,7 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             is_sample=is_sample,
             roles={} if match is None else match.roles,
             unread=() if match is None else match.unread,
-            against=() if match is None else (*match.against, *(f"no column is the {each}" for each in match.lacking)),
+            against=() if match is None else _against(match, refused),
             decisions=(*source.table.decisions, *_guessed(match)),
             problem=problem,
             kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
@@ -190,6 +207,30 @@ def _given(roles: Mapping[str, str]) -> str:
     return found
 
 
+def _refused(source: Source, match: Match, roles: Mapping[str, str]) -> str:
+    """Why an audit refuses the rows although they are of this kind, and what mends it; "" where it reads them."""
+    if match.lacking or match.strength == Strength.PARTLY:
+        return ""
+    name, place = match.kind.name, source.place
+    try:
+        if name == TEXTS:
+            load_data(source, "train", roles, labelled=True)
+        elif name in (CHOICES, PREFERENCES):
+            read_items(match, source.table, source.name, roles, source=place)
+        elif name == JUDGMENTS and isinstance(match.found, ScoreShape):
+            read_judged_scores(source.table, source.name, match.found, roles, place)
+        elif name == JUDGMENTS:
+            read_judgments(source.table, source.name, roles=roles, source=place)
+    except InputError as error:
+        column = f"column {error.column!r}: " if error.column else ""
+        return f"{column}{error.problem}" + f"; {error.mend}" * bool(error.mend)
+    return ""
+
+
+def _against(match: Match, refused: str) -> tuple[str, ...]:
+    return (*match.against, *(f"no column is the {each}" for each in match.lacking), *([refused] if refused else []))
+
+
 def _seen(kind: Kind, found: Recognition) -> KindSeen:
     match = found.matches[kind.name]
     if match is None:
@@ -216,7 +257,9 @@ def _extent(match: Match | None, frame: pl.DataFrame, runs: Any) -> dict[str, bo
     }
 
 
-def _questions(match: Match | None, place: str, given: str, extent: Mapping[str, bool]) -> Iterator[QuestionSeen]:
+def _questions(
+    match: Match | None, place: str, given: str, extent: Mapping[str, bool], refused: str
+) -> Iterator[QuestionSeen]:
     kind = "" if match is None else match.kind.name
     for key, asked in QUESTIONS.items():
         if match is None or kind not in asked.needs:
@@ -224,6 +267,8 @@ def _questions(match: Match | None, place: str, given: str, extent: Mapping[str,
             continue
         if match.strength == Strength.PARTLY or match.lacking:
             lacks = f"lacks {', '.join(match.lacking)}" if match.lacking else "; ".join(match.against)
+        elif refused:
+            lacks = refused.partition("; ")[0]
         else:
             wanted = [NEEDS[need] for need in asked.needs[kind] if not extent.get(need)]
             lacks = ", ".join(f"needs {what} (--{option})" if option else f"needs {what}" for what, option in wanted)
@@ -240,6 +285,8 @@ def _next(
     if match is None:
         guessed = guess_roles(frame)
         if any(map(is_free_answer, frame)):
+            text = "" if roles else unknown_text(frame, (*column_names.TEXTS, *column_names.ASKED))
+            given = _given({"text": text}) if text else given
             return f"goldassay overlap {quoted}{given} --corpus {shlex.quote(str(Path(place).parent))}"
         return f"goldassay audit {quoted}{_given({**guessed, **roles})}" if guessed else ""
     if any(each.is_asked for each in questions):

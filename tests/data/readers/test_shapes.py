@@ -84,7 +84,21 @@ def test_a_long_name_of_a_column_is_a_header(tmp_path: Path) -> None:
     assert len(found) == 10
 
 
-@pytest.mark.parametrize("joined", [["0;2", "2;0", "0"], ["a, b", "b, a"], ["x|y", "y|z", "x|z"], ["x;y", "x", "y"]])
+@pytest.mark.parametrize(
+    "joined",
+    [
+        ["0;2", "2;0", "0"],
+        ["a, b", "b, a"],
+        ["x|y", "y|z", "x|z"],
+        ["x;y", "x", "y"],
+        ["joy/fear", "fear/joy", "n/a", "sad"],
+        ["joy+fear", "fear + joy"],
+        ["joy & fear", "fear & joy"],
+        ["joy and fear", "fear and joy", "joy"],
+        ["entailment neutral", "neutral entailment", "neutral"],
+        ["joy/fear", "joy/anger", "joy", "fear", "anger"],
+    ],
+)
 def test_labels_that_hold_several_are_refused(tmp_path: Path, joined: list[str]) -> None:
     assert several_in_one(joined) is not None
     path = tmp_path / "ml.tsv"
@@ -95,7 +109,21 @@ def test_labels_that_hold_several_are_refused(tmp_path: Path, joined: list[str])
 
 
 @pytest.mark.parametrize(
-    "labels", [["Paris, France", "Lyon, France"], ["comp.sys", "rec.autos"], ["yes", "no"], ["a, b", "c"], [";", "a"]]
+    "labels",
+    [
+        ["Paris, France", "Lyon, France"],
+        ["comp.sys", "rec.autos"],
+        ["yes", "no"],
+        ["a, b", "c"],
+        [";", "a"],
+        ["n/a", "yes", "no"],
+        ["w/o", "w"],
+        ["and/or", "and", "or"],
+        ["us/news", "us/sport", "uk/news", "uk/sport"],
+        ["A", "A+", "C++", "C"],
+        ["dark red", "dark blue", "dark", "red", "blue"],
+        ["R&D", "R", "sales"],
+    ],
 )
 def test_names_with_a_separator_are_one_label(labels: list[str]) -> None:
     assert several_in_one(labels) is None

@@ -65,6 +65,15 @@ def promptfoo(folder: Path) -> Made:
     return Made(file, "openai:m", "tone", [[1, 0], [0, 1]], [["scored", "empty"], ["error", "scored, truncated"]])
 
 
+def test_results_of_promptfoo_may_lack_the_weighted_score(tmp_path: Path) -> None:
+    place = promptfoo(tmp_path).file
+    log = json.loads(place.read_text())
+    for each in log["results"]["results"]:
+        del each["score"]
+    put(place, log)
+    assert read_runs(place).scores.tolist() == [[1, 0], [0, 1]]
+
+
 def evalplus(folder: Path) -> Made:
     def solved(task: str, base: str, plus: str, solution: str = "def f(): ...") -> dict[str, Any]:
         return {"task_id": task, "solution": solution, "base_status": base, "plus_status": plus, "base_fail_tests": []}

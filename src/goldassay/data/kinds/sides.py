@@ -62,7 +62,7 @@ def _readings(values: Iterable[Any]) -> list[str]:
     last, least = [FIRST, SECOND, TIE], [TIE, FIRST, SECOND]
     if {0, 2} <= set(distinct) <= {0, 1, 2}:
         # The middle code may not occur.
-        codes = [last, least, [FIRST, TIE, SECOND], [SECOND, TIE, FIRST]]
+        codes = [code for order in (last, least, [FIRST, TIE, SECOND]) for code in (order, _turned(order))]
         return [_pairs(texts, [code[int(each)] for each in distinct], words) for code in codes]
     orders = [[FIRST] if len(texts) == 1 else graded]
     if len(texts) == 3 and (graded.count(TIE) != 1 or distinct[0] >= 1):

@@ -63,7 +63,8 @@ def _lists(log: dict[str, Any], path: Path) -> list[AnswerList]:
         own.answers.append(
             Answer(
                 item=items.name(content, str(each["testIdx"])),
-                scores={"success": each["success"], "score": each["score"], **(each.get("namedScores") or {})},
+                scores={name: each[name] for name in ("success", "score") if name in each}
+                | (each.get("namedScores") or {}),
                 status=_status(each),
                 output=output if isinstance(output, str) else None,
             )
