@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 import statsmodels.formula.api as smf
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldassay.questions.run_scores import score_runs
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import long_frame, write_long, write_runs
@@ -99,5 +101,40 @@ def test_statsmodels_takes_it(tmp_path: Path) -> None:
 def test_what_only_records_say_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     write_runs(made(), tmp_path / "runs")
     line = refused("runs", "export", "runs", "--to", "long", "-o", "out", "--developer", "me")
-    assert "--developer is said in records of Every Eval Ever" in line
+    assert "--developer is said with --to every_eval_ever" in line
     assert not (tmp_path / "out").exists()
+
+
+def test_scores_for_model_repositories_are_those_of_runs_scores(
+    tmp_path: Path, goldassay: Callable[..., Any], refused: Callable[..., str]
+) -> None:
+    """The fields and their kinds are those of the hub's documentation of .eval_results."""
+    lines = [f"{model},mine,{seed},e{i},{'ab'[i % 2]},{'' if i == seed else 'ab'[i * step % 2]}"
+             for model, seeds, step in (("acme/one", (1, 2), 1), ("two", (1,), 3)) for seed in seeds
+             for i in range(30)]  # fmt: skip
+    (tmp_path / "runs.csv").write_text("\n".join(["model,dataset,seed,id,label,prediction", *lines]) + "\n")
+    command = ("runs", "export", "runs.csv", "--to", "eval_results", "-o", "out")
+    url = "https://example.org/report: #1"
+    made = goldassay(*command, "--benchmark", "acme/mine:default", "--source-url", url)
+    assert made.status == 0, made.err
+    files = sorted((tmp_path / "out").rglob("*.yaml"))
+    assert [file.relative_to(tmp_path / "out").as_posix() for file in files] == [
+        f"{model}/.eval_results/default.yaml" for model in ("acme__one", "two")
+    ]
+    for file, own in zip(files, score_runs(str(tmp_path / "runs.csv")).sets, strict=True):
+        (entry,) = yaml.safe_load(file.read_text())
+        assert set(entry) == {"dataset", "value", "source", "notes"}
+        assert entry["dataset"] == {"id": "acme/mine", "task_id": "default"}
+        assert entry["source"] == {"url": url, "name": "goldassay"}
+        assert entry["value"] == own.mean
+        assert f"over examples {own.examples_low:.4f} to {own.examples_high:.4f}" in entry["notes"]
+        over_runs = "" if own.runs_low is None else f"over 2 runs {own.runs_low:.4f} to {own.runs_high:.4f}"
+        assert over_runs in entry["notes"]
+        assert ("runs" in entry["notes"]) == (own.n_runs == 2)
+        assert f"{own.n_runs} of {30 * own.n_runs} answers have no score" in entry["notes"]
+    assert "--benchmark NAMESPACE/NAME:TASK" in refused(*command)
+    assert "--benchmark NAMESPACE/NAME:TASK" in refused(*command, "--benchmark", "mine")
+    assert "with --to eval_results" in refused(*command[:4], "long", *command[5:], "--source-url", url)
+    with (tmp_path / "runs.csv").open("a") as file:
+        file.write("two,other,1,e1,a,a\n")
+    assert "--dataset NAME" in refused(*command, "--benchmark", "acme/mine:default")

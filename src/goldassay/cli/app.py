@@ -89,7 +89,7 @@ COMMANDS = {
     ),
     "runs export": Command(
         "goldassay.cli.runs:export",
-        "Write predictions of any known format for others: Every Eval Ever, or one long table.",
+        "Write runs of any known format for others: Every Eval Ever, scores for model cards, or one long table.",
         "logs --to long -o table",
     ),
     "runs scores": Command(

@@ -11,9 +11,10 @@ import typer
 from goldassay.cli.lines import aligned, score_lines
 from goldassay.cli.output import as_text, settings_lines, write_json
 from goldassay.core.commands import command
-from goldassay.core.errors import InputError, InterruptionError, option
+from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.numbers import points
 from goldassay.core.options import (
+    Benchmark,
     Columns,
     Developer,
     Folder,
@@ -25,6 +26,7 @@ from goldassay.core.options import (
     Quiet,
     Seed,
     SettingsOrFile,
+    SourceUrl,
     To,
 )
 from goldassay.questions.run_choice import RunChoice, RunReading
@@ -161,29 +163,44 @@ def export(
     to: To,
     developer: Developer = None,
     organization: Organization = None,
+    benchmark: Benchmark = None,
+    source_url: SourceUrl = None,
     quiet: Quiet = False,
     **reading: Unpack[RunReading],
 ) -> None:
-    """Write predictions for others: records of Every Eval Ever, or one long table for statsmodels or R.
+    """Write runs for others: records of Every Eval Ever, scores for model cards, or a table for statsmodels or R.
 
     every_eval_ever: each run (and checkpoint) as records of schema 0.3, in the layout of its datastore, into DIR/data.
     A run is an aggregate record (its score, with standard error and interval) and a file of instance records, a line an
     example: seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back.
     Texts come from --test where that is a dataset. Existing files of the same runs are replaced.
 
+    eval_results: DIR/MODEL/.eval_results/TASK.yaml, the score of `goldassay runs scores` as a model repository on the
+    hub shows it, with intervals, runs and answers without a score in its notes. It takes --benchmark ID:TASK.
+
     long: DIR/long.csv, a row a prediction, with model, seed, example, label, score, groups and settings.
     """
     from goldassay.questions.every_eval_ever import NOT_NAMED, write_every_eval_ever
     from goldassay.questions.example_clusters import clusters_of
+    from goldassay.questions.exports import write_eval_results
+    from goldassay.questions.run_scores import score_runs
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.store import write_long
     from goldassay.runs.traits import dataset_of, read_texts
 
     choice = RunChoice.of(**reading)
+    said = {"every_eval_ever": (("developer", developer), ("organization", organization)),
+            "eval_results": (("benchmark", benchmark), ("source-url", source_url))}  # fmt: skip
+    for format_, options in said.items():
+        for name, given in options:
+            if given is not None and to != format_:
+                raise InputError(f"--{name} is said with --to {format_} alone", mend="leave it out")
+    if to == "eval_results":
+        for place in write_eval_results(score_runs(path, choice), out, benchmark or "", source_url):
+            if not quiet:
+                typer.echo(place)
+        return
     if to == "long":
-        for name, given in (("developer", developer), ("organization", organization)):
-            if given is not None:
-                raise InputError(f"{option(name)} is said in records of Every Eval Ever alone", mend="leave it out")
         sets = list(read_run_sets(path, choice))
         written = write_long(sets, out)
         if not quiet:

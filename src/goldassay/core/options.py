@@ -962,10 +962,14 @@ TestSize = Annotated[
     ),
 ]
 Clean = Annotated[bool, Option("Plant no flaw: a benchmark that is to be called sound.", METHOD, main=True)]
-To = Annotated[Literal["every_eval_ever", "long"], Option("The format.", METHOD, main=True)]
+To = Annotated[Literal["every_eval_ever", "eval_results", "long"], Option("The format.", METHOD, main=True)]
 Developer = Annotated[
     str | None, Option("Who made the models, where their names do not begin with it: NAME/MODEL.", METHOD, "NAME")
 ]
+Benchmark = Annotated[
+    str | None, Option("The benchmark on the hub that the runs answer, and its task in eval.yaml.", METHOD, "ID:TASK")
+]
+SourceUrl = Annotated[str | None, Option("Where the report or the logs can be read.", METHOD, "URL")]
 Organization = Annotated[str | None, Option("Who hands on the scores.", METHOD, "NAME")]
 Policy = Annotated[
     Any,

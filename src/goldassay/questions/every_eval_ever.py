@@ -132,10 +132,11 @@ class _Identity:
         self.uuid = str(uuid.UUID(bytes=hashed[:16], version=4))
         prefix, _, rest = self.model.partition("/")
         self.developer = prefix if rest else developer
-        self.folder = Path("data", *(_portable(part) for part in (runs.dataset, self.developer, rest or prefix)))
+        self.folder = Path("data", *(portable(part) for part in (runs.dataset, self.developer, rest or prefix)))
 
 
-def _portable(name: str) -> str:
+def portable(name: str) -> str:
+    """The name as a folder may be called on any system."""
     # Folders with a dot or an underscore before their name are hidden from many readers, ours among them.
     plain = _NOT_PORTABLE.sub("_", name).lstrip("._ ").rstrip(". ") or NOT_NAMED
     return f"{plain}_" if plain.split(".")[0].upper() in _RESERVED else plain

@@ -1,4 +1,4 @@
-"""What a report hands to other places: twelve lines of Markdown, and Croissant metadata with responsible AI fields.
+"""What reports and runs hand to other places: lines of Markdown, Croissant metadata, scores for model repositories.
 
 Source: MLCommons, Croissant Format Specification 1.1 and Croissant RAI Specification 1.0.
 """
@@ -6,21 +6,24 @@ Source: MLCommons, Croissant Format Specification 1.1 and Croissant RAI Specific
 from __future__ import annotations
 
 import json
-from pathlib import PurePath
+import re
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError, one_line
-from goldassay.core.files import written_whole
+from goldassay.core.files import written_together, written_whole
 from goldassay.core.numbers import bounds_in, count, percent, with_unit
 from goldassay.core.results import NOT_ASKED, severity
 from goldassay.questions.provenance import changed_settings, command_of
 from goldassay.report.markdown import code, grid, plain
+from goldassay.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
-    from pathlib import Path
 
     from goldassay.core.document import Document, Verdict
+    from goldassay.questions.run_scores import ScoredRuns, ScoredSet
 
 
 _RAI = "http://mlcommons.org/croissant/RAI/"
@@ -208,3 +211,76 @@ def _made_by(document: Document) -> str:
     made = code(command) if command else f"{code(f'goldassay {document.command}')} of {names or 'data in memory'}"
     changed = changed_settings(document.settings)
     return made + (f", with the settings {code('; '.join(changed.splitlines()))}" if changed else "")
+
+
+def write_eval_results(
+    found: ScoredRuns, directory: str | os.PathLike[str], benchmark: str, source: str | None = None
+) -> list[Path]:
+    """Write the score of each model as DIRECTORY/MODEL/.eval_results/TASK.yaml, all of them or none.
+
+    A value is the mean score in [0, 1], as `score_runs` has it; its intervals, runs and answers without a score are in
+    `notes`, since the format has no field for them. The files are JSON, which is YAML too.
+
+    Args:
+        found: The runs of some models on one dataset, in one condition.
+        directory: Where to.
+        benchmark: ID:TASK, a dataset on the hub and a task of its eval.yaml.
+        source: Address of the report or the logs.
+
+    Raises:
+        InputError: The benchmark is not said so, or the runs are on several datasets or conditions, or cannot be read.
+        OutputError: The folder cannot be written to.
+
+    Source: Hugging Face Hub documentation, Evaluation Results.
+    """
+    # Measures come along, which a report that is pasted does without.
+    from goldassay.questions.every_eval_ever import portable
+
+    where, _, task = benchmark.partition(":")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or not re.fullmatch(r"[\w.-]+", task):
+        raise InputError(
+            f"the benchmark is {benchmark!r}" if benchmark else "no benchmark on the hub is named",
+            mend="give --benchmark NAMESPACE/NAME:TASK, with a task of the eval.yaml of that dataset",
+        )
+    if found.unread:
+        raise InputError(f"some runs are left out: {found.unread[0].reason}", mend="take them out, or mend them")
+    names = sorted({f"{each.dataset} ({each.condition})" for each in found.sets})
+    if len(names) > 1:
+        raise InputError(
+            f"the runs are on {', '.join(names)}", mend="choose one with --dataset NAME or --condition NAME"
+        )
+    written = []
+    with written_together(directory) as aside:
+        for each in found.sets:
+            entry: dict[str, Any] = {
+                "dataset": {"id": where, "task_id": task}, "value": each.mean,
+                **({"source": {"url": source, "name": "goldassay"}} if source else {}), "notes": _score_notes(each),
+            }  # fmt: skip
+            place = PurePath(portable(each.model.replace("/", "__")), ".eval_results", f"{task}.yaml")
+            if place in written:
+                raise InputError(f"two models would be written to {place}", mend="choose one with --model NAME")
+            (aside / place).parent.mkdir(parents=True)
+            (aside / place).write_text(json.dumps([entry], ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
+            written.append(place)
+    return [Path(directory) / place for place in written]
+
+
+def _score_notes(each: ScoredSet) -> str:
+    """What the format has no field for, in a line."""
+    said = [f"fraction of 1 on {count(each.n_examples)} examples"]
+    if each.condition not in ("paired", ""):
+        said.append(f"condition {each.condition}")
+    for low, high, over in (
+        (each.examples_low, each.examples_high, "examples"),
+        (each.runs_low, each.runs_high, f"{each.n_runs} runs"),
+    ):
+        if low is not None and high is not None:
+            said.append(f"95 % interval over {over} {low:.4f} to {high:.4f}")
+    asked = each.n_runs * each.n_examples
+    if each.n_scored < asked:
+        said.append(f"{count(asked - each.n_scored)} of {count(asked)} answers have no score and count as wrong")
+    if each.grades is not None:
+        said.append(f"a share of grades from {each.grades[0]:g} to {each.grades[1]:g}")
+    if each.weighted_by:
+        said.append(f"weighted by {each.weighted_by}")
+    return "; ".join([*said, f"goldassay {__version__}"])
