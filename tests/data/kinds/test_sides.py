@@ -45,7 +45,8 @@ def test_numbers_turn_round_where_one_means_the_first() -> None:
     [([0, 1, 2], "0:first,1:second,2:tie"), (["0", "2"], "0:first,2:tie"), ([0.0, 2.0, 1.0, None], "0.0:tie,1.0:first"),
      ([0, 1], "0:first,1:second"), ([1, 0, None], "0:second,1:first"), ([0, 0.5, 1], "0:first,0.5:tie,1:second"),
      ([1.0, 0.5, 0.0], "0.0:second,0.5:tie,1.0:first"), (["0", "1", "tie"], "0:second,1:first,tie:tie"),
-     ([0, 0], "0:second"), ([0, 1, -1], "-1:tie,0:first,1:second")],
+     ([0, 0], "0:second"), ([0, 1, -1], "-1:tie,0:first,1:second"), ([1, 0, 2], "0:second,1:first,2:tie"),
+     ([1, 0, 2], "0:tie,1:second,2:first")],
 )  # fmt: skip
 def test_codes_from_0_on_are_no_guess(values: list[Any], mend: str) -> None:
     """Published sets write 0 for the tie, for the first or for the second: no verdict before it is decided."""
