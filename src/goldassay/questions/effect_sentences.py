@@ -340,7 +340,8 @@ def table_of_limits(effects: Effects) -> Table:
     note = (
         "In copies of the rows, cues of a label are planted in these shares of its rows; in items, in the right choice "
         "or in the question. "
-        "Words are twelve random letters. A flaw of a kind would have been found from the share in the second column "
+        "Words are twelve random letters. Two words together (3 and 3) are one of three words and one of three others, "
+        "and only both give the label away. A flaw of a kind would have been found from the share in the second column "
         "on; 100 % where no planted share would be. Recovered is what readers gain in the copies of the planted rows "
         "that they read wrong without; empty where a share was not planted, or where a larger one would not "
         "have been found either."
