@@ -36,7 +36,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     for module in (package, made, util):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     yield told
-    monkeypatch.delenv(inspect_hook.VARIABLE, raising=False)
+    monkeypatch.setenv(inspect_hook.VARIABLE, "0")
     importlib.reload(inspect_hook)
 
 
@@ -50,20 +50,26 @@ def test_the_entry_point_is_this_module() -> None:
     assert about["project"]["entry-points"]["inspect_ai"] == {"goldassay": inspect_hook.__name__}
 
 
-@pytest.mark.parametrize("value", [None, "", "0", "off"])
-def test_nothing_is_registered_unless_asked_for(
-    registered: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str | None
+@pytest.mark.parametrize("value", ["", "0", "off", "False "])
+def test_nothing_is_registered_where_it_is_switched_off(
+    registered: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
-    if value is not None:
-        monkeypatch.setenv(inspect_hook.VARIABLE, value)
+    monkeypatch.setenv(inspect_hook.VARIABLE, value)
     importlib.reload(inspect_hook)
     assert list(registered) == ["display"]
+
+
+def test_without_inspect_ai_the_module_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What walks through all modules, as documentation does, imports it too."""
+    monkeypatch.delenv(inspect_hook.VARIABLE, raising=False)
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    importlib.reload(inspect_hook)
 
 
 def test_the_folder_is_shown_once_after_a_run_and_after_a_set(
     registered: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(inspect_hook.VARIABLE, "1")
+    monkeypatch.delenv(inspect_hook.VARIABLE, raising=False)
     importlib.reload(inspect_hook)
     hook = registered["goldassay_scores"]
     shutil.copy(LOGS / "letters.eval", tmp_path)

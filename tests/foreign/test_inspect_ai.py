@@ -97,11 +97,12 @@ def test_the_extension_prints_what_the_command_prints(
     code = f"import write_inspect_ai as w, pathlib; w.{call}(pathlib.Path({str(tmp_path)!r}))"
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     silent = subprocess.run(
-        [PYTHON, "-c", code], cwd=Path(__file__).parent, env=environment, capture_output=True, text=True, check=True
-    )
+        [PYTHON, "-c", code], cwd=Path(__file__).parent, env=environment | {"GOLDASSAY_INSPECT": "0"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert "goldassay" not in silent.stdout
     made = subprocess.run(
-        [PYTHON, "-c", code], cwd=Path(__file__).parent, env=environment | {"GOLDASSAY_INSPECT": "1"},
+        [PYTHON, "-c", code], cwd=Path(__file__).parent, env=environment,
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     folder = tmp_path / ("limited" if place == "models" else place)

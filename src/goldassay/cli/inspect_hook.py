@@ -1,7 +1,7 @@
 """An extension of inspect_ai: after an evaluation, print how many answers have a score, and the scores with intervals.
 
-inspect_ai finds this module by the entry point of its own group, and nothing else imports it. It does nothing unless
-`GOLDASSAY_INSPECT=1` is set: a hook that is registered, even if it is not enabled, is announced at each start.
+inspect_ai finds this module by the entry point of its own group, and nothing else needs it. With
+`GOLDASSAY_INSPECT=0` nothing is registered: a hook that is registered, even if not enabled, is announced at each start.
 """
 
 from __future__ import annotations
@@ -92,5 +92,6 @@ def _register() -> None:
             show(data.log_dir)
 
 
-if os.environ.get(VARIABLE, "").strip().lower() not in _OFF:
+# Whoever imports it without inspect_ai, to document it say, has nothing to register with.
+if sys.modules.get("inspect_ai") is not None and os.environ.get(VARIABLE, "1").strip().lower() not in _OFF:
     _register()
