@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.questions.board.command import rank_systems
     from goldassay.questions.comparison.command import compare_models
+    from goldassay.questions.gating import assert_sound
     from goldassay.questions.instability.command import measure_instability
     from goldassay.questions.leakage.command import measure_leakage, suggest_rewrites
     from goldassay.questions.overlap.command import measure_overlap
@@ -44,6 +45,7 @@ _HOME = {
     "Report": "goldassay.report.report",
     "Runs": "goldassay.runs.runs",
     "UndefinedMeasureWarning": "goldassay.core.errors",
+    "assert_sound": "goldassay.questions.gating",
     "audit": "goldassay.questions.public",
     "compare_models": "goldassay.questions.comparison.command",
     "build_shift": "goldassay.questions.shift.command",
@@ -79,6 +81,7 @@ __all__ = [
     "UndefinedMeasureWarning",
     "__version__",
     "artifacts",
+    "assert_sound",
     "audit",
     "board",
     "build_shift",

@@ -11,7 +11,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.questions.gating import load_policy, load_settings
 from goldassay.report.report import Report
-from tests.gate.test_check import AUDIT, RUNS
+from tests.gate.test_check import AUDIT, RUNS, stored, verdict
 from tests.gate.test_diff import audit, examples_of, write
 
 if TYPE_CHECKING:
@@ -35,6 +35,38 @@ def test_a_report_in_memory_is_judged_as_the_one_on_disk(tmp_path: Path) -> None
     assert [outcome.status for outcome in found[0].outcomes] == ["broken", "kept"]
     assert not found[0].passed
     assert {check.reports[0]["finished"] for check in found} == {"2026-01-02T03:04:05"}
+
+
+@pytest.mark.parametrize(
+    ("word", "missed", "at_most", "passes"),
+    [
+        ("sound", 0.05, 0.05, True),
+        ("sound", 0.0501, 0.05, False),
+        ("sound", None, 0.05, False),
+        ("sound", None, None, True),
+        ("caution", 0.01, 0.05, False),
+        ("unresolved", 0.01, 0.05, False),
+        ("not measurable", 0.01, None, False),
+    ],
+)
+def test_a_test_of_a_data_set_asserts_that_it_is_sound(
+    word: str, missed: float | None, at_most: float | None, passes: bool
+) -> None:
+    """A verdict that shows nothing is no pass, however small its bound."""
+    report = in_memory(stored("r", verdicts={"leakage": verdict(word, at_most=missed)}))
+    if passes:
+        goldassay.assert_sound(report, "leakage", at_most)
+    else:
+        with pytest.raises(AssertionError, match="leakage"):
+            goldassay.assert_sound(report, "leakage", at_most)
+
+
+def test_a_question_that_the_report_lacks_is_not_sound() -> None:
+    report = in_memory(stored("r", verdicts={"leakage": verdict("sound", at_most=0.01)}))
+    with pytest.raises(AssertionError, match="overlap"):
+        goldassay.assert_sound(report, "overlap")
+    with pytest.raises(InputError, match="there is no question 'leaks'"):
+        goldassay.assert_sound(report, "leaks")
 
 
 def test_several_reports_and_the_same_twice(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import goldassay.questions.report_frame  # noqa: F401 - importing it declares th
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
 from goldassay.core.errors import InputError, option
+from goldassay.core.figures import judged_questions
 from goldassay.core.files import written_together
 from goldassay.core.settings import FILE_NAME, Settings
 from goldassay.gate.check import Check, Demand, check_reports, read_policy, require_demands
@@ -91,6 +92,28 @@ def check(
     # Named twice, as a folder and as the file in it, is judged once.
     distinct = {(report.path.resolve(), report.parsed.digest): report for report in read}
     return check_reports(list(distinct.values()), demands, file)
+
+
+def assert_sound(report: AnyReport, question: str, at_most: float | None = None) -> None:
+    """Assert that the verdict on a question is sound, for the tests of a data set's own repository.
+
+    Args:
+        report: A report, the report.json that a command wrote, or its folder.
+        question: leakage, artifacts, overlap and so on.
+        at_most: The largest flaw that may have been missed, as a fraction; without it only the verdict counts.
+
+    Raises:
+        AssertionError: The verdict is another one, or the bound is larger or unknown.
+        InputError: There is no such question, or the report cannot be read or was edited.
+    """
+    if question not in judged_questions():
+        raise InputError(f"there is no question {question!r}", mend=f"choose from {', '.join(judged_questions())}")
+    rules: dict[str, Any] = {f"worst_{question}_verdict": "sound"}
+    if at_most is not None:
+        rules[f"max_{question}"] = at_most
+    lines = [each.line for each in check(report, rules).outcomes if each.status != "kept"]
+    if lines:
+        raise AssertionError("\n".join(lines))
 
 
 def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> ReportDiff:
