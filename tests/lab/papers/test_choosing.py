@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("torch")
 
+from goldassay import Dataset
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
+from goldassay.data.table import InputFile, Provenance
 from goldassay.lab.papers.leakage.sets import SETS
 from goldassay.lab.papers.printed import compare_cells
 from goldassay.lab.papers.recipe import (
@@ -84,7 +87,7 @@ def test_each_thing_that_is_not_run_says_what_it_needs(tmp_path: Path):
     assert lacking(work) == {
         ("small", "A train", "A"): "needs A train", ("small", "A train", "B"): "needs A train and B",
         ("large", "A train", "A"): "needs A train and pretrained", ("large", "A train", "B"):
-        "needs A train and pretrained and B", ("small", "D train", "C"): "needs GloVe",
+        "needs A train and 2 more", ("small", "D train", "C"): "needs GloVe",
         ("wide", "D train", "C"): "needs some/checkpoint",
     }  # fmt: skip
     work = Workplace(tmp_path, SCALE, "paper", None, "here", 0, Steps())
@@ -103,6 +106,28 @@ def test_what_is_not_asked_for_is_left_out_and_needs_nothing(tmp_path: Path):
     work.scale, not_run = runnable(SCALE, work, lambda name: True)
     assert {each.why for each in not_run} == {"left out"}
     assert needed_by(not_run) == {}
+    work.not_run = not_run
+    assert work.missed == not_run
+    work.narrowed = True
+    assert work.missed == []
+
+
+def test_a_page_of_some_sets_lists_these_and_what_they_are_made_of(tmp_path: Path):
+    def made(name: str, *digests: str) -> Dataset:
+        rows = [{"premise": "a", "hypothesis": "b", "label": label} for label in ("x", "y")]
+        files = tuple(InputFile(f"{name}.tsv", digest, 1) for digest in digests)
+        return replace(Dataset.from_frame(rows, name=name), provenance=Provenance(files=files))
+
+    work = Workplace(tmp_path, Choice(only=("A", "small")).narrowed(SCALE), "paper", None, None, 0, Steps())
+    work.sets = {
+        "part": made("part", "1"),
+        "A train": made("A train", "1", "2"),
+        "A": made("A", "3"),
+        "B": made("B", "4"),
+    }
+    assert list(work.used) == ["part", "A train", "A", "B"]
+    work.narrowed = True
+    assert list(work.used) == ["part", "A train", "A"]
 
 
 NOT_RUN = [

@@ -211,6 +211,8 @@ class Recipe(Protocol):
 
 
 LEFT_OUT = "left out"
+# What is lacking is told whole where sets are listed.
+_MOST_NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ class NotRun:
         model: What tables call it.
         train: Name of the training set.
         test: Name of the test set.
-        why: "left out", or "needs MNLI train".
+        why: "left out", "needs MNLI train", or "needs MNLI train and 3 more".
         needs: Names of what is lacking.
     """
 
@@ -396,9 +398,14 @@ def runnable(whole: Scale, work: Workplace, is_there: Callable[[str], bool]) -> 
                 key = label, training.train, test
                 if key not in done:
                     needed = tuple(dict.fromkeys(lacks.get(key, ())))
-                    why = f"needs {' and '.join(needed)}" if needed else LEFT_OUT
+                    why = f"needs {_few(needed)}" if needed else LEFT_OUT
                     missing[key] = NotRun(*key, why, needed)
     return replace(work.scale, trainings=tuple(kept)), list(missing.values())
+
+
+def _few(names: Sequence[str]) -> str:
+    """Two names at most, which a cell of a table has room for."""
+    return " and ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} and {len(names) - 1} more"
 
 
 def _needs(
@@ -459,6 +466,7 @@ class Workplace:
             is left out.
         not_run: What of the size is neither trained nor tested, and why.
         checkpoints: Folders of checkpoints that `prepare` makes up, by the name that trainings give them.
+        narrowed: Whether sets or models were asked for by name; the page then lists no others.
     """
 
     folder: Path
@@ -475,6 +483,27 @@ class Workplace:
     unmade: dict[str, tuple[str, ...]] = field(default_factory=dict)
     not_run: list[NotRun] = field(default_factory=list)
     checkpoints: dict[str, Path] = field(default_factory=dict)
+    narrowed: bool = False
+
+    @property
+    def used(self) -> dict[str, Dataset]:
+        """The sets that the page lists: all, or where some were asked for these and what they are made of."""
+        if not self.narrowed:
+            return self.sets
+        names = {name for each in self.scale.trainings for name in (each.train, *each.tests)}
+        options = [own for each in self.scale.trainings for own in (each.options, *each.of.values())]
+        names |= {str(own["dev"]) for own in options if own.get("dev") is not None}
+
+        def digests(name: str) -> set[str]:
+            return {file.sha256 for file in self.sets[name].provenance.files}
+
+        parts = {digest for name in names & self.sets.keys() for digest in digests(name)}
+        return {name: self.sets[name] for name in self.sets if name in names or not parts.isdisjoint(digests(name))}
+
+    @property
+    def missed(self) -> list[NotRun]:
+        """What is not run, as far as tables say so: what is not asked for is not missed."""
+        return [each for each in self.not_run if not self.narrowed or each.why != LEFT_OUT]
 
     @property
     def runs(self) -> Path:

@@ -153,7 +153,8 @@ def open_study(
         work.sets |= recipe.prepare(work)
     at_hand = Checkpoints()
     work.scale, work.not_run = runnable(size, work, lambda name: name in work.checkpoints or at_hand.has(name))
-    if choice.only:
+    work.narrowed = bool(choice.only)
+    if work.narrowed:
         # What is not asked for is not missed.
         missed = needed_by(work.not_run)
         work.absent = {key: why for key, why in absent.items() if key in missed}
@@ -220,7 +221,7 @@ def run_study(
         findings = replace(
             found,
             conclusions=hold_together(found.conclusions),
-            comparisons=tuple(with_reasons(each, study.work.not_run) for each in found.comparisons),
+            comparisons=tuple(with_reasons(each, study.work.missed) for each in found.comparisons),
         )
     return describe(study.name, study.recipe, study.work, study.jobs, findings)
 
@@ -502,7 +503,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
         networks=tuple(_networks(jobs)),
         inputs=tuple(
             SetUsed(key, len(each), tuple(file.name for file in files), tuple(file.sha256 for file in files))
-            for key, each in work.sets.items()
+            for key, each in work.used.items()
             for files in (each.provenance.files,)
         ),
     )
