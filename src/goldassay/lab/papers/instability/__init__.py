@@ -5,7 +5,6 @@ What the paper concludes is held against our runs and the released ones.
 
 from __future__ import annotations
 
-import math
 import statistics
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -381,46 +380,51 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
     """Over training, standard sets against each other, and against analysis sets."""
     statement = "Over training, standard sets rise and fall together; some analysis sets do not go with them."
     inside: list[dict[str, Any]] = []
-    across: list[dict[str, Any]] = []
+    across: dict[str, list[dict[str, Any]]] = {}
     for each in found:
         for matrix in each.correlations:
             names = matrix["names"]
             for i, j in combinations(range(len(names)), 2):
-                together = (names[i] in STANDARD) + (names[j] in STANDARD)
+                pair = sorted((names[i], names[j]), key=lambda name: name not in STANDARD)
                 figure = tuple(matrix[key][i][j] for key in ("values", "low", "high"))
-                if together and None not in figure:
-                    sets = f"{names[i]} and {names[j]}"
-                    row = {"model": matrix["model"], "dataset": sets, "figure": figure, "n_runs": matrix["n_runs"]}
-                    (inside if together == 2 else across).append(row)
-    standard = pool_claim(
-        [row["figure"] for row in inside],
-        _crossed(inside),
-        what="pairs of sets of one model",
-        unit="correlation",
-        scale="fisher",
+                if pair[0] in STANDARD and None not in figure:
+                    row = {"model": matrix["model"], "dataset": " and ".join(pair), "figure": figure}
+                    (inside if pair[1] in STANDARD else across.setdefault(pair[1], [])).append(row)
+    # Of one analysis set models are what differs: all of its pairs share its examples.
+    standard, *others = (
+        pool_claim(
+            [row["figure"] for row in rows],
+            {"models": [row["model"] for row in rows]},
+            what="pairs of sets of one model",
+            unit="correlation",
+            scale="fisher",
+        )
+        for rows in (inside, *across.values())
     )
-    if standard is None:
+    known = {name: other for name, other in zip(across, others, strict=True) if other is not None}
+    if standard is None or not known:
         return []
-    judged = judge_each([_apart(row["figure"], standard.pooled) for row in across], "some", degrees=[
-        row["n_runs"] - 1 for row in across
-    ])  # fmt: skip
+    judged = judge_each(
+        [_below(other.pooled, standard.pooled) for other in known.values()],
+        "some",
+        degrees=[min(other.pooled.n_families, standard.pooled.n_families) - 1 for other in known.values()],
+    )
     if judged is None:
         return []
-    clearest = across[judged.at]
-    value, low, high = clearest["figure"]
+    name, clearest = list(known.items())[judged.at]
     return [
         Conclusion(
             "Apart",
             statement,
             "Figure 3",
             judged.standing,
-            f"Spearman over checkpoints between a standard and an analysis set, of {clearest['dataset']}, "
-            f"{clearest['model']}, the clearest of {judged.n}; it must lie below that between standard sets, "
-            f"{decimal(standard.value)} {bounds_in(standard.low, standard.high, 'correlation')}, by both intervals and "
-            f"for all together. So do {judged.n_above}. The paper has above .95 between standard sets.",
-            value,
-            low,
-            high,
+            f"Spearman over checkpoints between {name} and standard sets, the clearest of {judged.n} analysis sets, is "
+            f"the figure. By intervals that hold for all together it must lie below that between standard sets, "
+            f"{decimal(standard.value)} {bounds_in(standard.low, standard.high, 'correlation')}; so do "
+            f"{judged.n_above}. {clearest.sentence} The paper has above .95 between standard sets.",
+            clearest.value,
+            clearest.low,
+            clearest.high,
             "correlation",
             judged.p,
             "some",
@@ -428,13 +432,12 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
     ]
 
 
-def _apart(figure: tuple[float, float, float], standard: Pooled) -> tuple[float, float, float]:
-    """By how much a correlation lies below a pooled one, on Fisher's scale, with the two intervals end to end."""
-    value, low, high = (math.atanh(min(max(each, -0.999), 0.999)) for each in figure)
-    between = standard.value - value
-    return between, between - (standard.value - standard.low) - (high - value), between + (
-        standard.high - standard.value
-    ) + (value - low)  # fmt: skip
+def _below(one: Pooled, other: Pooled) -> tuple[float, float, float]:
+    """By how much one pooled figure lies below another, with the two intervals end to end."""
+    between = other.value - one.value
+    return between, between - (other.value - other.low) - (one.high - one.value), (
+        between + (other.high - other.value) + (one.value - one.low)
+    )  # fmt: skip
 
 
 def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
