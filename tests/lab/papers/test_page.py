@@ -54,7 +54,8 @@ def document() -> dict[str, Any]:
 def study_of(document: dict[str, Any]) -> Study:
     """A document that was written by hand, typed."""
     whole = {"study": "made", "not_run": (), "models": (), "networks": (), "notes": (), "absent": {}, "inputs": [],
-             "comparisons": [], "shown": [], "scale_note": "", "n_trainings": 0, "made_up": False}  # fmt: skip
+             "unprinted": (), "comparisons": [], "shown": [], "scale_note": "", "n_trainings": 0,
+             "made_up": False}  # fmt: skip
     own = whole | {key: value for key, value in document.items() if key != "goldassay_version"}
     comparisons = [
         {**each, "rows": tuple(each["rows"]), "columns": tuple(each["columns"]),

@@ -16,7 +16,7 @@ from goldassay.lab.papers import printed
 from goldassay.lab.papers.instability.evidence import RELEASED
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import SCALES, Choice
-from goldassay.lab.papers.running import find_recipe
+from goldassay.lab.papers.running import find_recipe, list_recipes
 
 if TYPE_CHECKING:
     from goldassay.lab.papers.recipe import ScaleName
@@ -67,6 +67,24 @@ def test_a_digit_is_claimed_only_with_what_shows_it():
     """Tests that are named are there."""
     for place in re.findall(r"`(tests/[\w/]+\.py)`", PAGE.read_text("utf-8")):
         assert (PAGE.parents[1] / place).exists(), place
+
+
+def test_every_choice_that_no_paper_prints_is_in_one_table():
+    """And on the page of its study, which takes it from the same place."""
+    listed = [tuple(row) for head, *body in tables() if head == ["study", "chosen here"] for row in body]
+    scales = {name: find_recipe(name).SCALES for name in list_recipes()}
+    chosen = [(name, each) for name, of in scales.items() for each in of["paper"].unprinted]
+    assert listed == chosen
+    assert {name for name, _ in chosen} == {"artifacts", "instability", "leakage", "shift"}
+
+
+def test_where_texts_are_cut_is_said():
+    """Of each length that a training sets at paper scale."""
+    for name in list_recipes():
+        scale = find_recipe(name).SCALES["paper"]
+        changes = [own.get("changes") or {} for each in scale.trainings for own in (each.options, *each.of.values())]
+        for tokens in {each["max_tokens"] for each in changes if "max_tokens" in each}:
+            assert any(f"{tokens} tokens" in said for said in scale.unprinted), (name, tokens)
 
 
 def test_columns_made_of_accuracies_are_the_printed_ones():

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.lab.papers.running import StudyReport
 
-NAMES = {"Smaller gaps", "Declines", "Size", "Distilled", "Detects", "Blind", "Fewer alarms"}
+NAMES = {"Smaller gaps", "Declines", "Size", "Distilled", "Detects", "Blind", "Bag of words", "Fewer alarms"}
 
 
 def ran(folder: Path, seed: int) -> StudyReport:

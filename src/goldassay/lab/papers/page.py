@@ -179,7 +179,7 @@ def _conclusions(study: Study, *, evidence: bool) -> Section:
         key="conclusions",
         title="Conclusions",
         lead="What is claimed, and what became of it here.",
-        notes=(study.scale_note, _RULE, *study.notes),
+        notes=(study.scale_note, *study.unprinted, _RULE, *study.notes),
         parts=(Part(table=Table("conclusions", "Conclusions", columns, tuple(rows))),),
     )
 

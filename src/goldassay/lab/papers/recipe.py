@@ -79,6 +79,8 @@ class Scale:
         specimen_rows: Rows of the made-up training and test sets, where `sets` names any.
         strict: Whether sets must be the published ones: their language and number of rows.
         files: What is read and is no set, such as word vectors: a name for it, and of where it comes from.
+        unprinted: What is chosen here because the paper does not print it, or done otherwise than it prints, a sentence
+            each; the page and docs/reproduction.md list them.
     """
 
     sets: Mapping[str, str]
@@ -88,6 +90,7 @@ class Scale:
     specimen_rows: tuple[int, int] = (2_000, 200)
     strict: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    unprinted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -277,6 +280,7 @@ class Study:
         paper: Which paper.
         scale: The size that was run.
         scale_note: What that leaves out.
+        unprinted: What is chosen here, as `Scale.unprinted` has it.
         made_up: Whether the sets are made up by the study, under the names of real ones.
         notes: What limits all of it.
         absent: {set or model: why it was not there}.
@@ -295,6 +299,7 @@ class Study:
     paper: str
     scale: str
     scale_note: str
+    unprinted: tuple[str, ...]
     made_up: bool
     notes: tuple[str, ...]
     absent: Mapping[str, str]
@@ -438,6 +443,10 @@ def needed_by(not_run: Iterable[NotRun]) -> dict[str, list[NotRun]]:
     return found
 
 
+# Of every study that leaves the precision to the machine.
+PRECISION_CHOSEN = (
+    "Networks have numbers of 16 bits (bfloat16) on a GPU that multiplies in them, unless --precision says otherwise."
+)
 SETTINGS_FILE, RUNS = "study-settings.json", "runs"
 # How the settings name the two precisions of a study; the second is noted where it is not the usual one.
 PRECISION, UNASKED_PRECISION, USUAL_PRECISION = "precision", "precision of all else", "float32"

@@ -491,6 +491,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
         paper=recipe.PAPER,
         scale=work.scale_name,
         scale_note=work.scale.note,
+        unprinted=work.scale.unprinted,
         made_up=made_up,
         notes=tuple(findings.notes),
         absent=dict(work.absent),

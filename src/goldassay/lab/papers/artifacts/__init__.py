@@ -37,7 +37,17 @@ from goldassay.lab.papers.artifacts.protocol import (
 from goldassay.lab.papers.artifacts.protocol import Evidence as CorpusEvidence
 from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.lab.papers.pooling import p_of
-from goldassay.lab.papers.recipe import PRETRAINED, Conclusion, Findings, Scale, ScaleName, Shown, Standing, Workplace
+from goldassay.lab.papers.recipe import (
+    PRECISION_CHOSEN,
+    PRETRAINED,
+    Conclusion,
+    Findings,
+    Scale,
+    ScaleName,
+    Shown,
+    Standing,
+    Workplace,
+)
 from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.evidence import Evidence
@@ -170,8 +180,13 @@ SCALES: Mapping[ScaleName, Scale] = {
             {**_PREDICTIONS, "configuration": "published"},
         ),
         note="As printed: thresholds .5 to .8, 5 random samples of 3 runs each, 5 runs without patterns, published "
-        "sizes and recipes, GloVe vectors. Of gamma, alpha and the discriminators the paper's best values are taken, "
-        "not searched for again. InferSent reads both sentences with one encoder.",
+        "sizes and recipes, GloVe vectors.",
+        unprinted=(
+            "Of gamma, alpha and the discriminators the paper's best values are taken, not searched for again.",
+            "InferSent reads both sentences with one encoder, where the paper debiases two.",
+            "The network on patterns has one hidden layer of 100 units, whose size the paper does not print.",
+            PRECISION_CHOSEN,
+        ),
         chosen={"protocol": _PAPER},
         files={"GloVe": "glove"},
         strict=True,
