@@ -37,6 +37,8 @@ _FRAMES = {
     "mean", "min", "n_unique", "over", "partition_by", "pivot", "pop", "select", "sort", "sort_by", "sum", "unique",
     "unnest", "unpivot", "with_columns",
 }  # fmt: skip
+# Modules and variables of the process are no columns.
+_OF_THE_PROCESS = {"sys.modules", "os.environ"}
 _ON = {"on", "by", "subset", "left_on", "right_on", "keep", "grouped_by"}
 _SHOWN = {"key", "low", "high", "aside", "marks", "unfolds", "variants", "sort"}
 _MAKING = {"alias", "with_row_index", "struct", "rename", "Series", "len", "implode"}
@@ -85,6 +87,8 @@ def names_read(tree: ast.AST) -> Iterator[str]:
             found = [node.left]
         elif isinstance(node, ast.Call):
             name = _called(node)
+            if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in _OF_THE_PROCESS:
+                continue
             if isinstance(node.func, ast.Attribute) and name in _FRAMES:
                 found = node.args[:1] if name in ("get", "pop") else [*node.args]
             elif name in ("Column", "with_bounds"):
