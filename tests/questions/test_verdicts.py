@@ -316,6 +316,9 @@ def test_sound_says_what_holds_of_the_choices_alone() -> None:
     assert (describe_unseen(both, found, CHOICES) or "").startswith("Not seen: two words together in the question. ")
     assert "Cues of one word or form in a choice give" in describe_judged(in_choices, found, "", CHOICES)[0]
     assert (describe_unseen(in_choices, found, CHOICES) or "").startswith("Not looked for: ")
+    for baseline, named in ((0.25, True), (0.5, False)):
+        of_choices = replace(found, effects=tuple(replace(each, baseline=baseline) for each in found.effects))
+        assert ("middle ranks" in (describe_unseen(in_choices, of_choices, CHOICES) or "")) == named
 
 
 def test_unresolved_says_between_which_bounds() -> None:

@@ -134,9 +134,12 @@ def describe_unseen(judged: Judged, effects: Effects | None, kind: ItemKind | No
     """
     if judged.word != "sound" or effects is None:
         return None
-    unsound = effects.effects[0].unsound
-    missed = [each for each in judged.limits if not each.counts and each.limit >= unsound]
-    return f"Not seen: {', '.join(_by_name(missed, judged, kind))}. {_NOT_READ}" if missed else _NOT_READ
+    first = effects.effects[0]
+    missed = [each for each in judged.limits if not each.counts and each.limit >= first.unsound]
+    # Of two choices the second longest is the shortest, which a rule picks.
+    ranks = kind is not None and first.baseline < 1 / 2
+    not_read = f"{_NOT_READ[:-1]}, middle ranks such as the second longest." if ranks else _NOT_READ
+    return f"Not seen: {', '.join(_by_name(missed, judged, kind))}. {not_read}" if missed else not_read
 
 
 def _by_name(limits: Sequence[KindLimit], judged: Judged, kind: ItemKind | None) -> dict[str, float]:

@@ -346,6 +346,9 @@ def test_folder_of_parts(tmp_path):
     assert {name: len(part) for name, part in dataset.parts.items()} == {"train": 4, "dev": 3, "test": 2}
     assert dataset.parts["test"].examples["example_id"].to_list() == ["0", "1"]
     assert [file.name for file in dataset.provenance.files] == [f"snli_1.0_{p}.jsonl" for p in ("train", "dev", "test")]
+    said = " ".join(dataset.provenance.decisions)
+    assert "passed over: README.txt, snli_1.0_dev.txt" in said
+    assert "train.jsonl" not in said.partition("passed over")[2]
 
 
 def test_folder_of_shards_and_matched_parts(tmp_path):

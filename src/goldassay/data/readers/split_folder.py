@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.naming import listing
 from goldassay.data.column_names import PARTS
 from goldassay.data.readers import LIKELY, NO, reader_for
 from goldassay.data.source import bare_name
@@ -33,11 +34,17 @@ def read(path: Path) -> Table:
     """Read all parts; several files of one part are joined in order of their names."""
     tables: dict[str, Table] = {}
     shown: list[str] = []
-    for part, files in _files(path).items():
+    parts = _files(path)
+    for part, files in parts.items():
         read_ones = [reader_for(file).read(file) for file in files]
         tables[part] = read_ones[0] if len(read_ones) == 1 else _joined(read_ones, [_rest(file) for file in files])
         shown.extend(f"{file.name} as {part}" for file in files)
-    return stacked(tables, name, (f"Files are read as parts: {', '.join(shown)}.",))
+    said = [f"Files are read as parts: {', '.join(shown)}."]
+    taken = {file for files in parts.values() for file in files}
+    others = [file.name for file in sorted(path.iterdir()) if file.is_file() and file not in taken]
+    others = [each for each in others if not each.startswith(".")]
+    said += [f"Other files are passed over: {listing(others, 5)}."] if others else []
+    return stacked(tables, name, tuple(said))
 
 
 def _files(path: Path) -> dict[str, list[Path]]:
