@@ -10,7 +10,7 @@ import re
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.errors import InputError, one_line
+from goldassay.core.errors import InputError, one_line, option
 from goldassay.core.files import written_together, written_whole
 from goldassay.core.numbers import bounds_in, count, percent, with_unit
 from goldassay.core.results import NOT_ASKED, severity
@@ -240,15 +240,14 @@ def write_eval_results(
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or not re.fullmatch(r"[\w.-]+", task):
         raise InputError(
             f"the benchmark is {benchmark!r}" if benchmark else "no benchmark on the hub is named",
-            mend="give --benchmark NAMESPACE/NAME:TASK, with a task of the eval.yaml of that dataset",
+            mend=f"give {option('benchmark', 'NAMESPACE/NAME:TASK')}, with a task of the eval.yaml of that dataset",
         )
     if found.unread:
         raise InputError(f"some runs are left out: {found.unread[0].reason}", mend="take them out, or mend them")
     names = sorted({f"{each.dataset} ({each.condition})" for each in found.sets})
     if len(names) > 1:
-        raise InputError(
-            f"the runs are on {', '.join(names)}", mend="choose one with --dataset NAME or --condition NAME"
-        )
+        mend = f"choose one with {option('dataset', 'NAME')} or {option('condition', 'NAME')}"
+        raise InputError(f"the runs are on {', '.join(names)}", mend=mend)
     written = []
     with written_together(directory) as aside:
         for each in found.sets:
@@ -258,7 +257,9 @@ def write_eval_results(
             }  # fmt: skip
             place = PurePath(portable(each.model.replace("/", "__")), ".eval_results", f"{task}.yaml")
             if place in written:
-                raise InputError(f"two models would be written to {place}", mend="choose one with --model NAME")
+                raise InputError(
+                    f"two models would be written to {place}", mend=f"choose one with {option('model', 'NAME')}"
+                )
             (aside / place).parent.mkdir(parents=True)
             (aside / place).write_text(json.dumps([entry], ensure_ascii=False, indent=2) + "\n", "utf-8", newline="\n")
             written.append(place)
