@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.figures import Figure, declared
+from goldassay.questions.shift.result import METRIC_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,8 @@ UNBOUNDED = {
 # What is lost may be many times what could be gained, and a floor may lie below zero.
 UNBOUNDED_MEASURES = ("accuracy_skill", "balanced_skill", "information_share", "decisive_gain")
 UNBOUNDED_STARTS = ("shift.excess", "shift.relative")
+# A correlation has twice the range of a share, and so has what is lost of one; names in figures and on pages.
+CORRELATIONS = {name: METRIC_NAMES[name] for name in ("pearson", "spearman")}
 # Draws of examples with repetitions have a larger AUPR than the examples, which lies below all of few draws.
 UNORDERED = ("AUPR", "AUPR, own positive")
 # Fields of a row that are parts of its `n_examples`.
@@ -48,6 +51,8 @@ def broken(report: Report) -> Iterator[str]:
             yield f"{named} is undefined without a reason"
         wide = figure.id.endswith(UNBOUNDED_MEASURES) or figure.id.startswith(UNBOUNDED_STARTS)
         least, most = EVERYTHING if wide else UNITS.get(figure.unit, EVERYTHING)
+        if figure.id.startswith("shift.gap") and dict(figure.of).get("metric") in CORRELATIONS:
+            least, most = 2 * least, 2 * most
         for measure in (each for each in declared() if each.id == figure.id):
             least = least if measure.least is None else measure.least
             most = most if measure.most is None else measure.most
@@ -67,6 +72,8 @@ def _cell(table: Table, column: Column, row: Any) -> Iterator[str]:
     ends = [row.get(key) if key else None for key in (column.key, column.low, column.high)]
     numbers = [float(end) if isinstance(end, (int, float)) else math.nan for end in ends]
     bounds = EVERYTHING if column.title in UNBOUNDED else KINDS.get(column.kind, EVERYTHING)
+    if column.key == "gap" and row.get("metric") in CORRELATIONS.values():
+        bounds = 2 * bounds[0], 2 * bounds[1]
     if column.title in UNORDERED:
         numbers = [numbers[0], math.nan, math.nan]
     yield from _disordered(f"{table.caption}: {column.title}", bounds, *numbers)
