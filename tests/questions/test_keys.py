@@ -105,6 +105,9 @@ def test_families_are_kin_by_name_or_by_agreement_beyond_accuracy() -> None:
         expected = hits[0] * hits[1] + (1 - hits[0]) * (1 - hits[1]) / 3
         agreed = ((answers[one] == answers[other]).mean() - expected) / (1 - expected)
         assert (agreed >= 0.5) == ((one, other) == (0, 4))
+    # Kin by agreement of one that is kin by name.
+    names = ["m1", "bert-large", "m2", "bert-base"]
+    assert families_of(answers[[4, 3, 1, 0]], key, 4, names) == ("m1", "m1", "m2", "m1")
 
 
 def test_chance_is_that_of_systems_of_which_none_knows_the_answer() -> None:

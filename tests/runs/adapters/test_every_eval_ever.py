@@ -153,3 +153,21 @@ def test_errors_and_answers_that_could_not_be_read(samples: Path) -> None:
     assert written.texts[1] == ""
     assert written.predictions is not None
     assert written.predictions[2] is None
+
+
+def test_without_outputs_the_attributed_answers_are_what_was_written(samples: Path) -> None:
+    """As in talks of several turns."""
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    own = [line for line in lines if line["evaluation_result_id"] == lines[0]["evaluation_result_id"]]
+    for at, line in enumerate(own):
+        line["output"] = None
+        line["answer_attribution"] = [
+            {**line["answer_attribution"][-1], "extracted_value": said, "is_terminal": said == "last"}
+            for said in (f"turn {at}", "last")
+        ]
+    samples.write_text("".join(json.dumps(line) + "\n" for line in own))
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink(missing_ok=True)
+    part = find_slices(samples, "auto", Request())[0]
+    written = part.outputs() if part.outputs is not None else None
+    assert written is not None
+    assert written.texts.to_list() == ["last"] * len(own)

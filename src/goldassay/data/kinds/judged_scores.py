@@ -150,7 +150,7 @@ def find_judged_scores(frame: pl.DataFrame, roles: Mapping[str, str]) -> ScoreSh
         people = [by_name[name] for name in names_of("people", "judgments") if name in by_name][:1]
     if not scores and people:
         scores = _only_other(frame, [*people, *ignored, *known("item", "judgments"), *known("system", "board")])
-    # Beside a column that is called a judge's, people may have left more out.
+    # Where a column names a judge, people may have scored only a few rows.
     least = _HALF if scores and normalized(scores[0]) in _JUDGES else _MOSTLY
     if not scores or not people or ("people" not in roles and not all(_holds_scores(frame[e], least) for e in people)):
         return None
