@@ -18,13 +18,15 @@ from goldassay.data.specimen.item_specimen import (
     ItemSpecimen,
     Phrase,
     certified,
+    certified_pattern,
+    certified_problems,
+    certified_rules,
     check_size,
     deal,
     draw_scene,
     draw_tails,
     lengthen,
     plant_openings,
-    rule_effect,
     worded,
 )
 from goldassay.data.specimen.rows import pick
@@ -189,16 +191,9 @@ def _certify(items: list[_Item], ids: list[str], size: int, seed: int, *, clean:
         KIND, _HOW_CLEAN if clean else _HOW_FLAWED, size, seed, clean=clean,
         n_choices=N_CHOICES,
         answers=[sum(item.answer == place for item in items) for place in range(N_CHOICES)],
-        rules=[
-            {"rule": rule, "planted": 0.0 if clean else planted, **rule_effect(wanted, right)}
-            for rule, (planted, wanted) in picked.items()
-        ],
+        rules=certified_rules(picked, right, clean=clean),
         patterns=[] if clean else [_pattern(phrase, usable) for phrase in PHRASES],
-        problems=[
-            {"id": own, "problem": item.problem, **({} if item.of < 0 else {"of": ids[item.of]})}
-            for own, item in zip(ids, items, strict=True)
-            if item.problem
-        ],
+        problems=certified_problems(items, ids),
         remarks=_REMARKS,
     )  # fmt: skip
 
@@ -210,9 +205,4 @@ def _pattern(phrase: Phrase, items: list[_Item]) -> dict[str, Any]:
         for place, text in enumerate(item.choices)
         if text.startswith(phrase.opening)
     ]
-    return {
-        "pattern": phrase.opening,
-        "probability": phrase.probability,
-        "probability_realized": sum(found) / len(found),
-        "support": len(found),
-    }
+    return certified_pattern(phrase, sum(found), len(found))

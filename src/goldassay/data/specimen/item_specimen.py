@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.core.errors import InputError
 from goldassay.data.specimen.certificate import SCHEMA, VERSION
@@ -22,7 +22,7 @@ from goldassay.data.specimen.specimen import MOST_SIZE
 from goldassay.data.specimen.topics import TOPICS, Property, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
     import polars as pl
@@ -47,6 +47,13 @@ class ItemSpecimen:
     name: str
     table: pl.DataFrame
     certificate: dict[str, Any]
+
+
+class Damaged(Protocol):
+    """An item: what makes it impossible, and the number of the item that it is a copy of, -1 for none."""
+
+    problem: str
+    of: int
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,32 @@ def certified(kind: str, how: str, size: int, seed: int, *, clean: bool, **found
     """A certificate of items: what every one of them has, and what this one lists."""
     head = {"schema": SCHEMA, "version": VERSION, "kind": kind, "how": how, "seed": seed, "size": size, "clean": clean}
     return {**head, **found}
+
+
+def certified_rules(
+    picked: Mapping[str, tuple[float, Sequence[Sequence[bool]]]], right: Sequence[Sequence[bool]], *, clean: bool
+) -> list[dict[str, Any]]:
+    """Of each rule what was planted for it and what it gains; `picked` and `right` as for `rule_effect`."""
+    return [
+        {"rule": rule, "planted": 0.0 if clean else planted, **rule_effect(wanted, right)}
+        for rule, (planted, wanted) in picked.items()
+    ]
+
+
+def certified_pattern(phrase: Phrase, n_right: int, n: int) -> dict[str, Any]:
+    """How often an opening stands in options, and in right ones."""
+    return {
+        "pattern": phrase.opening, "probability": phrase.probability, "probability_realized": n_right / n, "support": n,
+    }  # fmt: skip
+
+
+def certified_problems(items: Iterable[Damaged], ids: Sequence[str]) -> list[dict[str, str]]:
+    """The items that are impossible, why, and of which item they are a copy."""
+    return [
+        {"id": own, "problem": item.problem, **({} if item.of < 0 else {"of": ids[item.of]})}
+        for own, item in zip(ids, items, strict=True)
+        if item.problem
+    ]
 
 
 def deal(rng: Random, size: int, shares: Iterable[float]) -> list[list[int]]:

@@ -18,13 +18,15 @@ from goldassay.data.specimen.item_specimen import (
     ItemSpecimen,
     Phrase,
     certified,
+    certified_pattern,
+    certified_problems,
+    certified_rules,
     check_size,
     deal,
     draw_scene,
     draw_tails,
     lengthen,
     plant_openings,
-    rule_effect,
     worded,
 )
 from goldassay.data.specimen.rows import pick
@@ -163,16 +165,9 @@ def _certify(pairs: list[_Pair], ids: list[str], size: int, seed: int, *, clean:
         picked = {rule: picked[rule] for rule in ("longer", "more words")}
     return certified(
         KIND, _HOW_CLEAN if clean else _HOW_FLAWED, size, seed, clean=clean,
-        rules=[
-            {"rule": rule, "planted": 0.0 if clean else planted, **rule_effect(wanted, right)}
-            for rule, (planted, wanted) in picked.items()
-        ],
+        rules=certified_rules(picked, right, clean=clean),
         patterns=[] if clean else [_pattern(phrase, usable) for phrase in PHRASES],
-        problems=[
-            {"id": own, "problem": pair.problem, **({} if pair.of < 0 else {"of": ids[pair.of]})}
-            for own, pair in zip(ids, pairs, strict=True)
-            if pair.problem
-        ],
+        problems=certified_problems(pairs, ids),
         remarks=_REMARKS,
     )  # fmt: skip
 
@@ -182,9 +177,4 @@ def _pattern(phrase: Phrase, pairs: list[_Pair]) -> dict[str, Any]:
         sum(text.startswith(phrase.opening) for text in texts)
         for texts in ([pair.chosen for pair in pairs], [pair.rejected for pair in pairs])
     )
-    return {
-        "pattern": phrase.opening,
-        "probability": phrase.probability,
-        "probability_realized": hits / (hits + misses),
-        "support": hits + misses,
-    }
+    return certified_pattern(phrase, hits, hits + misses)

@@ -315,28 +315,33 @@ def _paper_confidence(histograms: Sequence[ConfidenceHistogram]) -> dict[str, Ch
 
 
 def _by_model(
-    rows: Sequence[R], panel_of: Callable[[str, Sequence[R], Sequence[str]], Panel | None]
-) -> tuple[tuple[Panel, ...], list[str], str]:
-    """A panel per model with a series per set, the sets, and what is left out."""
+    name: str,
+    title: str,
+    caption: str,
+    rows: Sequence[R],
+    panel_of: Callable[[str, Sequence[R], Sequence[str]], Panel | None],
+) -> Chart | None:
+    """A panel per model with a series per set."""
     sets = list(dict.fromkeys(row.dataset for row in rows))
     models, omitted = first_of(list(dict.fromkeys(row.model for row in rows)), _MOST_PANELS, "models")
     panels = [panel_of(model, [row for row in rows if row.model == model], sets) for model in models]
-    return tuple(panel for panel in panels if panel is not None), sets, omitted
+    drawn = tuple(panel for panel in panels if panel is not None)
+    if not drawn:
+        return None
+    series = numbered_series(sets)
+    return Plot(
+        name=name, title=title, caption=caption, omitted=omitted, panels=drawn, series=series, height=170
+    )  # fmt: skip
 
 
 def _reliability(rows: Sequence[CalibrationRow]) -> Chart | None:
-    panels, sets, omitted = _by_model(rows, _reliability_panel)
-    if not panels:
-        return None
-    return Plot(
-        name="shift_reliability",
-        title="Does confidence mean what it says",
-        caption="One panel a model, one line a set: accuracy of the examples of like confidence, in bins of equal "
+    return _by_model(
+        "shift_reliability",
+        "Does confidence mean what it says",
+        "One panel a model, one line a set: accuracy of the examples of like confidence, in bins of equal "
         "mass, all runs together. Below the dashed line the model is surer than it is right.",
-        omitted=omitted,
-        panels=panels,
-        series=numbered_series(sets),
-        height=170,
+        rows,
+        _reliability_panel,
     )
 
 
@@ -368,18 +373,13 @@ def _reliability_panel(model: str, rows: Sequence[CalibrationRow], sets: Sequenc
 
 
 def _coverage(rows: Sequence[CoverageRow]) -> Chart | None:
-    panels, sets, omitted = _by_model(rows, _coverage_panel)
-    if not panels:
-        return None
-    return Plot(
-        name="shift_coverage",
-        title="Risk against coverage",
-        caption="One panel a model, one line a set: the share of errors among the answers given, when only the surest "
+    return _by_model(
+        "shift_coverage",
+        "Risk against coverage",
+        "One panel a model, one line a set: the share of errors among the answers given, when only the surest "
         "are, mean over runs. A line that falls to the left is a confidence that can be used; a level one is none.",
-        omitted=omitted,
-        panels=panels,
-        series=numbered_series(sets),
-        height=170,
+        rows,
+        _coverage_panel,
     )
 
 
