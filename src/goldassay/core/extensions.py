@@ -4,6 +4,9 @@
 - "goldassay.kinds": what the rows of data are, called as their `name`; see `data.kinds.AddedKind`.
 - "goldassay.adapters": formats of runs, called as their `NAME`; see `runs.adapters.Adapter`.
 - "goldassay.questions": questions of every audit, called as their `question`; see `questions.checks.Check`.
+- "goldassay.models": networks to train, called as their `name`; see `lab.models.network.Network`.
+- "goldassay.studies": studies for `goldassay studies`, modules with what `lab.papers.recipe.Recipe` has.
+- "goldassay.sources": sets of studies; see `lab.papers.sources.Source`.
 - "goldassay.trainers": what trains the networks that questions ask for; see `questions.networks.Trainer`.
 """
 
@@ -46,6 +49,11 @@ def extensions(group: str, called: str = "", taken: Collection[str] = ()) -> dic
         if own != point.name:
             raise GoldassayError(f"{place}: its {called} is {own!r}; register it under the same name")
     return found
+
+
+def names_of(group: str) -> tuple[str, ...]:
+    """Names that are registered in a group; nothing is imported."""
+    return tuple(sorted({point.name for point in _entry_points(group)}))
 
 
 def _distribution(found: Any) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from goldassay.core.document import TIMING_NAME
 from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.extensions import extensions, names_of
 from goldassay.core.files import written_together
 from goldassay.core.naming import did_you_mean
 from goldassay.core.report_seal import as_json, digest_of
@@ -124,6 +125,8 @@ def open_study(
         MissingDependencyError: The extra `train` is not installed.
     """
     recipe = find_recipe(name)
+    if scale not in recipe.SCALES:
+        raise InputError(f"the study {name} has no {scale} scale", mend=f"it has {', '.join(recipe.SCALES)}")
     size = recipe.SCALES[scale]
     if pretrained is not None and not any(PRETRAINED in each.models.values() for each in size.trainings):
         raise InputError(f"the study {name} fine-tunes nothing at {scale} scale", mend="leave out --pretrained")
@@ -389,10 +392,15 @@ class Checkpoints:
 
 _PACKAGE = "goldassay.lab.papers"
 _PRINTED = "printed"
+_STUDIES = "goldassay.studies"
 
 
 def list_recipes() -> tuple[str, ...]:
-    """Names of all studies, in the order of the alphabet."""
+    """Names of all studies, those that other distributions add among them, in the order of the alphabet."""
+    return tuple(sorted({*_own_recipes(), *names_of(_STUDIES)}))
+
+
+def _own_recipes() -> tuple[str, ...]:
     path = importlib.import_module(_PACKAGE).__path__
     return tuple(sorted(each.name for each in pkgutil.iter_modules(path) if each.ispkg and each.name != _PRINTED))
 
@@ -406,7 +414,9 @@ def find_recipe(name: str) -> Recipe:
     names = list_recipes()
     if name not in names:
         raise InputError(f"there is no study {name!r}", mend=did_you_mean(name, names))
-    return cast("Recipe", importlib.import_module(f"{_PACKAGE}.{name}"))
+    own = _own_recipes()
+    added = extensions(_STUDIES, taken=own)
+    return cast("Recipe", added[name] if name in added else importlib.import_module(f"{_PACKAGE}.{name}"))
 
 
 # What a claim is called that is held against data in which it was planted.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError, option
+from goldassay.core.extensions import extensions
 from goldassay.core.numbers import count
 from goldassay.data.languages import ENGLISH, strange_language
 from goldassay.data.reading import read_dataset
@@ -97,9 +98,14 @@ class Source:
         return None
 
 
-@cache
 def known_sources() -> Mapping[str, Source]:
-    """All of the list, by name."""
+    """All of the list, and those that other distributions add, by name."""
+    own = _listed()
+    return {**own, **extensions("goldassay.sources", taken=own)}
+
+
+@cache
+def _listed() -> Mapping[str, Source]:
     listed = tomllib.loads(files("goldassay.lab.papers").joinpath("sources.toml").read_text("utf-8"))
     return {
         name: Source(
