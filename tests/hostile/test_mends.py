@@ -244,3 +244,33 @@ def test_logs_of_a_tool_are_no_table_of_a_board(tmp_path: Path, capsys: pytest.C
     path = FORMS["promptfoo"].write(tmp_path)
     status, line = met(Case("board", ("board", str(path), "-q", "-o", "out")), capsys)
     assert status == 0, line
+
+
+def test_a_folder_of_data_and_runs_is_no_folder_of_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither is left out in silence; files that describe the data are no runs."""
+    folder = tmp_path / "set"
+    folder.mkdir()
+    rows = [{"id": f"e{at}", "text": said(at), "label": "ab"[at % 2]} for at in range(20)]
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, text in {
+        "id2label.json": '{"0": "a", "1": "b"}',
+        "names.json": '{"LABEL_0": "a", "LABEL_1": "b"}',
+        "about.json": '{"author": "x", "license": "MIT"}',
+        "notes.jsonl": '{"q1": "x", "q2": "y"}',
+    }.items():
+        (folder / name).write_text(text)
+    audit_of = ["audit", "set", "-q", "-o", "out"]
+    assert met(Case("described", tuple(audit_of)), capsys)[0] == 130
+    assert look("set").kind == "labelled texts"
+    (folder / "preds.csv").write_text("id,prediction\n" + "".join(f"e{at},{at % 2}\n" for at in range(20)))
+    status, line = met(Case("beside", tuple(audit_of)), capsys)
+    assert status == 2
+    (command,) = typed(audit_of, line)
+    assert command == ["audit", "set/train.jsonl", "--runs", "set/preds.csv"]
+    assert look("set").command == shlex.join(["goldassay", *command])
+    # The next refusal is about the runs alone: their codes have no names.
+    status, line = met(Case("given", (*command, "-q")), capsys)
+    (named,) = typed(command, line)
+    assert (status, named[-2:]) == (2, ["--labels", "0=a,1=b"])
+    assert met(Case("named", (*named, "-q")), capsys)[0] == 130
+    assert met(Case("split", ("split", "set", "-q", "-o", "out")), capsys)[0] == 0

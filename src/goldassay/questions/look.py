@@ -180,7 +180,9 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             problem=problem,
             kinds=tuple(_seen(kind, found) for kind in found.kinds.values()),
             questions=questions,
-            command=_next(match, place, roles, frame, questions),
+            command=found.mixed.mend.removeprefix("write ")
+            if found.mixed and found.mixed.mend and match is None
+            else _next(match, place, roles, frame, questions),
         )
 
 

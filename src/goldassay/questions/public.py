@@ -19,6 +19,7 @@ from goldassay.core.options import (
     Grades,
     Inputs,
     LabelNames,
+    Labels,
     Missing,
     Model,
     NamedRunPaths,
@@ -100,6 +101,7 @@ def audit(
     clusters: Clusters = None,
     split_by: SplitBy = None,
     label_names: LabelNames = None,
+    labels: Labels = None,
     format: Format = "auto",  # noqa: A002
     pool_configurations: PoolConfigurations = False,
     align: Align = "exact",
@@ -159,6 +161,7 @@ def audit(
         align=by_ids(align),
         missing=missing,
         grades=grades,
+        labels=labels,
         label_names=label_names,
     )
     roles = with_own(with_values(columns, map), columns_of, input_names(elsewhere))

@@ -51,6 +51,7 @@ class Recognition:
         source: The file, for messages.
         matches: What each kind found, by the name of the kind; None where nothing speaks for it.
         kinds: The kinds by name.
+        mixed: The error of a folder whose files are of two kinds.
     """
 
     table: Table
@@ -58,6 +59,7 @@ class Recognition:
     source: str
     matches: Mapping[str, Match | None]
     kinds: Mapping[str, Kind]
+    mixed: InputError | None = None
 
     def best(self, names: Collection[str] = ()) -> Match:
         """The match that most speaks for, among the kinds of these names; by default among all.
@@ -66,14 +68,16 @@ class Recognition:
         columns the one counts that says more about them.
 
         Raises:
-            InputError: Nothing speaks for any kind, as much speaks for one kind as for another, or the rows are of
-                two kinds.
+            InputError: Nothing speaks for any kind, as much speaks for one kind as for another, or the rows or
+                the files of a folder are of two kinds.
         """
         known = [match for name, match in self.matches.items() if match and (not names or name in names)]
         full = [match for match in known if match.strength > Strength.PARTLY]
         left = [match for match in full if not any(other.explains(match) for other in full)] or full or known
         if not left:
             raise self._none(names)
+        if self.mixed:
+            raise self.mixed
         most = max(match.strength for match in left)
         left = [match for match in left if match.strength == most]
         rank = max(match.kind.rank for match in left)

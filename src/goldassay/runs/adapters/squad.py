@@ -24,9 +24,11 @@ PRIORITY = 40
 
 # An object whose first value is a string: neither JSON lines of records with numbers, nor a dataset.
 _PREDICTION = re.compile(rb'\{\s*"[^"]+"\s*:\s*"')
+_LINES = re.compile(r"\.(jsonl|ndjson)\b")
+_CALLED = re.compile(r"pred|answer", re.IGNORECASE)
 
 
-def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
+def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a file that is one object of nothing but strings."""
     if not path.is_file() or ".json" not in path.name or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
         return None
@@ -39,6 +41,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
         return None
     if not isinstance(answers, dict) or not answers or not all(isinstance(value, str) for value in answers.values()):
         return None
+    is_certain = request.outright or _CALLED.search(path.name) or probabilities_beside(path, list(answers)) is not None
+    if not is_certain and (_LINES.search(path.name) or not _are_answers(answers)):
+        return None
     return [
         Slice(
             collection=Collection(UNNAMED_MODEL, "squad", "", "paired", ""),
@@ -50,6 +55,13 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             load=partial(_load, answers, path),
         )
     ]
+
+
+def _are_answers(answers: dict[str, str]) -> bool:
+    """Whether keys may be ids: no words such as "license", and no codes of labels from 0 on, each with its own name."""
+    numbers = [re.sub(r"\D", "", key) for key in answers]
+    is_map = numbers == [str(code) for code in range(len(answers))] and len(set(answers.values())) == len(answers)
+    return not is_map and 2 * sum(map(bool, numbers)) > len(answers)
 
 
 def _is_lines(head: bytes) -> bool:

@@ -13,7 +13,7 @@ import polars as pl
 
 from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.files import matching
-from goldassay.core.naming import split_named_path
+from goldassay.core.naming import listing, split_named_path
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
 from goldassay.data.frames import rows_of_lists
@@ -238,7 +238,31 @@ def recognize_source(source: Source, columns: Mapping[str, str] | str | None) ->
         InputError: As for `recognize`.
     """
     roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
-    return recognize(source.table, {} if source.dataset else roles, ALL_KINDS, source.place)
+    found = recognize(source.table, {} if source.dataset else roles, ALL_KINDS, source.place)
+    return replace(found, mixed=_beside_runs(found))
+
+
+def _beside_runs(found: Recognition) -> InputError | None:
+    """The error for a folder of data with runs in other files, of which an audit would leave one out."""
+    folder, files = found.table.path, [file.name for file in found.table.files]
+    runs = found.matches.get(Predictions.name)
+    if folder is None or not folder.is_dir() or not runs or runs.strength < Strength.OWN_FORMAT:
+        return None
+    places = [Path(part.file) for part in runs.found[1]]
+    data = next((match for match in found.matches.values()
+                 if match and match is not runs and match.strength >= Strength.SHAPE), None)  # fmt: skip
+    if data is None or any(place.name in files for place in places):
+        return None
+    within = {place.relative_to(folder).parts[0] for place in places}
+    beside = str(folder / within.pop()) if len(within) == 1 else str(folder)
+    parts = {PARTS[word]: name for name in files for word in re.split(r"[^a-z]+", name.lower()) if word in PARTS}
+    train = parts.get("train", files[0])
+    test = next((parts[part] for part in ("test", "dev") if parts.get(part, train) != train), None)
+    words = [str(folder / train), *(["--test", str(folder / test)] if test else []), "--runs", beside]
+    return InputError(
+        f"the folder holds {data.kind.rows} ({listing(files, 3)}) and runs ({beside})",
+        file=str(folder), mend=f"write goldassay audit {shlex.join(words)}",
+    )  # fmt: skip
 
 
 def labelled_source(
@@ -303,7 +327,8 @@ def refuse_other_kind(
         bare = recognize_source(source, None)
         items = [match for match in bare.matches.values() if match and match.strength == Strength.SHAPE]
         found = bare if any(match.roles.get("answer") == roles["label"] for match in items) else found
-    rows, write = other_kind(found, kinds, source.argument)
+    # Of a folder with data and runs the data are read.
+    rows, write = ("", "") if found.mixed else other_kind(found, kinds, source.argument)
     if rows and source.dataset is None:
         file = source.place if source.path else None
         raise InputError(f"holds {rows}, no labelled texts", file=file, mend=f"write {write}")
