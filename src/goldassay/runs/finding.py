@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,18 +17,17 @@ from goldassay.core.files import seekable
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.recognition import look_at, other_kind, recognize
 from goldassay.data.roles import naming
-from goldassay.data.source import bare_name, check_text, name_of, read_text
+from goldassay.data.source import bare_name, check_text, read_text
 from goldassay.data.table import Table
 from goldassay.runs.adapters import TABLES, Adapter, adapters, evaluate_results
 from goldassay.runs.configurations import name_by_configuration, pooled
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
-from goldassay.runs.run_parts import UNNAMED_MODEL, Collection, Columns, Request, Slice
+from goldassay.runs.places import named_by_places
+from goldassay.runs.run_parts import Columns, Request, Slice
 from goldassay.runs.tables import ZIP, looked_at, read_table, refuse_pickle, start_of
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
-# A file of this name is a run of something: seed_3, run3, preds-12, 7; v0.1 is a version.
-_RUN = re.compile(r"(^|[_\- ]|(?<![0-9])\.|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
 # A larger file is not read once more.
 _MOST_BYTES = 1 << 26
 # Bytes that tell what an archive is of.
@@ -113,7 +111,7 @@ def find_slices(
         found.extend(parts)
     if not found and broken:
         raise broken[0]
-    found = _named_by_files(found)
+    found = named_by_places(found, partial(_readable, offered=offered, request=request))
     return pooled(found) if request.pool_configurations else name_by_configuration(found)
 
 
@@ -156,10 +154,11 @@ def find_in_own_format(path: Path, *, is_data: bool = False) -> list[Slice]:
     """
     offered = [each for each in adapters() if path.is_dir() or each.PRIORITY < TABLES]
     broken: list[InputError] = []
-    found = _find(path, offered, Request(outright=path.is_file(), listed=True), set(), broken)
+    request = Request(outright=path.is_file(), listed=True)
+    found = _find(path, offered, request, set(), broken)
     if broken and (found or not is_data):
         raise broken[0]
-    return found
+    return named_by_places(found, partial(_readable, offered=offered, request=request))
 
 
 def _is_report(folder: Path) -> bool:
@@ -179,56 +178,13 @@ def _holds_results_of_evaluate(place: Path) -> bool:
     return any(map(evaluate_results.is_result, [place] if place.is_file() else sorted(place.rglob("*.json"))[:100]))
 
 
-def _named_by_files(found: list[Slice]) -> list[Slice]:
-    """Take files that name neither model nor run, and whose own names hold no number, for as many models.
-
-    bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone. So are
-    bert/preds.csv and esim/preds.csv, seed_1/preds.csv and seed_2/preds.csv.
-    """
-    in_file = Counter(part.file for part in found if part.is_trial)
-    folders = folders_of([part.file for part in found if part.collection.model == UNNAMED_MODEL])
-    found = [
-        replace(part, seed=folders[part.file]) if part.file in folders and _is_seed_of_file(part) else part
-        for part in found
-    ]
-    names = [_named_by_file(part, in_file[part.file], folders.get(part.file)) for part in found]
-    by_collection: dict[Collection, set[str]] = {}
-    for part, name in zip(found, names, strict=True):
-        if part.collection.model == UNNAMED_MODEL and name:
-            by_collection.setdefault(part.collection, set()).add(name)
-    return [
-        replace(part, collection=part.collection._replace(model=name))
-        if len(by_collection.get(part.collection, ())) > 1 and name
-        else part
-        for part, name in zip(found, names, strict=True)
-    ]
-
-
-def folders_of(files: Sequence[str]) -> dict[str, str]:
-    """Of files of one name the folders by which alone their places differ, {file: folder}."""
-    named: dict[str, dict[str, tuple[str, ...]]] = {}
-    for file in files:
-        named.setdefault(name_of(Path(file)), {})[file] = Path(file).parent.parts
-    found: dict[str, str] = {}
-    for places in named.values():
-        if len(places) < 2 or len({len(parts) for parts in places.values()}) > 1:
-            continue
-        differing = [at for at, of_all in enumerate(zip(*places.values(), strict=True)) if len(set(of_all)) > 1]
-        if len(differing) == 1 and len({parts[differing[0]] for parts in places.values()}) == len(places):
-            found |= {file: parts[differing[0]] for file, parts in places.items()}
-    return found
-
-
-def _is_seed_of_file(part: Slice) -> bool:
-    return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed)
-
-
-def _named_by_file(part: Slice, n_trials: int, folder: str | None) -> str:
-    """What a file calls its run, or its trials; "" where that ends in a number, or the run has a name of its own."""
-    of_file = folder or name_of(Path(part.file))
-    by_file = part.seed == folder or _is_seed_of_file(part)
-    name = str(part.seed) if by_file else of_file if n_trials > 1 else ""
-    return "" if _RUN.search(name) else name
+def _readable(part: Slice, offered: Iterable[Adapter], request: Request) -> Slice:
+    """The same slice with its rows, where it was only listed."""
+    if not request.listed:
+        return part
+    parts = _find(Path(part.file), offered, replace(request, listed=False), set())
+    key = (part.collection, part.seed, part.checkpoint)
+    return next(own for own in parts if (own.collection, own.seed, own.checkpoint) == key)
 
 
 def _load(part: Slice, grades: tuple[float, float] | None) -> Columns:

@@ -16,7 +16,7 @@ from goldassay.data.source import name_of
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 from goldassay.runs.adapters import lm_eval
 from goldassay.runs.choosing import no_such_model
-from goldassay.runs.finding import folders_of
+from goldassay.runs.places import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
