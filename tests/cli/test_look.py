@@ -90,6 +90,15 @@ def test_what_an_audit_refuses_is_not_promised(tmp_path: Path) -> None:
     assert "holds several" in found.against[0]
 
 
+def test_of_grades_beside_answers_the_scale_is_in_the_next_command(tmp_path: Path) -> None:
+    rows = [{"id": at, "response": f"an answer {at}", "score": 1 + at % 5} for at in range(N)]
+    pl.DataFrame(rows).write_csv(tmp_path / "a.csv")
+    seen = goldassay.look(tmp_path / "a.csv")
+    assert (seen.kind, seen.command) == ("runs", f"goldassay audit {tmp_path / 'a.csv'} --grades 1:5")
+    assert not any(each.is_asked for each in seen.questions)
+    assert goldassay.audit(tmp_path / "a.csv", grades="1:5").verdicts
+
+
 def test_a_missing_label_is_proposed_in_a_command(tmp_path: Path) -> None:
     rows = [{"text": f"a text {at}", "mood": "ab"[at % 2], "n": at} for at in range(N)]
     found = goldassay.look(write(tmp_path / "t.jsonl", rows))

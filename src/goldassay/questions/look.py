@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +36,10 @@ from goldassay.questions.checks import (
     RUNS,
     TEXTS,
 )  # fmt: skip
+from goldassay.runs.finding import find_slices
 from goldassay.runs.kinds.opening import open_any, recognize_source
+from goldassay.runs.reading import runs_of
+from goldassay.runs.run_parts import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
 _LARGEST = 64 << 20
 _SAMPLE = 8 << 20
 _SAMPLED_ROWS = 20_000
+# The scale of grades, as a refusal names it.
+_SCALE = re.compile(r"grades\W+?(-?[0-9.]+:[0-9.]+)")
 _LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt")
 
 
@@ -182,7 +188,7 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             questions=questions,
             command=found.mixed.mend.removeprefix("write ")
             if found.mixed and found.mixed.mend and match is None
-            else _next(match, place, roles, frame, questions),
+            else _next(match, place, roles, frame, questions, refused),
         )
 
 
@@ -223,6 +229,10 @@ def _refused(source: Source, match: Match, roles: Mapping[str, str]) -> str:
             read_judged_scores(source.table, source.name, match.found, roles, place)
         elif name == JUDGMENTS:
             read_judgments(source.table, source.name, roles=roles, source=place)
+        elif name == RUNS and source.path is not None and source.path.is_file() and not match.found[1]:
+            # Of several models and datasets the first.
+            found = find_slices(source.path, "auto", Request.of(dict(roles), outright=True))
+            runs_of([part for part in found if part.collection == found[0].collection], {})
     except InputError as error:
         column = f"column {error.column!r}: " if error.column else ""
         return f"{column}{error.problem}" + f"; {error.mend}" * bool(error.mend)
@@ -281,7 +291,12 @@ def _questions(
 
 
 def _next(
-    match: Match | None, place: str, roles: Mapping[str, str], frame: pl.DataFrame, questions: tuple[QuestionSeen, ...]
+    match: Match | None,
+    place: str,
+    roles: Mapping[str, str],
+    frame: pl.DataFrame,
+    questions: tuple[QuestionSeen, ...],
+    refused: str,
 ) -> str:
     quoted, given = shlex.quote(place), _given(roles)
     if match is None:
@@ -293,6 +308,8 @@ def _next(
         return f"goldassay audit {quoted}{_given({**guessed, **roles})}" if guessed else ""
     if any(each.is_asked for each in questions):
         return f"goldassay audit {quoted}{given}"
+    if scale := _SCALE.search(refused):
+        return f"goldassay audit {quoted}{given} --grades {scale[1]}"
     if match.kind.name == ANSWERS or (match.lacking and any(map(is_free_answer, frame))):
         return f"goldassay overlap {quoted} --corpus {shlex.quote(str(Path(place).parent))}"
     if match.kind.name == GRADES:
