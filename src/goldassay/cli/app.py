@@ -16,6 +16,7 @@ from goldassay.core.options import GENERAL, GROUPS, PLACE
 
 _QUESTIONS, _LINES = "goldassay.questions", "goldassay.cli.lines"
 _REPORT = ("out", "json", "figures", "latex")
+_MEASURED = ("json", "figures", "latex", "paper_tables")
 COMMANDS = {
     "specimen": Command(
         "goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known.", "-o specimen"
@@ -69,7 +70,7 @@ COMMANDS = {
         "Measure how much of the label a part of the input gives away, and where.",
         "train.jsonl --test test.jsonl",
         f"{_LINES}:show_leakage",
-        ("json", "figures", "latex"),
+        _MEASURED,
         "goldassay-leakage",
     ),
     "leakage suggest": Command(
@@ -105,7 +106,7 @@ COMMANDS = {
         "Say how far a score moves from seed to seed, and why.",
         "runs --test test.jsonl",
         f"{_LINES}:show_summary",
-        _REPORT,
+        ("out", *_MEASURED),
         "goldassay-instability",
     ),
     "answered": Command(
@@ -176,7 +177,7 @@ COMMANDS = {
         "Say what a score loses on other distributions.",
         "train.jsonl --test ID=test.jsonl --test far=far.jsonl",
         f"{_LINES}:show_summary",
-        ("json", "figures", "latex"),
+        _MEASURED,
         "goldassay-shift",
     ),
     "shift detection": Command(
@@ -184,7 +185,7 @@ COMMANDS = {
         "Say whether a model's confidence separates other data from its own.",
         "--inside own=own.csv --outside far=far.csv -o report",
         f"{_LINES}:show_summary",
-        _REPORT,
+        ("out", *_MEASURED),
         "goldassay-shift",
     ),
     "view": Command(

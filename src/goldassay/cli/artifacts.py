@@ -32,6 +32,7 @@ from goldassay.core.options import (
     Mode,
     Names,
     Out,
+    PaperTables,
     Patterns,
     Q,
     Quiet,
@@ -77,6 +78,7 @@ def mine(
     test: Test = None,
     by: By = None,
     memory: Memory = None,
+    paper_tables: PaperTables = False,
     json: Json = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
@@ -89,7 +91,8 @@ def mine(
     a share above .7, unless the settings say otherwise; a pattern that adds nothing to a more frequent part of itself
     is listed under that part), and with --by patterns_by_value; each as Parquet and CSV. Writes a report too,
     with a sample of the examples behind each pattern. Prints the strongest findings of each label, and with --test how
-    many of all are confirmed there.
+    many of all are confirmed there. With --paper-tables, Table 1 of Liu et al. 2020, and with --test also Table 2, for
+    which classifiers are trained, and Table 3.
     """
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.question import study_artifacts
@@ -99,6 +102,8 @@ def mine(
     steps = Steps(quiet)
     used, bounds, files = of_reading(settings, seed, reading)
     if memory is not None:
+        if paper_tables:
+            raise InputError("--paper-tables needs all data at once", mend="leave out --memory or --paper-tables")
         from goldassay.questions.artifacts.streamed import mine_files
 
         with plain_warnings():
@@ -120,7 +125,16 @@ def mine(
     with plain_warnings():
         study = study_artifacts(train[0], test, bounds, condition=by, settings=used, steps=steps, **files)
     evidence, result = study.evidence, study.mined
-    paths = result.save(out, study.report)
+    also = {}
+    if paper_tables:
+        from goldassay.questions.artifacts.printed import lay_out
+        from goldassay.report.paper import printed_files
+
+        tried = None if evidence.test is evidence.train else evidence.test
+        with plain_warnings(), steps.step("laying out the paper's tables") as progress:
+            threshold = used.artifacts.threshold
+            also = printed_files(lay_out(evidence.train, tried, result.patterns, bounds, threshold, progress))
+    paths = result.save(out, study.report, also)
     if json is not None:
         write_json(json, as_json(result.to_dict()))
     if not quiet:

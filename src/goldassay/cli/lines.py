@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from goldassay.cli.output import Output, as_text, save_report, settings_lines, write_json
+from goldassay.cli.output import Output, as_text, settings_lines, write_json
 from goldassay.core.errors import one_line
 from goldassay.core.numbers import UNDEFINED, count, points, signed_points
 
@@ -58,9 +58,9 @@ def show_summary(report: Report, output: Output) -> None:
 
 def show_leakage(report: Report, output: Output) -> None:
     """The same of several datasets, whose reports lie in folders of their names, with what is for papers."""
-    if output.out is not None and (output.figures or output.latex):
+    if output.out is not None and (output.figures or output.latex or output.paper_tables):
         for name, each in (report.result or {}).items():
-            save_report(each, output.out / name, output.figures, output.latex)
+            output.save(each, output.out / name)
     show_summary(report, output)
 
 

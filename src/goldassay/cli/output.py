@@ -39,6 +39,7 @@ class Output:
         json: The file of the result, or None.
         figures: Kind of the figures for a paper, or None.
         latex: Whether the tables are wanted for a paper.
+        paper_tables: Whether the figures are to be laid out as the paper's tables.
         quiet: Print nothing but errors.
         settings: That the function took, or None.
         given: All that was given, by the name of the option.
@@ -48,6 +49,7 @@ class Output:
     json: Path | None = None
     figures: str | None = None
     latex: bool = False
+    paper_tables: bool = False
     quiet: bool = False
     settings: Settings | None = None
     given: dict[str, Any] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class Output:
             check_folder(self.out, "-o")
         if self.json is not None and str(self.json) != _DASH:
             check_place(self.json, "--json")
-        if self.figures or self.latex:
+        if self.figures or self.latex or self.paper_tables:
             from goldassay.report.paper import check_figures
 
             check_figures(self.figures)
@@ -71,12 +73,36 @@ class Output:
 
     def show_report(self, report: Report, lines: Iterable[str], content: str | None = None) -> None:
         """Write a report, and its JSON or another content as that of `--json`; print lines and the page's place."""
-        page = None if self.out is None else save_report(report, self.out, self.figures, self.latex)
+        page = None if self.out is None else self.save(report, self.out)
         if self.json is not None:
             # The report as it was written also tells the digests of the files beside it.
             written = page.with_name(REPORT).read_text(encoding="utf-8") if page and content is None else content
             write_json(self.json, written or report.to_json())
         self.show([*lines, *([] if page is None else [str(page)])])
+
+    def save(self, report: Report, out: Path) -> Path:
+        """Write a report and what was asked for papers, and return the path of the page.
+
+        Interrupted while figures are drawn, the report is written without them; interrupted while it is written, it is
+        written to the end.
+
+        Raises:
+            InterruptionError: It was interrupted; the message says what is kept.
+        """
+        from goldassay.report.paper import paper_files, printed_files
+
+        kept = f"the report is in {out}"
+        interrupted = False
+        try:
+            also = paper_files(report.paper_charts, self.figures, report.paper_tables if self.latex else ())
+            also |= printed_files(report.printed_tables if self.paper_tables else ())
+        except KeyboardInterrupt:
+            also, interrupted, kept = {}, True, f"{kept}, without what is for papers"
+        with _put_off() as signals:
+            page = report.save(out, also)
+        if interrupted or signals:
+            raise InterruptionError(kept)
+        return page
 
     def show(self, lines: Iterable[str]) -> None:
         """Print lines, unless the command is to be quiet."""
@@ -88,30 +114,6 @@ class Output:
 def settings_lines(settings: Settings | None) -> list[str]:
     """The file of the settings, where the lines of a command are no report's summary."""
     return [] if settings is None or settings.file is None else [f"settings of {one_line(settings.file.name)}"]
-
-
-def save_report(report: Report, out: Path, figures: str | None, latex: bool) -> Path:
-    """Write the report and what was asked for papers, and return the path of the page.
-
-    Interrupted while figures are drawn, the report is written without them; interrupted while it is written, it is
-    written to the end.
-
-    Raises:
-        InterruptionError: It was interrupted; the message says what is kept.
-    """
-    from goldassay.report.paper import paper_files
-
-    kept = f"the report is in {out}"
-    interrupted = False
-    try:
-        also = paper_files(report.paper_charts, figures, report.paper_tables if latex else ())
-    except KeyboardInterrupt:
-        also, interrupted, kept = {}, True, f"{kept}, without what is for papers"
-    with _put_off() as signals:
-        page = report.save(out, also)
-    if interrupted or signals:
-        raise InterruptionError(kept)
-    return page
 
 
 @contextmanager

@@ -184,6 +184,10 @@ Figures = Annotated[
     Option("Draw the figures for a paper as well, one column wide, into DIR/paper.", OUTPUT),
 ]
 Latex = Annotated[bool, Option("Write the tables for a paper as well, as LaTeX with booktabs, into DIR/paper.", OUTPUT)]
+PaperTables = Annotated[
+    bool,
+    Option("Lay the figures out as the tables of the paper, too, as Markdown and CSV, into DIR/paper.", OUTPUT),
+]
 
 # --- Data ----------------------------------------------------------------------------------------------------------
 

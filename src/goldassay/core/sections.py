@@ -14,6 +14,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from goldassay.core.numbers import decimal
 from goldassay.core.results import Result, to_plain
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ Kind = Literal[
 ]
 Row = Mapping[str, Any]
 T = TypeVar("T")
+C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,99 @@ def table_of(
     if rows and (unknown := named - rows[0].keys()):
         raise KeyError(f"the table {name!r} shows {', '.join(sorted(unknown))}, which its rows do not have")
     return Table(name, caption, tuple(columns), rows, file, grouped_by, note, folded)
+
+
+def pivot(
+    cells: Sequence[C],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    keys_of: Callable[[C], Mapping[str, Any]],
+    shown: Callable[[C | None], tuple[str, str, float | None]],
+) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
+    """Columns and rows of a table from its cells, by their keys, in the order in which cells first name them.
+
+    Args:
+        cells: The cells.
+        rows: Keys that make the rows.
+        columns: Keys that make the columns.
+        keys_of: The keys of a cell.
+        shown: Of a cell, or of a place without one: its text, words after it, and the number that it sorts by.
+    """
+
+    def key(cell: C, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(str(keys_of(cell).get(name) or "—") for name in names)
+
+    down: dict[tuple[str, ...], dict[tuple[str, ...], C]] = {}
+    for cell in cells:
+        down.setdefault(key(cell, rows), {})[key(cell, columns)] = cell
+    across = list(dict.fromkeys(key(cell, columns) for cell in cells))
+    if set(across) <= down.keys():
+        # The same things down and across, which then have one order.
+        across = [name for name in down if name in across]
+    made = []
+    for names, found in down.items():
+        row: dict[str, Any] = {f"row{i}": part for i, part in enumerate(names)}
+        for j, name in enumerate(across):
+            row[f"cell{j}"], row[f"aside{j}"], row[f"sort{j}"] = shown(found.get(name))
+        made.append(row)
+    heads = (Column(f"row{i}", name.replace("_", " ")) for i, name in enumerate(rows))
+    values = (
+        Column(f"cell{j}", " · ".join(name), sort=f"sort{j}", aside=f"aside{j}", absent="")
+        for j, name in enumerate(across)
+    )
+    return (*heads, *values), tuple(made)
+
+
+def with_spread(cell: Mapping[str, Any], digits: int) -> str:
+    """Our figure of a cell with its SD, or its interval where it has none; "" where there is no figure."""
+    value, sd, low, high = (cell.get(name) for name in ("ours", "sd", "low", "high"))
+    if value is None:
+        return ""
+    if sd is not None:
+        return f"{decimal(value, digits)} ± {decimal(sd, digits)}"
+    return decimal(value, digits) + ("" if low is None else f" [{decimal(low, digits)}, {decimal(high, digits)}]")
+
+
+# Keys of cells that have our words; all others are names that users give.
+_OUR_WORDS = frozenset({"condition", "metric", "statistic"})
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Our figures in the rows, columns and units of a paper's table.
+
+    Attributes:
+        name: First author, year and table: "zhou2020_table9".
+        title: Which table it is, and of what.
+        rows: Keys of the cells that make its rows.
+        columns: Keys that make its columns.
+        cells: The keys, and of ours, low, high, sd and n_runs what is known; points where the paper prints points.
+        digits: Decimals that are shown.
+        note: What its figures are.
+        needs: What must be given for it, where there are no cells.
+    """
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[Mapping[str, Any], ...] = ()
+    digits: int = 1
+    note: str = ""
+    needs: str = ""
+
+    def to_table(self) -> Table:
+        """The layout."""
+
+        def shown(cell: Mapping[str, Any] | None) -> tuple[str, str, float | None]:
+            return ("", "", None) if cell is None else (with_spread(cell, self.digits), "", cell["ours"])
+
+        def keys_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {**cell, **{name: cell[name].replace("_", " ") for name in _OUR_WORDS & cell.keys()}}
+
+        columns, rows = pivot(self.cells, self.rows, self.columns, keys_of, shown)
+        note = self.note if self.cells else f"Nothing is laid out: it needs {self.needs}."
+        return Table(self.name, self.title, columns, rows, note=note[:1].upper() + note[1:])
 
 
 def _stated(column: Column) -> dict[str, Any]:
@@ -362,7 +457,8 @@ class Page(Generic[R]):
         sentences: What was found, in plain sentences, the most important first; `report.json` holds them.
         charts: Pictures of the page by name.
         paper_charts: Pictures for papers by the name of their file.
-        paper_tables: Tables in the layouts of papers.
+        paper_tables: Tables for papers, with our intervals.
+        printed_tables: Those of the paper that the question is from, laid out of our figures.
         issues: What is wrong, from the result and the `Finding` that holds it.
     """
 
@@ -374,6 +470,7 @@ class Page(Generic[R]):
     charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_charts: Callable[[R, Around], Mapping[str, Chart]] = _no_charts
     paper_tables: Callable[[R, Around], tuple[Table, ...]] = _nothing
+    printed_tables: Callable[[R, Around], tuple[PrintedTable, ...]] = _nothing
     issues: Callable[[R, Any], Iterable[Issue]] = _nothing
 
     def heading(self, found: R) -> tuple[str, str]:

@@ -133,6 +133,7 @@ def compose_report(
         judged=verdicts,
         behind={each.question: each.rows for each in findings if each.rows is not None},
         paper_tables=tuple(table for page, found in pages for table in page.paper_tables(found, around)),
+        printed_tables=tuple(table for page, found in pages for table in page.printed_tables(found, around)),
     )
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.charts import Chart
     from goldassay.core.document import Issue
-    from goldassay.core.sections import Column, Row, Table
+    from goldassay.core.sections import Column, PrintedTable, Row, Table
 
 
 R = TypeVar("R", bound=Result)
@@ -81,7 +81,8 @@ class ReportContent:
         issues: What is wrong, the gravest first; None where it was not listed.
         first: Rows to look at before anything else; None where no question names any.
         reproduction: How to get an audit again; None for other reports.
-        paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
+        paper_tables: Tables for papers, with our intervals, for `goldassay.report.paper`.
+        printed_tables: Those of the papers that the questions are from, laid out of our figures, likewise.
         charts: The page's charts by name, as data.
         paper_charts: Charts for papers by the name of their file, as data.
         behind: The examples behind the verdict on each question, the most telling ones first; see `rows`.
@@ -104,6 +105,7 @@ class ReportContent:
     first: Table | None = None
     reproduction: Reproduction | None = None
     paper_tables: tuple[Table, ...] = ()
+    printed_tables: tuple[PrintedTable, ...] = ()
     charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
     paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
     behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))

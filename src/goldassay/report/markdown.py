@@ -115,13 +115,20 @@ def _card(card: GroupCard) -> str:
     return "\n".join(lines)
 
 
+def render_table(table: Table) -> str:
+    """A whole table under its caption, however long it is."""
+    return "\n\n".join(block for block in _blocks(table, rows_of(table)) if block) + "\n"
+
+
+def _blocks(table: Table, rows: Sequence[tuple[Cell, ...]]) -> list[str]:
+    """Caption, note, and these rows."""
+    shown = grid((plain(column.title) for column in table.columns), (map(_cell, row) for row in rows)) if rows else ""
+    return [f"**{plain(table.caption)}**", plain(table.note), shown]
+
+
 def _table(table: Table, tables_at: str) -> list[str]:
-    shown = [[_cell(cell) for cell in row] for row in _cut(table)]
-    blocks = [
-        f"**{plain(table.caption)}**",
-        plain(table.note),
-        grid(tuple(plain(column.title) for column in table.columns), shown),
-    ]
+    shown = _cut(table)
+    blocks = _blocks(table, shown)
     left = len(table.rows) - len(shown)
     if left > 0:
         where = f"; all of them are in `{tables_at}{table.file}.csv`" if table.file else ""
@@ -141,9 +148,10 @@ def _cut(table: Table) -> list[tuple[Cell, ...]]:
     return [cells for group in groups.values() for cells in group[:each]]
 
 
-def grid(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+def grid(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table, a line a row."""
-    lines = [columns, tuple("---" for _ in columns), *rows]
+    head = tuple(columns)
+    lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

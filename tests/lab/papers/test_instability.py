@@ -110,10 +110,11 @@ def evidence(
     selections: tuple[dict[str, Any], ...] = (),
     results: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (),
     correlations: tuple[dict[str, Any], ...] = (),
+    printed: dict[str, Any] | None = None,
 ) -> Any:
     return SimpleNamespace(
         deviations=deviations, selections=selections, correlations=correlations, examples=[],
-        results=[row for row, _ in results],
+        results=[row for row, _ in results], printed=printed or {},
         design_effects={(row["model"], row["dataset"]): ends for row, ends in results},
     )  # fmt: skip
 
@@ -230,18 +231,23 @@ def cell(comparisons: tuple[Comparison, ...], name: str, **keys: str) -> dict[st
 
 
 def test_reading_comprehension_has_tables_of_its_own():
+    of = {"model": "BERT-B", "dataset": "AddSent"}
     reading = evidence(
-        results=(result("SQuAD", 2, 1.5),), deviations=({**deviation("BERT-B", "AddSent", 2, 3), "model": "BERT-B"},)
+        printed={
+            "zhou2020_table9": [{**of, "ours": 60, "sd": 1}],
+            "zhou2020_table1": [{**of, "ours": 2.5}],
+            "zhou2020_table3": [{**of, "statistic": "sqrt_total_variance", "ours": 1}],
+        }
     )
     found = compare_tables([evidence()], reading, {"HANS": made("hans", "entailment", "non-entailment")})
     assert [each.title.split(":")[0] for each in found] == [f"Table {n}" for n in (9, 1, 3, 5, 6, 7, 10, 2, 4)]
     assert cell(found, "zhou2020_table7", dataset="HANS", statistic="classes")["ours"] == 2
-    score = cell(found, "zhou2020_table10", model="ESIM", dataset="SQuAD")
-    assert (score["ours"], score["sd"]) == (60, 1)
-    ratio = cell(found, "zhou2020_table2", model="BERT-B", dataset="AddSent")
+    score = cell(found, "zhou2020_table10", **of)
+    assert (score["printed"], score["printed_sd"], score["ours"], score["sd"]) == (63.70, 0.57, 60, 1)
+    ratio = cell(found, "zhou2020_table2", **of)
     assert (ratio["printed"], ratio["ours"]) == (2.61, 2.5)
-    part = cell(found, "zhou2020_table4", model="ESIM", dataset="SQuAD", statistic="sqrt_total_variance")
-    assert part["ours"] == pytest.approx(1)
+    part = cell(found, "zhou2020_table4", **of, statistic="sqrt_total_variance")
+    assert (part["printed"], part["ours"]) == (0.57, 1)
 
 
 def test_the_pair_that_moves_together_most_is_shown_with_how_many_do():

@@ -31,14 +31,14 @@ from goldassay.core.charts import (
 )
 from goldassay.core.errors import one_line
 from goldassay.core.numbers import bounds, bounds_in, count, decimal, number, with_unit
-from goldassay.core.sections import Column, Part, Section, Table, VerdictCard
+from goldassay.core.sections import Column, Part, Section, Table, VerdictCard, pivot, with_spread
 from goldassay.report.charts import Picture, draw_pictures
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from goldassay.lab.papers.recipe import Comparison, Conclusion, Study
     from goldassay.report.report import Report
@@ -232,55 +232,32 @@ def _cells(comparison: Comparison) -> list[_Cell]:
 
 
 def _table(comparison: Comparison, small_type: bool) -> Table:
-    """Rows and columns by their keys, in the order in which cells first name them."""
-    cells, digits = _cells(comparison), comparison.digits
-    across = list(dict.fromkeys(_key(cell, comparison.columns) for cell in cells))
-    down: dict[tuple[str, ...], dict[tuple[str, ...], _Cell]] = {}
-    for cell in cells:
-        down.setdefault(_key(cell, comparison.rows), {})[_key(cell, comparison.columns)] = cell
-    if set(across) <= down.keys():
-        # The same things down and across, which then have one order.
-        across = [key for key in down if key in across]
+    """Rows and columns by their keys; beside ours what is printed."""
+
+    def shown(cell: _Cell | None) -> tuple[str, str, float | None]:
+        ours, printed, sort = _shown(cell, comparison.digits)
+        return (f"{ours} ({printed})".strip(), "", sort) if printed and not small_type else (ours, printed, sort)
+
+    def keys_of(cell: _Cell) -> dict[str, str]:
+        return {name: str(value or "—").replace("_", " ") for name, value in cell.keys.items()}
+
+    columns, rows = pivot(_cells(comparison), comparison.rows, comparison.columns, keys_of, shown)
     note = one_line(comparison.note)
-    columns = (
-        *(Column(f"row{i}", name.replace("_", " ")) for i, name in enumerate(comparison.rows)),
-        *(
-            Column(f"cell{j}", _SEPARATOR.join(key), sort=f"sort{j}", aside=f"printed{j}", absent="")
-            for j, key in enumerate(across)
-        ),
-    )
-    rows = []
-    for key, found in down.items():
-        row: dict[str, Any] = {f"row{i}": part for i, part in enumerate(key)}
-        for j, column in enumerate(across):
-            ours, printed, sort = _shown(found.get(column), digits)
-            if printed and not small_type:
-                ours, printed = f"{ours} ({printed})".strip(), ""
-            row |= {f"cell{j}": ours, f"printed{j}": printed, f"sort{j}": sort}
-        rows.append(row)
     return Table(
         comparison.name,
         comparison.title,
         columns,
-        tuple(rows),
+        rows,
         file=comparison.name,
         note=note[:1].upper() + note[1:],
     )
-
-
-def _key(cell: _Cell, names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(str(cell.keys.get(name) or "—").replace("_", " ") for name in names)
 
 
 def _shown(cell: _Cell | None, digits: int) -> tuple[str, str, float | None]:
     """Ours with its spread, or its interval where it has no spread; what is printed; what the cell sorts by."""
     if cell is None:
         return "", "", None
-    shown = "" if cell.ours is None else decimal(cell.ours, digits)
-    if cell.sd is not None:
-        shown += f" ± {decimal(cell.sd, digits)}"
-    elif cell.low is not None:
-        shown += f" [{decimal(cell.low, digits)}, {decimal(cell.high, digits)}]"
+    shown = with_spread(vars(cell), digits)
     aside = ""
     if cell.printed is not None:
         spread = "" if cell.printed_sd is None else f" ± {decimal(cell.printed_sd, digits)}"

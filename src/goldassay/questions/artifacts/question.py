@@ -287,10 +287,18 @@ class MinedArtifacts:
             )
         return tables
 
-    def save(self, directory: str | os.PathLike[str], report: Report | None = None) -> list[Path]:
+    def save(
+        self,
+        directory: str | os.PathLike[str],
+        report: Report | None = None,
+        also: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
 
-        With a report if there is one (`report_of_mining` makes it).
+        Args:
+            directory: Where to.
+            report: Written, too, if there is one (`report_of_mining` makes it).
+            also: Further files by their path in it, such as `goldassay.report.paper` makes.
 
         Raises:
             OutputError: The folder cannot be written to.
@@ -301,7 +309,11 @@ class MinedArtifacts:
             self.patterns.write(folder / "patterns.parquet")
             if report is not None:
                 write_report(report, list(tables), folder)
+            for name, content in also.items():
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_bytes(content)
         paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
+        paths += [Path(directory) / name for name in also]
         return paths if report is None else [*paths, Path(directory) / "report.html"]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import UNDEFINED, bounds, count, decimal, number, points, ratio_digits, squared_points
 from goldassay.core.sections import Around, Column, Kind, Page, Part, Section, Table, explanation, table_of, with_bounds
 from goldassay.questions.instability.charts import charts
-from goldassay.questions.instability.paper import paper_charts, paper_tables
+from goldassay.questions.instability.paper import paper_charts, paper_tables, printed_tables
 from goldassay.questions.instability.result import (
     DatasetCorrelations,
     ExampleMap,
@@ -587,5 +587,6 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    printed_tables=printed_tables,
     issues=issues,
 )

@@ -26,8 +26,8 @@ from goldassay.core.charts import (
     numbered_series,
 )
 from goldassay.core.files import file_slug
-from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
-from goldassay.core.sections import Column, Table
+from goldassay.core.numbers import bounds, count, decimal, in_points, number, points, signed_points
+from goldassay.core.sections import Column, PrintedTable, Table
 from goldassay.questions.instability.charts import PARTS, checkpoint_traces, paper_correlations, paper_maps, signed_root
 from goldassay.questions.instability.result import (
     Deviation,
@@ -61,6 +61,53 @@ def paper_tables(found: InstabilityResult, _: Around) -> tuple[Table, ...]:
     """The tables that there are values for."""
     tables = (_scores(found), *_deviations(found), _decomposition(found), _selection(found))
     return tuple(table for table in tables if table.rows)
+
+
+_PRINTED = (
+    PrintedTable("zhou2020_table9", "Table 9: accuracy, mean and SD over seeds", ("model",), ("dataset",), digits=2),
+    PrintedTable(
+        "zhou2020_table1", "Table 1: normalized deviation", ("model",), ("dataset",), digits=2,
+        note="by the paper's rule, which rounds both deviations to a hundredth of a point first; intervals are of the "
+        "ratios without rounding.",
+        needs="the set that others are held against, its name as the reference",
+    ),
+    PrintedTable(
+        "zhou2020_table3", "Table 3: where the variance comes from, roots in points", ("model", "dataset"),
+        ("statistic",), digits=2,
+        note="the root of the covariance's absolute value, as printed; the report shows its sign.",
+        needs="predictions of two runs or more: scores by seed show no parts of a variance",
+    ),
+)  # fmt: skip
+# The tables of Zhou et al. 2020 that runs are laid out as, by name.
+PRINTED = {each.name: each for each in _PRINTED}
+
+
+def printed_tables(found: InstabilityResult, _: Around) -> tuple[PrintedTable, ...]:
+    """Tables 9, 1 and 3 of Zhou et al. 2020, in points and by their rules."""
+    spread = [
+        {**_named(row), "ours": 100 * row.mean, "sd": in_points(row.sd), "n_runs": row.n_runs} for row in found.results
+    ]
+    deviations = [
+        {**_named(row), "ours": row.paper, "low": row.low, "high": row.high}
+        for row in (found.deviations.rows if found.deviations else ())
+        if row.paper is not None
+    ]
+    parts = [
+        {**_named(row), "statistic": name, "ours": 100 * abs(value) ** 0.5}
+        for row in found.results
+        for name, value in (
+            ("sqrt_total_variance", row.total),
+            ("sqrt_independent_variance", row.independent),
+            ("sqrt_abs_covariance", row.covariance),
+        )
+        if value is not None
+    ]
+    laid = (spread, deviations, parts)
+    return tuple(replace(each, cells=tuple(cells)) for each, cells in zip(PRINTED.values(), laid, strict=True))
+
+
+def _named(row: OfRuns) -> dict[str, str]:
+    return {"model": _model(row), "dataset": row.dataset}
 
 
 class _Grid(Generic[R]):

@@ -210,13 +210,18 @@ class ClusterConfidence(Result):
 
 @result
 class GridScore(Result):
-    """The outlier score by one number of clusters and components; see `PecoGrid`."""
+    """The outlier score by one number of clusters and components; see `PecoGrid`.
+
+    Attributes:
+        paper_score: Of the first clustering, in the paper's convention.
+    """
 
     role: str
     n_components: int
     n_clusters: int
     divergence: str
     score: float
+    paper_score: float
     sd: float | None
     null_mean: float
     p_value: float

@@ -154,9 +154,16 @@ def measure_clusters(
         scores=_scores(role, score, divergences, others),
         divergences=divergences,
         clusters=_clusters(role, score.clustering, overlap, evidence),
-        # The layout of the paper's Table 5, as far as there are examples and dimensions for it.
-        grid=peco_grid(vectors[0], gold, seed=seed, n_repetitions=3).to_frame() if choice.grid else None,
+        grid=_scores_of_grid(vectors[0], gold, seed) if choice.grid else None,
     )
+
+
+def _scores_of_grid(vectors: NDArray[np.floating[Any]], gold: NDArray[np.int64], seed: int) -> pl.DataFrame:
+    """The layout of the paper's Table 5 in both conventions, as far as there are examples and dimensions for it."""
+    ours = peco_grid(vectors, gold, seed=seed, n_repetitions=3).to_frame()
+    paper = peco_grid(vectors, gold, convention="paper", seed=seed).to_frame()
+    keys = ["n_components", "n_clusters", "divergence"]
+    return ours.join(paper.select(*keys, paper_score="score"), on=keys, maintain_order="left")
 
 
 def _divergences(

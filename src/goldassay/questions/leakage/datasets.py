@@ -28,6 +28,7 @@ from goldassay.stats.intervals import correlation_interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldassay.core.sections import PrintedTable
     from goldassay.report.report import Report
 
 # Two measures of a dataset's part, what the paper prints for them, and what its own tables give.
@@ -82,7 +83,19 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     tables = {"datasets": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
     title = f"Leakage in {len(documents)} datasets"
     framed = frame_findings(title, findings, steps or Steps(), verdicts={"leakage": verdict})
-    return compose_report(framed, tables, findings=[Finding("leakage", None, result=result)])
+    report = compose_report(framed, tables, findings=[Finding("leakage", None, result=result)])
+    return replace(report, printed_tables=_laid_together(reports))
+
+
+def _laid_together(reports: Mapping[str, Report]) -> tuple[PrintedTable, ...]:
+    """The paper's tables with the cells of all datasets, under the names that these have here."""
+    laid: dict[str, PrintedTable] = {}
+    for name, report in reports.items():
+        for table in report.printed_tables:
+            cells = tuple({**cell, "dataset": name} for cell in table.cells)
+            before = laid[table.name].cells if table.name in laid else ()
+            laid[table.name] = replace(table, cells=(*before, *cells))
+    return tuple(laid.values())
 
 
 def _harm(report: Report) -> tuple[int, float]:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import bounds, count, decimal, number, points, signed_points
-from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
+from goldassay.core.numbers import bounds, count, decimal, in_points, number, points, signed_points
+from goldassay.core.sections import (
+    Around,
+    Column,
+    Page,
+    Part,
+    PrintedTable,
+    Section,
+    Table,
+    explanation,
+    table_of,
+    with_bounds,
+)
 from goldassay.questions.effect_sentences import rewrite_part, table_of_effects, table_of_limits
 from goldassay.questions.leakage.charts import charts, paper_charts
 from goldassay.questions.leakage.other_sections import (
@@ -31,11 +42,11 @@ from goldassay.questions.leakage.result import (
     SuggestedRewrites,
 )
 from goldassay.questions.rows import EXAMPLES, is_flaw, issue, row_saying
-from goldassay.readers.conditions import is_part
+from goldassay.readers.conditions import PAIRED, is_part
 from goldassay.stats.effects import INFORMATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.core.document import Issue
     from goldassay.core.sections import Finding
@@ -82,6 +93,97 @@ def paper_tables(found: LeakageResult, _: Around) -> tuple[Table, ...]:
     if isinstance(found, MeasuredLeakage) and found.conditions:
         return (_paper_conditions(found),)
     return (_paper_datasets(found),) if isinstance(found, ComparedDatasets) and found.datasets else ()
+
+
+_OF_PART = ("model", "dataset", "condition")
+_TABLE_5 = "Table 5: PECO by number of clusters"
+_OF_GRID = "in the paper's convention, of one clustering, by the components of the PCA; 0 is without one."
+_NEEDS_GRID = "embeddings of single sentences, and scores of the grid"
+_PRINTED = (
+    PrintedTable(
+        "saxon2023_table2", "Table 2: models of the pair, and the majority", ("model", "dataset"), ("metric",),
+        needs="runs of the whole input",
+    ),
+    PrintedTable(
+        "saxon2023_table3", "Table 3: models of a single sentence", _OF_PART, ("metric",),
+        note="accuracy, its share of the pair's, and what it is above the majority.", needs="runs of a part",
+    ),
+    PrintedTable(
+        "saxon2023_table4", "Table 4: decisions and relevances, of one sentence and of the pair", _OF_PART, ("metric",),
+        note="all in the paper's convention, in which recovery is a share of what the pair's model gets right, and "
+        "a PECO of 5.0 is none; the reports have both conventions, and the part of PECO that is beyond chance.",
+        needs="runs of a part and of the whole input",
+    ),
+    PrintedTable(
+        "saxon2023_table5_squared_l2", f"{_TABLE_5}, squared L2", (*_OF_PART, "pca"), ("k",), digits=3, note=_OF_GRID,
+        needs=_NEEDS_GRID,
+    ),
+    PrintedTable(
+        "saxon2023_table5_kl", f"{_TABLE_5}, Kullback-Leibler × 100", (*_OF_PART, "pca"), ("k",), note=_OF_GRID,
+        needs=_NEEDS_GRID,
+    ),
+)  # fmt: skip
+# Of each printed metric ours.
+_WHOLE_METRICS = {"paired": "paired", "majority": "majority"}
+_PART_METRICS = {"single_accuracy": "accuracy", "recovered": "recovered", "improvement": "improvement"}
+_DECISION_METRICS = {
+    "agreement": "agreement", "recovery": "recovery_paper", "token_relevance_agreement": "relevance_paper",
+    "peco": "peco_paper",
+}  # fmt: skip
+
+
+def lay_out(rows: Sequence[Mapping[str, Any]], grid: Sequence[Mapping[str, Any]]) -> tuple[PrintedTable, ...]:
+    """Tables 2 to 5 of Saxon et al. 2023.
+
+    Args:
+        rows: One for each model, dataset and condition, with n_runs, n_paired of the pair's model, paired, majority,
+            accuracy, recovered, improvement, agreement, recovery_paper, relevance_paper and peco_paper, fractions; and
+            the intervals of these as `NAME_low` and `NAME_high`.
+        grid: A cell for each model, dataset, condition, pca, k and divergence: ours, as printed.
+    """
+    whole = list({(row["model"], row["dataset"]): {**row, "n_runs": row.get("n_paired")} for row in rows}.values())
+    pairs = tuple(cell for row in whole for cell in _cells(row, ("model", "dataset"), _WHOLE_METRICS))
+    single, decided = (
+        tuple(cell for row in rows for cell in _cells(row, _OF_PART, metrics))
+        for metrics in (_PART_METRICS, _DECISION_METRICS)
+    )
+    scores = (tuple(cell for cell in grid if cell["divergence"] == name) for name in ("squared_l2", "kl"))
+    return tuple(
+        replace(each, cells=cells) for each, cells in zip(_PRINTED, (pairs, single, decided, *scores), strict=True)
+    )
+
+
+def _cells(row: Mapping[str, Any], keys: Sequence[str], metrics: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The figures of a row that are defined, in points."""
+    for metric, key in metrics.items():
+        value, low, high = (in_points(number(row.get(name))) for name in (key, f"{key}_low", f"{key}_high"))
+        if value is not None:
+            known = {name: row[name] for name in keys}
+            yield {**known, "n_runs": row["n_runs"], "metric": metric, "ours": value, "low": low, "high": high}
+
+
+def printed_tables(found: LeakageResult, _: Around) -> tuple[PrintedTable, ...]:
+    """Tables 2 to 5 of Saxon et al. 2023, of one dataset."""
+    if not isinstance(found, MeasuredLeakage):
+        return ()
+    of = {"model": found.model, "dataset": found.dataset}
+    pair = next((vars(each) for each in found.conditions if each.condition == PAIRED), {})
+    whole = {f"paired{end}": pair.get(f"accuracy{end}") for end in ("", "_low", "_high")}
+    rows = []
+    for row in (each for each in found.conditions if is_part(each.condition)):
+        alike = next((vars(each) for each in found.agreement if each.condition == row.condition), {})
+        relevance = next((each.agreement_paper for each in found.relevance if each.condition == row.condition), None)
+        peco = next((each.paper_score for each in found.peco if f"{each.role}_only" == row.condition), None)
+        measured = {**alike, **vars(row), "relevance_paper": relevance, "peco_paper": peco}
+        rows.append({**measured, **of, **whole, "n_paired": pair.get("n_runs")})
+    grid = [
+        {
+            **of, "condition": f"{each.role}_only", "k": str(each.n_clusters), "pca": str(each.n_components),
+            "divergence": each.divergence, "ours": each.paper_score * (100 if each.divergence == "kl" else 1),
+        }
+        for each in found.grid
+    ]  # fmt: skip
+    return lay_out(rows, grid)
 
 
 def _paper_conditions(found: MeasuredLeakage) -> Table:
@@ -490,5 +592,6 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    printed_tables=printed_tables,
     issues=issues,
 )

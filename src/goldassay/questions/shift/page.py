@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import bounds, count, decimal, number, percent, points, signed_points
-from goldassay.core.sections import Around, Column, Page, Part, Section, Table, explanation, table_of, with_bounds
+from goldassay.core.numbers import bounds, count, decimal, in_points, number, percent, points, signed_points
+from goldassay.core.sections import (
+    Around,
+    Column,
+    Page,
+    Part,
+    PrintedTable,
+    Section,
+    Table,
+    explanation,
+    table_of,
+    with_bounds,
+)
 from goldassay.questions.rows import issue_of_rows
 from goldassay.questions.shift.charts import charts, paper_charts
 from goldassay.questions.shift.result import (
@@ -24,7 +36,7 @@ from goldassay.questions.shift.result import (
 from goldassay.questions.shift.verdict import describe_left_out, doubt_of_skill, judged_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from goldassay.core.document import Issue
     from goldassay.core.sections import Finding
@@ -389,6 +401,54 @@ def paper_tables(found: ShiftResult, _: Around) -> tuple[Table, ...]:
     return ()
 
 
+_TABLE_1 = PrintedTable(
+    "hendrycks2020_table1", "Table 1: scores at home and elsewhere", ("train", "model"), ("dataset",),
+    note="in points; a correlation is of numbers.",
+)  # fmt: skip
+_FIGURE_4 = PrintedTable(
+    "hendrycks2020_figure4", "Figure 4: false alarms, by the model's confidence", ("dataset",), ("model",),
+    note="in points, at the recall of the report.", needs="logits or probabilities of the runs",
+)  # fmt: skip
+CHANCE = "chance"
+# Of the scores that can tell a foreign text, the paper's; of two correlations that which the paper has not.
+CONFIDENCE, BESIDE = "max_softmax", "spearman"
+
+
+def printed_tables(found: ShiftResult, _: Around) -> tuple[PrintedTable, ...]:
+    """Table 1 of Hendrycks et al. 2020, or what its Figure 4 draws."""
+    if isinstance(found, GeneralizationResult):
+        rows = [vars(row) for row in found.generalization if row.metric != BESIDE]
+        return (replace(_TABLE_1, cells=tuple(value_cells(rows, "value", "low", "high"))),)
+    if isinstance(found, DetectionResult):
+        rows = [vars(row) for row in found.detection if row.score == CONFIDENCE]
+        return (replace(_FIGURE_4, cells=tuple(detection_cells(rows, "false_alarm_rate"))),)
+    return ()
+
+
+def value_cells(rows: Iterable[Mapping[str, Any]], *keys: str) -> list[dict[str, Any]]:
+    """A cell for each row of a generalization, with the fields of a figure, its lower and its upper end, in points."""
+    return [
+        {"train": row["train"], "dataset": row["test"], "model": row["model"], **_points_of(row, keys),
+         "n_runs": row["n_runs"]}
+        for row in rows
+    ]  # fmt: skip
+
+
+def detection_cells(rows: Sequence[Mapping[str, Any]], metric: str) -> list[dict[str, Any]]:
+    """A cell for each row of a detection, in points, and what chance gives on each set."""
+    cells: list[dict[str, Any]] = [
+        {"dataset": row["dataset"], "model": row["model"],
+         **_points_of(row, (metric, f"{metric}_low", f"{metric}_high")), "n_runs": row["n_runs"]}
+        for row in rows
+    ]  # fmt: skip
+    chance = {row["dataset"]: 100 * row[f"{metric}_chance"] for row in rows}
+    return [*cells, *({"dataset": name, "model": CHANCE, "ours": value} for name, value in chance.items())]
+
+
+def _points_of(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, float | None]:
+    return {name: in_points(number(row[key])) for name, key in zip(("ours", "low", "high"), keys, strict=True)}
+
+
 def _paper_gaps(found: Sequence[GapRow]) -> Table:
     rows = [row for model in dict.fromkeys(row.model for row in found) for row in found if row.model == model]
     # In the first row of each model is its name.
@@ -448,5 +508,6 @@ PAGE = Page(
     charts=charts,
     paper_charts=paper_charts,
     paper_tables=paper_tables,
+    printed_tables=printed_tables,
     issues=issues,
 )

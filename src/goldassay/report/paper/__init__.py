@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from goldassay.core.errors import MissingDependencyError
 from goldassay.report.content import cell_of
 
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.charts import Chart
-    from goldassay.core.sections import Column, Row, Table
+    from goldassay.core.sections import Column, PrintedTable, Row, Table
 
-__all__ = ["check_figures", "paper_files"]
+__all__ = ["check_figures", "paper_files", "printed_files"]
 
 FOLDER = "paper"
 _LEFT = frozenset({"text", "data", "prose", "interval"})
@@ -65,6 +67,27 @@ def paper_files(charts: Mapping[str, Chart], figures: str | None, tables: Sequen
 
         files |= {f"{FOLDER}/{name}.{figures}": content for name, content in draw_figures(charts, figures).items()}
     return files | {f"{FOLDER}/{table.name}.tex": write_table(table).encode("utf-8") for table in tables}
+
+
+def printed_files(tables: Sequence[PrintedTable]) -> dict[str, bytes]:
+    """Tables of papers laid out of our figures, by their path in the report's folder: as Markdown, their cells as CSV.
+
+    The Markdown of a table that something must be given for says what; it has no CSV.
+
+    Args:
+        tables: Those to write, such as `Report.printed_tables`.
+    """
+    from goldassay.report.markdown import render_table
+    from goldassay.report.report import flattened
+
+    files: dict[str, bytes] = {}
+    for table in tables:
+        files[f"{FOLDER}/{table.name}.md"] = render_table(table.to_table()).encode()
+        if table.cells:
+            keys = (*table.rows, *table.columns, "ours", "low", "high", "sd", "n_runs")
+            cells = pl.DataFrame({key: [cell.get(key) for cell in table.cells] for key in keys}, strict=False)
+            files[f"{FOLDER}/{table.name}.csv"] = flattened(cells.rename({"ours": "value"})).write_csv().encode()
+    return files
 
 
 def escape(text: object) -> str:

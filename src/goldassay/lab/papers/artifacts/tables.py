@@ -27,8 +27,7 @@ from goldassay.lab.papers.artifacts.protocol import (
 from goldassay.lab.papers.printed import OURS, compare_cells, printed_table
 from goldassay.lab.papers.recipe import Comparison
 from goldassay.questions.artifacts.inputs import texts_for
-from goldassay.questions.artifacts.measures.mining import fold_redundant
-from goldassay.stats.intervals import wilson_interval
+from goldassay.questions.artifacts.printed import IN_PLACE, KINDS, classifier_cells, share_cell, telling_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,11 +36,6 @@ if TYPE_CHECKING:
 
     from goldassay.lab.papers.artifacts.protocol import Evidence
 
-_CLASSIFIERS = {
-    "majority": "majority class", "n-grams": "fasttext", "unigrams": "Unigram", "patterns": "Pattern",
-}  # fmt: skip
-_KINDS = {"multi-word": True, "unigram": False}
-_SHOWN = 5
 # The printed strongest are in 500 of 549,367 sentences of SNLI, and 200 of 392,702 of MultiNLI, or more.
 _LEAST_SHARE = {"SNLI": 500 / 549_367, "MultiNLI": 200 / 392_702}
 # Of the two corpora the table of down-sampling.
@@ -128,22 +122,17 @@ def strongest_patterns(each: Evidence) -> Comparison:
     name, patterns = each.corpus.name, each.patterns
     corpus = tokenize(texts_for(each.train, patterns), patterns.settings["tokenizer"])
     codes, least = each.train.labels(), max(round(_LEAST_SHARE[name] * len(each.train)), patterns.settings["min_count"])
-    strongest = fold_redundant(patterns.select(0.5)).filter(
-        pl.col("support") >= least, pl.col("folded_under").is_null()
-    )
+    strongest = telling_patterns(patterns, least)
     printed = printed_table("liu2020_table1").filter(pl.col("dataset") == name)
     ours = []
-    for kind, multiword in _KINDS.items():
-        for label in patterns.label_names:
-            several = pl.col("tokens").list.len() > 1
-            of_label = strongest.filter(pl.col("label") == label, several if multiword else ~several)
-            top = of_label.sort("probability", "support", descending=True)["pattern"].head(_SHOWN).to_list()
+    for kind in KINDS:
+        for place, label in enumerate(patterns.label_names):
+            top = [row["pattern"] for own_kind, own_label, row in strongest if (own_kind, own_label) == (kind, label)]
             listed = printed.filter((pl.col("pattern_type") == kind) & (pl.col("label") == label))["pattern"].to_list()
             for pattern in dict.fromkeys([*top, *listed]):
                 counts = count_pattern(pattern, corpus, codes, len(patterns.label_names))
-                ours.append(
-                    {"pattern_type": kind, "label": label, "pattern": pattern, **_share(counts, patterns, label)}
-                )
+                share = share_cell(int(counts[place]), int(counts.sum()))
+                ours.append({"pattern_type": kind, "label": label, "pattern": pattern, **share})
     return compare_cells(
         "liu2020_table1", f"Table 1, {name}: how often the strongest patterns go with their label, in points", ours,
         rows=("pattern_type", "label", "pattern"), columns=("statistic",), where={"dataset": name},
@@ -152,32 +141,19 @@ def strongest_patterns(each: Evidence) -> Comparison:
     )  # fmt: skip
 
 
-def _share(counts: Any, patterns: Any, label: str) -> dict[str, Any]:
-    """p(l|b) in points, of counts by label; nothing where no sentence holds the pattern."""
-    total, right = int(counts.sum()), int(counts[patterns.label_names.index(label)])
-    cell: dict[str, Any] = {"statistic": "p_label_given_pattern"}
-    if total:
-        bounds = wilson_interval(right, total)
-        cell |= {"ours": 100 * right / total, "low": 100 * bounds.low, "high": 100 * bounds.high}
-    return cell
-
-
 def classifiers(found: Sequence[Evidence]) -> Comparison:
     """Table 2: what sees the hypothesis alone."""
     ours = [
-        {
-            "model": _CLASSIFIERS[row["classifier"]], "dataset": each.corpus.name,
-            "split": each.test.name.removeprefix(f"{each.corpus.name} "), "ours": 100 * row["accuracy"],
-            "low": 100 * row["low"], "high": 100 * row["high"], "n_runs": row["n_runs"],
-        }
+        cell
         for each in found
-        for row in each.classifiers.table.to_dicts()
-    ]  # fmt: skip
+        for cell in classifier_cells(
+            each.corpus.name, each.test.name.removeprefix(f"{each.corpus.name} "), each.classifiers.table
+        )
+    ]
     return compare_cells(
         "liu2020_table2", "Table 2: accuracy of what sees the hypothesis alone", ours, rows=("model",),
         columns=("dataset", "split"),
-        note="in place of fasttext a linear model on hashed words and word pairs; the majority class is that of the "
-        "training rows.",
+        note=IN_PLACE,
     )  # fmt: skip
 
 

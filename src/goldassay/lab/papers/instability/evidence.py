@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.numbers import in_points
 from goldassay.data.dataset import Dataset
 from goldassay.data.source import find_published
-from goldassay.lab.papers.printed import compare_cells, show_cells
+from goldassay.lab.papers.printed import beside_printed, compare_cells, show_cells
 from goldassay.questions.instability.command import measure_instability
+from goldassay.questions.instability.paper import PRINTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -61,6 +61,10 @@ class Evidence:
         self.selections = [row for row in _named(section["selections"], model) if row["reason"] is None]
         self.examples = _named(section["examples"], model)
         self.correlations = [row for row in section["correlations"] if row["over"] == "checkpoints"]
+        self.printed = {
+            each.name: [cell for cell in _named(each.cells, model) if cell["dataset"] not in without]
+            for each in report.printed_tables
+        }
         self.design_effects = {
             (row["model"], row["dataset"]): figure
             for row in _named(section["intervals"], model)
@@ -187,13 +191,6 @@ def _row(key: str, label: int, families: Sequence[int], rng: np.random.Generator
     }  # fmt: skip
 
 
-_BY_RULE = (
-    "by the paper's rule, which rounds both deviations to a hundredth of a point first; reports/ has the ratios "
-    "without rounding, of which the intervals are."
-)
-_ROOTS = "the root of the covariance's absolute value, as printed; the report shows its sign."
-
-
 def compare_tables(
     found: Sequence[Evidence], reading: Evidence | None, tests: Mapping[str, Dataset]
 ) -> tuple[Comparison, ...]:
@@ -224,18 +221,9 @@ def compare_tables(
         for statistic, value in (("examples", len(dataset)), ("classes", len(dataset.label_names)))
     ]
     tables = [
-        compare_cells(
-            "zhou2020_table9", "Table 9: accuracy, mean and SD over seeds", _spread(found), rows=("model",),
-            columns=("dataset",), digits=2, keep_unmatched=True,
-        ),
-        compare_cells(
-            "zhou2020_table1", "Table 1: normalized deviation", _deviations(found), rows=("model",),
-            columns=("dataset",), digits=2, note=_BY_RULE,
-        ),
-        compare_cells(
-            "zhou2020_table3", "Table 3: where the variance comes from, roots in points", _parts(found),
-            rows=("model", "dataset"), columns=("statistic",), digits=2, note=_ROOTS,
-        ),
+        _laid(found, "zhou2020_table9", keep_unmatched=True),
+        _laid(found, "zhou2020_table1"),
+        _laid(found, "zhou2020_table3"),
         show_cells(
             "zhou2020_table5", "Table 5: the two examples that move together most", pairs, rows=("model", "dataset"),
             columns=("statistic",), digits=0, drawn="nothing",
@@ -256,52 +244,33 @@ def compare_tables(
     ]  # fmt: skip
     if reading is not None:
         tables += [
-            compare_cells(
-                "zhou2020_table10", "Table 10: F1 of reading comprehension, mean and SD over seeds", _spread([reading]),
-                rows=("model",), columns=("dataset",), where={"statistic": "f1"}, digits=2,
+            _laid(
+                [reading], "zhou2020_table9", "zhou2020_table10",
+                "Table 10: F1 of reading comprehension, mean and SD over seeds", where={"statistic": "f1"},
                 note="of AddSent the paper takes the worst variant of each question, ours is the mean over all.",
             ),
-            compare_cells(
-                "zhou2020_table2", "Table 2: normalized deviation of reading comprehension", _deviations([reading]),
-                rows=("model",), columns=("dataset",), digits=2, note=_BY_RULE,
+            _laid(
+                [reading], "zhou2020_table1", "zhou2020_table2",
+                "Table 2: normalized deviation of reading comprehension",
             ),
-            compare_cells(
-                "zhou2020_table4", "Table 4: where the variance of reading comprehension comes from, roots in points",
-                _parts([reading]), rows=("model", "dataset"), columns=("statistic",), digits=2, note=_ROOTS,
+            _laid(
+                [reading], "zhou2020_table3", "zhou2020_table4",
+                "Table 4: where the variance of reading comprehension comes from, roots in points",
             ),
         ]  # fmt: skip
     return tuple(tables)
 
 
-def _spread(found: Sequence[Evidence]) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": row["model"], "dataset": row["dataset"], "ours": 100 * row["mean"], "sd": in_points(row["sd"]),
-            "n_runs": row["n_runs"],
-        }
-        for each in found for row in each.results
-    ]  # fmt: skip
+def _laid(found: Sequence[Evidence], layout: str, name: str = "", title: str = "", **more: Any) -> Comparison:
+    """A printed table beside the cells that reports lay out for it, or for the like one of another task.
 
-
-def _deviations(found: Sequence[Evidence]) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": row["model"], "dataset": row["dataset"], "ours": row["paper"], "low": row["low"],
-            "high": row["high"],
-        }
-        for each in found for row in each.deviations if row["paper"] is not None
-    ]  # fmt: skip
-
-
-def _parts(found: Sequence[Evidence]) -> list[dict[str, Any]]:
-    return [
-        {"model": row["model"], "dataset": row["dataset"], "statistic": name, "ours": 100 * abs(row[key]) ** 0.5}
-        for each in found
-        for row in each.results
-        if row.get("total") is not None
-        for name, key in (
-            ("sqrt_total_variance", "total"),
-            ("sqrt_independent_variance", "independent"),
-            ("sqrt_abs_covariance", "covariance"),
-        )
-    ]
+    Args:
+        found: Rows.
+        layout: The table that reports lay out.
+        name: The printed table; the same if not given.
+        title: Its own.
+        more: Of `beside_printed`.
+    """
+    cells = [cell for each in found for cell in each.printed.get(layout, ())]
+    laid = PRINTED[layout]
+    return beside_printed(replace(laid, name=name or layout, title=title or laid.title), cells, **more)

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.numbers import in_points
 from goldassay.lab.papers.leakage.sets import TRAIN
-from goldassay.lab.papers.printed import compare_cells
+from goldassay.lab.papers.printed import beside_printed, compare_cells
 from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Workplace
 from goldassay.questions.leakage.datasets import compare_datasets, parts_of
 from goldassay.questions.leakage.given import GivenEvidence
 from goldassay.questions.leakage.measures.peco import peco_grid
+from goldassay.questions.leakage.page import lay_out
 from goldassay.questions.leakage.partial_input import LeakageChoice
 from goldassay.questions.leakage.question import study_leakage
 from goldassay.questions.run_choice import RunChoice
+from goldassay.readers.conditions import PAIRED
 from goldassay.runs.sidecar import read_embeddings
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:
                     "model": each.model,
                     "condition": condition,
                     "n_runs": runs[condition],
+                    "n_paired": runs.get(PAIRED),
                     "chance": agreements[condition]["chance"],
                     "recovery_paper_low": agreements[condition]["recovery_paper_low"],
                     "recovery_paper_high": agreements[condition]["recovery_paper_high"],
@@ -192,22 +194,10 @@ def peco_cells(work: Workplace, found: Iterable[MeasuredSet]) -> list[dict[str, 
     return cells
 
 
-_ROWS = ("model", "dataset", "condition")
-# Of each printed metric ours: its value, and the ends of its interval.
-_ACCURACIES = {
-    "single_accuracy": ("accuracy", "accuracy_low", "accuracy_high"),
-    "recovered": ("recovered", "recovered_low", "recovered_high"),
-    "improvement": ("improvement", "improvement_low", "improvement_high"),
-}
-_DECISIONS = {
-    "agreement": ("agreement", "agreement_low", "agreement_high"),
-    "recovery": ("recovery_paper", "recovery_paper_low", "recovery_paper_high"),
-    "token_relevance_agreement": ("relevance_paper", None, None),
-    "peco": ("peco_paper", None, None),
-}
 # Table 1 has another name for one part of MNLI than those after it.
 _IN_TABLE_1 = {"MNLI-b": "MNLI-m"}
 _IN_TABLE_2 = {"ours": "paired", "sota": "best published"}
+_AS_PRINTED = {ours: printed for printed, ours in _IN_TABLE_2.items()}
 
 
 def compare_tables(
@@ -226,62 +216,22 @@ def compare_tables(
         for file, split in ((f"{name}{TRAIN}", "train"), (name, "test"))
         if file in sets
     ]
-    whole = list({(row["model"], row["dataset"]): row for row in rows}.values())
-    paired = [
-        {
-            "model": row["model"], "dataset": row["dataset"], "metric": metric, "ours": in_points(row[key]),
-            "low": in_points(row.get(f"{key}_low")), "high": in_points(row.get(f"{key}_high")), "n_runs": row["n_runs"],
-        }
-        for row in whole
-        for metric, key in (("ours", "paired"), ("majority", "majority"))
-    ]  # fmt: skip
+    two, three, four, *five = lay_out(rows, grid)
+    # The paper calls its own figures ours.
+    pairs = [{**cell, "metric": _AS_PRINTED.get(cell["metric"], cell["metric"])} for cell in two.cells]
     return (
         compare_cells(
             "saxon2023_table1", "Table 1: sizes", sizes, rows=("dataset",), columns=("split",),
             where={"metric": "examples"}, digits=0, note="the paper prints thousands.",
         ),
-        _renamed(
-            compare_cells(
-                "saxon2023_table2", "Table 2: models of the pair, and the majority", paired, rows=("model", "dataset"),
-                columns=("metric",), where={"kind": "accuracy"},
-            )
-        ),
-        compare_cells(
-            "saxon2023_table3", "Table 3: models of a single sentence", list(_cells(rows, _ACCURACIES)), rows=_ROWS,
-            columns=("metric",), note="accuracy, its share of the pair's, and what it is above the majority.",
-        ),
-        compare_cells(
-            "saxon2023_table4", "Table 4: decisions and relevances, of one sentence and of the pair",
-            list(_cells(rows, _DECISIONS)), rows=_ROWS, columns=("metric",),
-            note="all in the paper's convention, in which recovery is a share of what the pair's model gets right, and "
-            "a PECO of 5.0 is none; the reports have both conventions, and the part of PECO that is beyond chance.",
-        ),
+        _renamed(beside_printed(two, pairs, where={"kind": "accuracy"})),
+        beside_printed(three, three.cells),
+        beside_printed(four, four.cells),
         *(
-            compare_cells(
-                "saxon2023_table5", f"Table 5: PECO by number of clusters, {kind}",
-                [cell for cell in grid if cell["divergence"] == divergence], rows=(*_ROWS, "pca"), columns=("k",),
-                where={"divergence": divergence}, digits=digits,
-                note="in the paper's convention, by the components of the PCA; 0 is without one.",
-            )
-            for divergence, kind, digits in (("squared_l2", "squared L2", 3), ("kl", "Kullback-Leibler × 100", 1))
+            beside_printed(replace(each, name="saxon2023_table5"), each.cells, where={"divergence": divergence})
+            for each, divergence in zip(five, ("squared_l2", "kl"), strict=True)
         ),
     )  # fmt: skip
-
-
-def _cells(
-    rows: Iterable[Mapping[str, Any]], metrics: Mapping[str, tuple[str, str | None, str | None]]
-) -> Iterable[dict[str, Any]]:
-    for row in rows:
-        for metric, (value, low, high) in metrics.items():
-            if row[value] is None:
-                continue
-            yield {
-                **{key: row[key] for key in (*_ROWS, "n_runs")},
-                "metric": metric,
-                "ours": in_points(row[value]),
-                "low": None if low is None else in_points(row[low]),
-                "high": None if high is None else in_points(row[high]),
-            }
 
 
 def _renamed(table: Comparison) -> Comparison:

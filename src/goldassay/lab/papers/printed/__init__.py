@@ -15,6 +15,8 @@ from goldassay.lab.papers.recipe import Comparison, Drawn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldassay.core.sections import PrintedTable
+
 
 def printed_table(name: str) -> pl.DataFrame:
     """A printed table: its keys as text, value and sd as numbers in the paper's units, doubted.
@@ -91,6 +93,18 @@ def compare_cells(
         of=dict(where or {}),
         unmatched=unmatched,
     )
+
+
+def beside_printed(laid: PrintedTable, ours: Sequence[Mapping[str, Any]], **more: Any) -> Comparison:
+    """Lay our figures beside the printed table of a layout.
+
+    Args:
+        laid: The layout; its own cells do not count.
+        ours: As for `compare_cells`.
+        more: Likewise, where it is other than in the layout.
+    """
+    given: dict[str, Any] = {"rows": laid.rows, "columns": laid.columns, "digits": laid.digits, "note": laid.note}
+    return compare_cells(laid.name, laid.title, ours, **given | more)
 
 
 def show_cells(

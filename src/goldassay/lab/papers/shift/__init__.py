@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import in_points, points
+from goldassay.core.numbers import points
 from goldassay.lab.papers.pooling import judge_each, p_of, pool_claim
 from goldassay.lab.papers.printed import compare_cells, show_cells
 from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Conclusion, Findings, Shown, Training, Workplace
@@ -26,6 +26,7 @@ from goldassay.lab.papers.shift.sets import (
 )
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.detection import report_detection
+from goldassay.questions.shift.page import BESIDE, CHANCE, CONFIDENCE, detection_cells, value_cells
 from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.quick_models import predict_quick
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Figure = tuple[float, float, float]
 
-__all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
+__all__ = ["CHANCE", "NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
 
 NEEDED: tuple[str, ...] = ()
 
@@ -401,10 +402,6 @@ def _fewer_alarms(detection: Sequence[Row]) -> Conclusion:
 
 DETECTION = "detection"
 _COSINE = "bow"
-# Of the scores that can tell a foreign text, the paper's.
-_CONFIDENCE = "max_softmax"
-# The other correlation stands in the reports.
-_BESIDE = "spearman"
 
 
 @dataclass(frozen=True)
@@ -429,9 +426,9 @@ class Evidence:
             {**row, "train": row["train"].removesuffix(TRAIN)}
             for section in documents.values()
             for row in section["generalization"]
-            if row["metric"] != _BESIDE
+            if row["metric"] != BESIDE
         ]
-        return cls(tuple(gaps), tuple(row for row in detection if row["score"] == _CONFIDENCE))
+        return cls(tuple(gaps), tuple(row for row in detection if row["score"] == CONFIDENCE))
 
 
 def measured_reports(work: Workplace) -> dict[str, Report]:
@@ -486,13 +483,12 @@ _DETECTED = {
     "auroc": "area under the ROC curve",
     "aupr_out": "area under the precision-recall curve, foreign texts positive",
 }
-CHANCE = "chance"
 
 
 def compare_tables(found: Evidence) -> tuple[Comparison, ...]:
     """Table 1, then what Figures 1 to 4 draw."""
-    values = [_cell(row, "value", "low", "high") for row in found.gaps]
-    gaps = [_cell(row, "gap", "gap_low", "gap_high") for row in found.gaps if not row["own"]]
+    values = value_cells(found.gaps, "value", "low", "high")
+    gaps = value_cells([row for row in found.gaps if not row["own"]], "gap", "gap_low", "gap_high")
     tables = [
         compare_cells(
             "hendrycks2020_table1", "Table 1: trained on MNLI Telephone", [
@@ -511,13 +507,7 @@ def compare_tables(found: Evidence) -> tuple[Comparison, ...]:
         ),
     ]  # fmt: skip
     for metric, title in _DETECTED.items():
-        cells: list[dict[str, Any]] = [
-            {"dataset": row["dataset"], "model": row["model"], **_points(row, metric, f"{metric}_low",
-             f"{metric}_high"), "n_runs": row["n_runs"]}
-            for row in found.detection
-        ]  # fmt: skip
-        chance = {row["dataset"]: 100 * row[f"{metric}_chance"] for row in found.detection}
-        cells += [{"dataset": name, "model": CHANCE, "ours": value} for name, value in chance.items()]
+        cells = detection_cells(found.detection, metric)
         if cells:
             tables.append(show_cells(metric, f"Foreign texts: {title}", cells, rows=("dataset",), columns=("model",)))
     return tuple(tables)
@@ -528,15 +518,3 @@ def _untrained(found: Evidence) -> str:
     if all(row.get("trained", True) for row in found.gaps):
         return ""
     return f" On STS-B nothing is trained for the {BAG}, a cosine: its figures say how hard sets are, no loss."
-
-
-def _cell(row: Any, *keys: str) -> dict[str, Any]:
-    return {
-        "train": row["train"], "dataset": row["test"], "model": row["model"], **_points(row, *keys),
-        "n_runs": row["n_runs"],
-    }  # fmt: skip
-
-
-def _points(row: Any, *keys: str) -> dict[str, float | None]:
-    names = ("ours", "low", "high")
-    return {name: in_points(row[key]) for name, key in zip(names, keys, strict=True)}
