@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,12 +111,25 @@ def test_a_broken_expression_says_why(selector: Selector) -> None:
 
 
 def test_an_expression_that_takes_too_long_is_refused(selector: Selector, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selecting, "_BLOCK", 1)
-    monkeypatch.setattr(selecting, "REGEX_SECONDS", 0.001)
-    with pytest.raises(InputError, match=r"takes more than 0.001 seconds; shorten it"):
-        selector.select(State(words="(|a){200}{200}", is_regex=True))
-    # Words are searched to the end: their time grows with the rows alone.
-    assert selector.select(State(words="nobody man")).rows.size
+    # One row that takes a minute: nothing between two rows could end it.
+    long = pl.DataFrame({"premise": ["b" * 4_000_000]})
+    monkeypatch.setattr(RowTable, "load", lambda _: long.with_columns(hypothesis=pl.lit("")))
+    monkeypatch.setattr(selecting, "REGEX_SECONDS", 0.5)
+    start = time.monotonic()
+    with pytest.raises(InputError, match=r"takes more than 0.5 seconds; shorten it"):
+        Selector(selector.table).select(State(words=r"(\w+\s*){100}$x", is_regex=True))
+    assert time.monotonic() - start < 30
+
+
+def test_a_search_in_a_process_of_its_own_is_the_same(selector: Selector, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State(words="(?i)nob.dy|m[ae]n$", is_regex=True)
+    found = selector.select(state).rows.tolist()
+    monkeypatch.setattr(selecting, "_FEW_BYTES", 0)
+    apart = Selector(selector.table)
+    assert 0 < len(found) < len(PLAIN)
+    assert apart.select(state).rows.tolist() == found
+    with pytest.raises(InputError, match="no regular expression: unclosed group"):
+        apart.select(State(words="(", is_regex=True))
 
 
 def test_all_pages_together_are_the_selection(selector: Selector) -> None:
