@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -109,6 +110,25 @@ def test_a_report_within_the_corpus_is_no_part_of_it(tmp_path: Path) -> None:
     assert second["n_documents"] == 2 * first["n_documents"]
     assert second["share"] == first["share"]
     assert any("10 files of the folders are no part of the corpus" in note for note in second["notes"])
+
+
+def test_results_of_an_earlier_search_are_said_to_be_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    test, corpus = given(tmp_path)
+    command = ("overlap", test, "--corpus", corpus, "-o", tmp_path / "out")
+    said = []
+    for more in ((), (), ("-q",)):
+        assert status_of(*command, *more) == 0
+        said.append(capsys.readouterr().err)
+    stem = "parts of the corpus are unchanged since an earlier"
+    assert [stem in each for each in said] == [False, True, False]
+    assert f"1 of 1 {stem}" in said[1]
+    # Equal in size, and in time too, but not in content.
+    times = corpus.stat().st_atime_ns, corpus.stat().st_mtime_ns
+    content = corpus.read_text("utf-8")
+    corpus.write_text(content.replace("a", "o"), "utf-8")
+    os.utime(corpus, ns=times)
+    assert status_of(*command) == 0
+    assert stem not in capsys.readouterr().err
 
 
 def test_what_is_broken_is_said_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from goldassay.core.errors import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,6 +53,11 @@ class Steps:
             progress(done, total)
 
         return say
+
+    def note(self, line: str) -> None:
+        """Say a line of what was done otherwise than asked for; with `--quiet` nothing."""
+        if not self.quiet:
+            sys.stderr.write(f"{one_line(line)}\n")
 
     @contextmanager
     def step(self, name: str, *, of_bytes: bool = False) -> Iterator[Progress]:

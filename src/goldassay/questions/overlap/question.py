@@ -128,6 +128,9 @@ def _study(
         scanned: ScanResult = scan_corpus(
             sought, found_files, fields, keep_in=choice.keep_in, scheduler=choice.scheduler, progress=progress
         )
+    if scanned.n_kept:
+        parts = f"{scanned.n_kept} of {scanned.n_shards} parts of the corpus"
+        steps.note(f"{parts} are unchanged since an earlier search, and its results in {choice.keep_in} were taken")
     with steps.step("measuring overlap"):
         found = measure_items(items, sought, scanned, found_files, settings, scores, difficulty)
     return report_overlap(found, items, sought, choice, settings, steps), found

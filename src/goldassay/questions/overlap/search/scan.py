@@ -109,6 +109,7 @@ class ScanResult:
         n_with: Of each file the lines or rows that have each of them, (F, K).
         names: Of each file the fields of its first line or row.
         unread: Fields with texts of 8 words that were not read, and the bytes of these.
+        n_kept: Shards whose result an earlier search left, of `n_shards`.
     """
 
     matches: pl.DataFrame
@@ -129,6 +130,8 @@ class ScanResult:
     n_with: NDArray[np.int64]
     names: tuple[tuple[str, ...], ...]
     unread: Mapping[str, int]
+    n_kept: int = 0
+    n_shards: int = 0
 
 
 def scan_corpus(
@@ -193,7 +196,8 @@ def scan_corpus(
             }
             for task in as_completed(tasks):
                 finished(tasks[task], task.result())
-    return merge(sought, corpus, fields, [results[number] for number in range(len(shards))])
+    merged = merge(sought, corpus, fields, [results[number] for number in range(len(shards))])
+    return replace(merged, n_kept=len(shards) - len(missing), n_shards=len(shards))
 
 
 def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> ScanResult:
