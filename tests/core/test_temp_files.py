@@ -102,6 +102,15 @@ def test_the_next_writer_sweeps(tmp_path: Path, gone: str, monkeypatch: pytest.M
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
+def test_the_next_report_leaves_nothing_of_one_that_was_killed(tmp_path: Path, gone: str) -> None:
+    left(tmp_path, gone, 0)
+    running = left(tmp_path, str(os.getppid()), 0)
+    with written_together(tmp_path) as folder:
+        (folder / "report.json").write_text("{}")
+    assert {path.name for path in tmp_path.iterdir() if f"-{gone}-" in path.name} == set()
+    assert running.is_dir()
+
+
 def test_our_own_are_recognized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The names that are made are those that are swept."""
     monkeypatch.setattr(core_files, "_is_running", lambda process: False)

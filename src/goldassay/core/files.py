@@ -178,7 +178,8 @@ def written_together(
     try:
         target.mkdir(parents=True, exist_ok=True)
         with locked_folder(target), temporary_folder(target) as aside:
-            sweep(target)
+            # Who else writes whole reports here is gone: a command that was killed left the folder unlocked.
+            sweep(target, age=0)
             yield aside
             _move_all(aside, target, instead_of, belonging)
     except OSError as error:
