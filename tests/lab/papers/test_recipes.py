@@ -9,14 +9,18 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from goldassay.core.progress import Steps
 from goldassay.core.settings import TrainingSettings
 from goldassay.lab.models.question_answering import Network as QuestionAnswering
 from goldassay.lab.models.registry import load_network
-from goldassay.lab.papers.recipe import PRETRAINED
+from goldassay.lab.papers.recipe import PRETRAINED, Workplace, runnable
 from goldassay.lab.papers.running import find_recipe, list_recipes
+from goldassay.lab.papers.shift.sets import TRANSFORMERS
 from goldassay.lab.training.many_seeds import full_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goldassay.lab.models.configuration import Kind
 
 CHECKPOINT = "google-bert/bert-base-uncased"
@@ -96,3 +100,47 @@ def test_esim_of_the_printed_protocol_starts_from_glove():
     scale = find_recipe("instability").SCALES["paper"]
     (training,) = [each for each in scale.trainings if "ESIM" in each.models]
     assert training.of["ESIM"]["vectors"] in scale.files
+
+
+def changes_of(study: str, label: str, train: str, size: str = "paper") -> dict[str, object]:
+    (training,) = [
+        each for each in find_recipe(study).SCALES[size].trainings if each.train == train and label in each.models
+    ]
+    given = {**training.options, **training.of.get(label, {})}
+    return {**(given.get("changes") or {})}
+
+
+@pytest.mark.parametrize(
+    ("train", "tokens"),
+    [("SST-2", 512), ("IMDb", 512), ("Yelp American", 512), ("Amazon Clothes", 512), ("STS-B Images", 128),
+     ("MNLI Telephone", 128)],
+)  # fmt: skip
+def test_reviews_are_read_as_far_as_a_checkpoint_goes(train: str, tokens: int):
+    """At 128 tokens 74 % of IMDb's reviews lose their end; a model of SST-2 is shown them, too."""
+    for label in TRANSFORMERS:
+        assert changes_of("shift", label, f"{train} train")["max_tokens"] == tokens
+    words = changes_of("shift", "GloVe ConvNet", f"{train} train")
+    assert ("cosine" in words) == (tokens == 128)
+    assert words["hidden"] == 300
+    assert "hidden" not in changes_of("shift", "GloVe average", f"{train} train")
+
+
+def test_an_adversary_of_the_paper_has_an_encoder_for_each_sentence():
+    for corpus in ("SNLI", "MultiNLI"):
+        for label in ("dInferSent", "dInferSent+Guidance", "dInferSent+Guidance+Reweight"):
+            assert changes_of("artifacts", label, f"{corpus} train") == {"separate": True}
+        for label in ("InferSent", "InferSent+Guidance"):
+            assert changes_of("artifacts", label, f"{corpus} train") == {}
+    # Other sizes keep their own changes.
+    assert changes_of("artifacts", "dInferSent", "SNLI train", "desk") == {"units": 256}
+
+
+def test_esim_on_contextual_vectors_is_listed_and_needs_its_encoder(tmp_path: Path):
+    scale = find_recipe("instability").SCALES["paper"]
+    work = Workplace(tmp_path, scale, "paper", None, None, 0, Steps())
+    _, missing = runnable(scale, work, lambda name: name != CHECKPOINT)
+    lacking = {each.needs for each in missing if each.model == "ESIM+BERT-B"}
+    assert lacking == {(CHECKPOINT,)}
+    _, nothing = runnable(scale, work, lambda _: True)
+    assert not [each for each in nothing if each.model == "ESIM+BERT-B"]
+    assert changes_of("instability", "ESIM+BERT-B", "SNLI+MNLI") == {"encoder": CHECKPOINT}

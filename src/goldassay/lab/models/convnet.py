@@ -27,13 +27,15 @@ class Sizes(WordSizes):
         filters: Of each length.
         shortest: Words that the shortest filters span.
         longest: Words that the longest filters span.
-        dropout: Before the classifier.
+        hidden: Width of a layer between the vectors and the classifier; none as Kim has it.
+        dropout: Before the layer and the classifier.
         cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
     filters: int = 64
     shortest: int = 3
     longest: int = 5
+    hidden: int | None = None
     dropout: float = 0.5
     max_tokens: int = 512
     cosine: bool = False
@@ -54,8 +56,9 @@ class Network(ComparedSentences):
     Published (Kim 2014): 300-wide word2vec vectors, lengths 3, 4 and 5 with 100 filters each, dropout .5, Adadelta,
     batch 50, the norm of each class's weights at most 3. Hendrycks et al. 2020: frozen vectors, Adam, rate 5e-4, batch
     32, 16 epochs, patience 4, gradient norm 4; in their released settings 1,024 filters of each length from 2 to 5.
-    Published here has Kim's filters and their training; weights are not bounded. Without a file of vectors they are
-    learnt. Desk has 64 filters of each length.
+    Published here has Kim's filters and their training; weights are not bounded. Hendrycks et al. feed the encoding
+    into an MLP, of which `hidden` is the layer: h = ReLU(W s + b). Without a file of vectors they are learnt. Desk has
+    64 filters of each length.
 
     Source: Kim 2014; Mou et al. 2016 for joining pairs.
     """
@@ -71,7 +74,8 @@ class Network(ComparedSentences):
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
         lengths = range(sizes.shortest, sizes.longest + 1)
-        super().__init__(task, sizes, vocabulary, width=sizes.filters * len(lengths), hidden=0, cosine=sizes.cosine)
+        width, hidden = sizes.filters * len(lengths), sizes.hidden or 0
+        super().__init__(task, sizes, vocabulary, width=width, hidden=hidden, cosine=sizes.cosine)
         self.filters = nn.ModuleList(nn.Conv1d(sizes.vectors, sizes.filters, length) for length in lengths)
 
     def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:

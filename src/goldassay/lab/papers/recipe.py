@@ -423,10 +423,11 @@ def _needs(
         found += work.roots(options["dev"])
     if options.get("vectors") in work.absent:
         found.append(options["vectors"])
+    encoder = str((options.get("changes") or {}).get("encoder", ""))
     if network == PRETRAINED:
         found += [] if work.pretrained else [f"{option('pretrained')}"]
-    elif not found and "/" in network and not is_there(network):
-        found.append(network)
+    elif not found:
+        found += [name for name in (network, encoder) if "/" in name and not is_there(name)]
     return tuple(found)
 
 

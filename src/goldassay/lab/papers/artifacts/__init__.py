@@ -124,12 +124,16 @@ _PAPER = Protocol(
         Corpus(
             SNLI, _SNLI_TEST, _SNLI_TEST, 0.8, published=_SNLI_PUBLISHED, dev="SNLI dev", others_hard=_SNLI_HARD,
             thresholds=(0.5, 0.6, 0.7, 0.8), further=_CHECKPOINTS,
-            variants=variants(SNLI, adversarial={**_PRINTED, "gamma": 3.0}, reweight={**_GROWING, "phi": 0.15}),
+            variants=variants(
+                SNLI, adversarial={**_PRINTED, "gamma": 3.0}, reweight={**_GROWING, "phi": 0.15}, separate=True,
+            ),
         ),
         Corpus(
             MULTINLI, _MISMATCHED, _MISMATCHED, 0.7, published=_MISMATCHED_PUBLISHED, dev=_MATCHED,
             thresholds=(0.5, 0.6, 0.7, 0.8), further=_CHECKPOINTS,
-            variants=variants(MULTINLI, adversarial={**_PRINTED, "gamma": 1.0}, reweight={**_GROWING, "phi": 0.1}),
+            variants=variants(
+                MULTINLI, adversarial={**_PRINTED, "gamma": 1.0}, reweight={**_GROWING, "phi": 0.1}, separate=True,
+            ),
         ),
     ),
     seeds=5,
@@ -183,7 +187,8 @@ SCALES: Mapping[ScaleName, Scale] = {
         "sizes and recipes, GloVe vectors.",
         unprinted=(
             "Of gamma, alpha and the discriminators the paper's best values are taken, not searched for again.",
-            "InferSent reads both sentences with one encoder, where the paper debiases two.",
+            "InferSent by itself reads both sentences with one encoder, and debiased by an adversary with two, E_h and "
+            "E_p.",
             "The network on patterns has one hidden layer of 100 units, whose size the paper does not print.",
             PRECISION_CHOSEN,
         ),

@@ -159,22 +159,33 @@ class Protocol:
                 yield Training(part, tests, networks, seeds, options=options, of=of)
         if corpus.variants:
             models = dict.fromkeys(corpus.variants, NETWORKS[DEBIASED])
-            single = {name: {**of.get(DEBIASED, {}), **own} for name, own in corpus.variants.items()}
+            single = {name: _joined(of.get(DEBIASED, {}), own) for name, own in corpus.variants.items()}
             yield Training(corpus.train, tests, models, self.seeds, options=options, of=single)
         if corpus.further:
             yield Training(corpus.train, tests, corpus.further, self.seeds, options=further, of=of)
 
 
-def variants(corpus: str, *, adversarial: Mapping[str, Any], reweight: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _joined(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """A network's settings on top of shared ones; changes of its configuration are joined."""
+    changes = {**(shared.get("changes") or {}), **(own.get("changes") or {})}
+    return {**shared, **own, **({"changes": changes} if changes else {})}
+
+
+def variants(
+    corpus: str, *, adversarial: Mapping[str, Any], reweight: Mapping[str, Any], separate: bool = False
+) -> dict[str, dict[str, Any]]:
     """The debiased networks, and what is set for each.
 
     Args:
         corpus: Whose patterns guide.
         adversarial: Settings of the objective that all adversarial ones share.
         reweight: And what reweighting adds.
+        separate: Whether adversarial ones read premise and hypothesis with encoders of their own, the paper's E_p and
+            E_h, so that what is taken from the hypothesis's stays in the premise's.
     """
     by_pattern = {"bias": f"mined/{corpus}"}
-    against = {"objective": "adversarial", "objective_changes": dict(adversarial)}
+    against: dict[str, Any] = {"objective": "adversarial", "objective_changes": dict(adversarial)}
+    against |= {"changes": {"separate": True}} if separate else {}
     by_probe = {"bias": "quick_probe"}
     return {
         GUIDED: {"objective": "guided_cross_entropy", **by_pattern},
