@@ -1,7 +1,7 @@
 """The step of the GitHub Action: audit, hold the report to the policy, and write at most 25 lines about it.
 
-Reads DATA, TEST, RUNS, POLICY and BASELINE from the environment. Exits with 0 if no rule is broken, inconclusive rules
-included; with 1 if one is; and with the status of `goldassay audit` if the data cannot be audited.
+Reads DATA, TEST, RUNS, POLICY, BASELINE and NO_TEXTS from the environment. Exits with 0 if no rule is broken,
+inconclusive rules included; with 1 if one is; and with the status of `goldassay audit` if the data cannot be audited.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from goldassay.gate.check import Check
 
 REPORT, SUMMARY, SETTINGS = "goldassay-report", "goldassay-summary.md", "goldassay.toml"
+NO_TEXTS = os.environ.get("NO_TEXTS") == "true"
 DEFAULT = {"worst_verdict": "caution"}
 # With the twelve lines of a report, a title and three empty lines these are at most 25.
 MOST_RULES, MOST_CHANGES = 4, 3
@@ -31,6 +32,8 @@ def audit() -> tuple[int, str]:
     for name in ("test", "runs"):
         if place := os.environ.get(name.upper()):
             words += [f"--{name}", place]
+    if NO_TEXTS:
+        words.append("--no-texts")
     # A file that was named and is missing is refused.
     if os.environ["POLICY"] != SETTINGS or Path(SETTINGS).is_file():
         words += ["--settings", os.environ["POLICY"]]
@@ -72,7 +75,9 @@ def main() -> int:
     """Write the summary, and return the exit status."""
     status, why = audit()
     if status:
-        word, lines = "FAIL", ["The data could not be audited:", "", code(why)]
+        # A message may quote the cell that is wrong.
+        shown = ["The log of the job says why."] if NO_TEXTS else [code(why)]
+        word, lines = "FAIL", ["The data could not be audited:", "", *shown]
     else:
         demands, said = policy()
         found = goldassay.check(REPORT, demands)

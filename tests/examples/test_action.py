@@ -74,7 +74,7 @@ class Job:
 
 
 def test_texts_of_others_never_become_commands() -> None:
-    assert set(ACTION["inputs"]) == {"data", "test", "runs", "policy", "baseline"}
+    assert set(ACTION["inputs"]) == {"data", "test", "runs", "policy", "baseline", "no-texts"}
     assert [step["name"] for step in STEPS if "${{" in step.get("run", "")] == []
 
 
@@ -84,6 +84,13 @@ def test_broken_data_fail_with_their_line(tmp_path: Path) -> None:
     assert job.run(data="data.jsonl") == 2
     assert "data.jsonl" in job.summary("FAIL")[-1]
     assert job.read("pip.txt") == f"install {ROOT}\n"
+
+
+def test_a_broken_cell_is_not_quoted_without_texts(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    (job.work / "data.jsonl").write_text('{"premise": "Kelmorit binds saluto.", "hypo')
+    assert job.run(**{"data": "data.jsonl", "no-texts": "true"}) == 2
+    assert job.summary("FAIL")[-1] == "The log of the job says why."
 
 
 @pytest.mark.slow

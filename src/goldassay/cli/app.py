@@ -15,8 +15,8 @@ from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.options import GENERAL, GROUPS, PLACE
 
 _QUESTIONS, _LINES = "goldassay.questions", "goldassay.cli.lines"
-_REPORT = ("out", "json", "figures", "latex")
-_MEASURED = ("json", "figures", "latex", "paper_tables")
+_REPORT = ("out", "json", "figures", "latex", "no_texts")
+_MEASURED = ("json", "figures", "latex", "paper_tables", "no_texts")
 COMMANDS = {
     "specimen": Command(
         "goldassay.cli.data:specimen", "Write a made-up benchmark whose flaws are known.", "-o specimen"
@@ -33,7 +33,7 @@ COMMANDS = {
         "Audit a benchmark: a report with a verdict for each question.",
         "train.jsonl --test test.jsonl --runs runs -o report",
         f"{_LINES}:show_summary",
-        ("json",),
+        ("json", "no_texts"),
         "goldassay-report",
     ),
     "artifacts mine": Command(
@@ -78,7 +78,7 @@ COMMANDS = {
         "Rank the rows to rewrite first, and measure what leakage falls to without them.",
         "train.jsonl",
         f"{_LINES}:show_summary",
-        ("out", "json"),
+        ("out", "json", "no_texts"),
         "goldassay-suggest",
     ),
     "runs list": Command("goldassay.cli.runs:list_", "List what is there, without reading the predictions.", "logs"),
@@ -114,28 +114,28 @@ COMMANDS = {
         "Say whether every answer was scored, and by which rule.",
         "logs",
         f"{_LINES}:show_answered",
-        ("out", "json"),
+        ("out", "json", "no_texts"),
     ),
     "sensitivity": Command(
         f"{_QUESTIONS}.sensitivity.command:measure_sensitivity",
         "Say how far a score moves with the prompt, the shots, the temperature.",
         "logs --claim 2",
         f"{_LINES}:show_sensitivity",
-        ("out", "json"),
+        ("out", "json", "no_texts"),
     ),
     "board": Command(
         f"{_QUESTIONS}.board.command:rank_systems",
         "Rank systems on the same items, and say which ranks are significant.",
         "scores.csv",
         f"{_LINES}:show_board",
-        ("out", "json"),
+        ("out", "json", "no_texts"),
     ),
     "overlap": Command(
         f"{_QUESTIONS}.overlap.command:measure_overlap",
         "Search training data for the items of a test set.",
         "test.jsonl --corpus corpus -o overlap",
         f"{_LINES}:show_overlap",
-        ("json",),
+        ("json", "no_texts"),
     ),
     "compare": Command(
         f"{_QUESTIONS}.comparison.command:compare_models",

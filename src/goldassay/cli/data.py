@@ -24,6 +24,7 @@ from goldassay.core.options import (
     Json,
     Kind,
     NamedRunPaths,
+    NoTexts,
     Port,
     Quiet,
     Repeats,
@@ -218,6 +219,7 @@ def view(
     port: Port = 0,
     export: Export = None,
     state: State = "",
+    no_texts: NoTexts = False,
     quiet: Quiet = False,
 ) -> None:
     """Look through all rows of a report on a local page: filter, search, sort, and open each one in full.
@@ -226,7 +228,7 @@ def view(
     dataset, where a new audit finds them; goldassay mend applies them. Only programs of this machine that know the
     address with its token reach the page, and the page asks nothing of any other machine. Ctrl-C ends it.
 
-    With --export a selection is written as one static file, at most 1,000 rows.
+    With --export a selection is written as one static file, at most 1,000 rows; with --no-texts by ids alone.
     """
     from goldassay.core.files import check_not_read, written_whole
     from goldassay.view.opening import open_workbench
@@ -235,13 +237,15 @@ def view(
 
     if state and export is None:
         raise InputError("--state is given without --export", mend="open the address with the state after its ?")
+    if no_texts and export is None:
+        raise InputError("--no-texts is given without --export", mend="name a file with --export FILE")
     bench = open_workbench(report, test, decisions, deciding=export is None)
     asked = bench.state(state)
     if export is not None:
         check_not_read(export, (each for each in (bench.dataset, bench.decisions) if each is not None), "--export")
         if export.resolve().is_relative_to(bench.folder.resolve()):
             raise InputError("is within the report", file=export, mend="name a place outside of it with --export")
-        page = render_export(bench, asked, bench.selector.select(asked))
+        page = render_export(bench, asked, bench.selector.select(asked), with_texts=not no_texts)
         with written_whole(export, "--export") as aside:
             aside.write_text(page, "utf-8")
         for note in bench.notes:

@@ -15,11 +15,11 @@ import typer
 from goldassay.cli.output import Output, kept_for_json
 from goldassay.core.commands import REQUIRED, Parameter, described, parameters_of
 from goldassay.core.errors import GoldassayError, Interrupted, InterruptionError
-from goldassay.core.options import PLACE, Figures, Json, Junit, Latex, Out, PaperTables, Quiet, place
+from goldassay.core.options import PLACE, Figures, Json, Junit, Latex, NoTexts, Out, PaperTables, Quiet, place
 
 # What a shell alone needs: a function returns what these write and show.
 _SHELL = {"out": Out, "json": Json, "figures": Figures, "latex": Latex, "paper_tables": PaperTables,
-          "junit": Junit, "quiet": Quiet}  # fmt: skip
+          "no_texts": NoTexts, "junit": Junit, "quiet": Quiet}  # fmt: skip
 # The places that hold more values of an option.
 _MORE = "more"
 
@@ -34,7 +34,7 @@ class Command:
         example: What may follow it in a shell.
         finish: "module:name" of what is done with a result: it takes the result and the `Output`. "" where the
             function itself writes and prints.
-        also: Options that only the shell has: out, json, figures, latex, paper_tables, junit, quiet.
+        also: Options that only the shell has: out, json, figures, latex, paper_tables, no_texts, junit, quiet.
         out: The folder of what is written where none is named; None where nothing is written then.
         instead: "module:name" of what may do all that is asked in place of the function: it takes what is given, and
             returns whether it did.

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -58,9 +59,9 @@ def show_summary(report: Report, output: Output) -> None:
 
 def show_leakage(report: Report, output: Output) -> None:
     """The same of several datasets, whose reports lie in folders of their names, with what is for papers."""
-    if output.out is not None and (output.figures or output.latex or output.paper_tables):
+    if output.out is not None and (output.figures or output.latex or output.paper_tables or output.no_texts):
         for name, each in (report.result or {}).items():
-            output.save(each, output.out / name)
+            output.save(each.without_texts() if output.no_texts else each, output.out / name)
     show_summary(report, output)
 
 
@@ -171,6 +172,9 @@ def show_overlap(report: Report, output: Output) -> None:
     assert found is not None
     lines = [*settings_lines(output.settings), *_overlap(found, report.judged["overlap"])]
     output.show_report(report, lines, as_text(PAGE.plain(found)))
+    if output.no_texts and output.out is not None:
+        # What a killed search would go on with quotes the corpus.
+        rmtree(output.out / "shards", ignore_errors=True)
 
 
 def show_look(found: Look, output: Output) -> None:

@@ -40,6 +40,7 @@ class Output:
         figures: Kind of the figures for a paper, or None.
         latex: Whether the tables are wanted for a paper.
         paper_tables: Whether the figures are to be laid out as the paper's tables.
+        no_texts: Whether ids of rows stand in place of their texts.
         quiet: Print nothing but errors.
         settings: That the function took, or None.
         given: All that was given, by the name of the option.
@@ -50,6 +51,7 @@ class Output:
     figures: str | None = None
     latex: bool = False
     paper_tables: bool = False
+    no_texts: bool = False
     quiet: bool = False
     settings: Settings | None = None
     given: dict[str, Any] = field(default_factory=dict)
@@ -73,6 +75,13 @@ class Output:
 
     def show_report(self, report: Report, lines: Iterable[str], content: str | None = None) -> None:
         """Write a report, and its JSON or another content as that of `--json`; print lines and the page's place."""
+        if self.no_texts:
+            from goldassay.report.without_texts import hidden_texts
+
+            texts = hidden_texts(report)
+            lines = texts.hide(list(lines))
+            content = None if content is None else as_text(texts.hide(json.loads(content)))
+            report = report.without_texts()
         page = None if self.out is None else self.save(report, self.out)
         if self.json is not None:
             # The report as it was written also tells the digests of the files beside it.

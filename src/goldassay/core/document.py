@@ -253,6 +253,7 @@ class Document(_Part):
     clusters: StoredClusters | None = None
     suspect: StoredSuspect | None = None
     artifacts: StoredPatterns | None = None
+    has_texts: bool = Field(default=True, description="Whether texts of the data may be in it.")
     judgments: dict[str, Any] | None = None
     board: dict[str, Any] | None = None
     inputs: list[Input]

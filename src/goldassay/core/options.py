@@ -188,6 +188,10 @@ PaperTables = Annotated[
     bool,
     Option("Lay the figures out as the tables of the paper, too, as Markdown and CSV, into DIR/paper.", OUTPUT),
 ]
+NoTexts = Annotated[
+    bool,
+    Option("Write no text of the data: ids of rows stand in their place. Words and patterns are kept.", OUTPUT),
+]
 
 # --- Data ----------------------------------------------------------------------------------------------------------
 

@@ -208,6 +208,7 @@ def _made_by(document: Document) -> str:
     command = command_of(document.inputs, seed) if document.command == "audit" else None
     places = (each.files[0] if len(each.files) == 1 else each.name for each in document.inputs)
     names = ", ".join(dict.fromkeys(map(code, places)))
+    command = command and (command if document.has_texts else f"{command} --no-texts")
     made = code(command) if command else f"{code(f'goldassay {document.command}')} of {names or 'data in memory'}"
     changed = changed_settings(document.settings)
     return made + (f", with the settings {code('; '.join(changed.splitlines()))}" if changed else "")

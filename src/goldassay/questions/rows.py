@@ -137,7 +137,7 @@ def table_of_rows(rows: Sequence[RowToRead]) -> Table:
         alike[row.why] += 1
         if alike[row.why] <= _MOST_ALIKE:
             kept.append(row)
-    shown = tuple({"text": row.text, "label": row.label, "why": row.why} for row in kept)
+    shown = tuple({"example_id": row.example_id, "text": row.text, "label": row.label, "why": row.why} for row in kept)
     return Table("first_rows", "Rows to look at first", columns, shown, file="examples")
 
 

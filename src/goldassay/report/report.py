@@ -72,6 +72,12 @@ class Report(ReportContent):
             timing["places"] = {role: _seen_from(directory, place) for role, place in self.places.items()}
         return as_json(timing)
 
+    def without_texts(self) -> Report:
+        """The report with ids of rows in place of their texts; see `goldassay.report.without_texts`."""
+        from goldassay.report.without_texts import without_texts
+
+        return without_texts(self)
+
     def to_markdown(self) -> str:
         """The report as Markdown that pastes into a pull request."""
         from goldassay.report.markdown import render_markdown

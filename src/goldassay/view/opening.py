@@ -162,7 +162,22 @@ def open_workbench(
             "a board has answers, and no texts to look through", file=stored.folder,
             mend=f"audit the items, give the answers with {option('runs', 'ANSWERS')}, and open that report",
         )  # fmt: skip
-    table = RowTable.open(stored.folder / "tables" / "examples.parquet", stored.parsed.text_columns)
+    table = RowTable.open(
+        stored.folder / "tables" / "examples.parquet", stored.parsed.text_columns, has_texts=stored.parsed.has_texts
+    )
+    if not table.texts:
+        if dataset is not None or decisions is not None:
+            raise InputError(
+                "the report was made without texts, so that nothing can be decided", file=stored.folder,
+                mend="audit again without --no-texts",
+            )  # fmt: skip
+        bare = "The report was made with --no-texts: rows have their ids alone, and nothing can be decided."
+        bench = Workbench(
+            stored.title, stored.folder, stored.parsed, table, Selector(table), None, Details(stored.folder / "tables"),
+            dataset_note=bare,
+        )  # fmt: skip
+        bench.notes = bench._with_own()
+        return bench
     place, note = _dataset(stored.parsed, stored.folder, dataset, table)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     locked = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -106,19 +106,32 @@ def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None,
     )
 
 
-def render_export(bench: Workbench, state: State, selection: Selection) -> str:
-    """One static file of a selection, at most `MOST_EXPORTED` rows, without a script."""
+def render_export(bench: Workbench, state: State, selection: Selection, *, with_texts: bool = True) -> str:
+    """One static file of a selection, at most `MOST_EXPORTED` rows, without a script.
+
+    Args:
+        bench: What is looked through.
+        state: Which rows.
+        selection: These.
+        with_texts: Whether texts of rows, rewritten ones and notes are shown.
+    """
     from markupsafe import Markup
 
     style = style_sheet()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     rows = selection.rows[:MOST_EXPORTED]
+    shown = {**_frame(bench, ""), **_listed(bench, state, selection, rows)}
+    if not with_texts:
+        shown["texts"] = ()
+        for row in shown["rows"]:
+            decision = row["decision"]
+            bare = None if decision is None else replace(decision, texts={}, note="")
+            row.update(texts=(), decision=bare)
     return (
         _templates()
         .get_template("export.html.j2")
         .render(
-            **_frame(bench, ""),
-            **_listed(bench, state, selection, rows),
+            **shown,
             style=Markup(style),
             # Quoted by us: the template would write the policy's quotation marks as entities.
             policy=Markup(f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'"),

@@ -88,15 +88,16 @@ class RowTable:
     _frame: pl.DataFrame | None = None
 
     @classmethod
-    def open(cls, path: Path, text_columns: Sequence[str] = ()) -> RowTable:
+    def open(cls, path: Path, text_columns: Sequence[str] = (), *, has_texts: bool = True) -> RowTable:
         """Open a table, without reading its texts yet.
 
         Args:
             path: tables/examples.parquet of a report.
             text_columns: Those of the dataset; none for items with choices.
+            has_texts: Whether it has to have texts: of a report without, rows are shown by their ids.
 
         Raises:
-            InputError: It is missing, or has no texts.
+            InputError: It is missing, or lacks texts.
         """
         mend = "name the folder of an audit; goldassay audit writes a table of all rows"
         if not path.is_file():
@@ -109,7 +110,7 @@ class RowTable:
             with reading(path):
                 has_passages = pl.scan_parquet(path).select((pl.col("passage") != "").any()).collect().item()
             texts, content = _ITEM_TEXTS if has_passages else _ITEM_TEXTS[1:], ITEM_COLUMNS
-        if not texts or "example_id" not in columns:
+        if (not texts and has_texts) or "example_id" not in columns:
             raise InputError("the report's table of examples has no texts", file=path, mend=mend)
         plain = {name: TEXTS if name == "choices" else TEXT for name in texts}
         table_schema(path, plain)
