@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,16 +42,16 @@ ENGLISH = "en"
 
 def english_share(texts: Iterable[str]) -> float:
     """Which share of the words are small English ones; 0 where there are no words."""
-    counts = Counter(word.lower() for text in texts for word in _WORD.findall(text))
+    counts = Counter(chain.from_iterable(map(_WORD.findall, texts)))
     total = counts.total()
-    return sum(counts[word] for word in _ENGLISH) / total if total else 0.0
+    return sum(n for word, n in counts.items() if word.lower() in _ENGLISH) / total if total else 0.0
 
 
 def script_share(texts: Iterable[str], language: str) -> float:
     """Which share of the letters are of a language's script; 0 where there are no letters."""
     ranges = _SCRIPTS.get(language, _LATIN)
-    letters = Counter(letter for text in texts for letter in text if letter.isalpha())
-    total = letters.total()
+    letters = {letter: n for letter, n in Counter(chain.from_iterable(texts)).items() if letter.isalpha()}
+    total = sum(letters.values())
     inside = sum(n for letter, n in letters.items() if any(low <= ord(letter) <= high for low, high in ranges))
     return inside / total if total else 0.0
 

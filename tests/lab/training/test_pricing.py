@@ -8,14 +8,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 pytest.importorskip("torch")
 
 from goldassay.cli.main import run
-from goldassay.lab.training import placement, pricing, workers
+from goldassay.data.dataset import Dataset
+from goldassay.lab.models.bag_of_words import Network
+from goldassay.lab.training import placement, pricing, running, workers
 from goldassay.lab.training.job import Done
 from goldassay.lab.training.loop import Loop
+from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.pricing import price
 from goldassay.lab.training.running import Running, run_job
 from goldassay.lab.training.snapshots import take_snapshot
@@ -175,8 +180,73 @@ def test_states_are_priced_by_their_size_and_by_how_many_there_will_be(
 
 def test_a_job_of_half_an_hour_writes_three_states_and_one_at_its_end(make_job: Any, monkeypatch: pytest.MonkeyPatch):
     probe = pricing._probe
-    monkeypatch.setattr(pricing, "_probe", lambda job, seconds: replace(probe(job, seconds), job_seconds=1900.0))
+    monkeypatch.setattr(pricing, "_probe", lambda *given: replace(probe(*given), job_seconds=1900.0))
     found = price([make_job(seed=seed) for seed in range(2)], 1, seconds=0.05)
     size = found.kinds["state_bytes"].item()
     assert found.wall_seconds == 3800
     assert (found.states_written, found.states_at_once) == (8 * size, 2 * size)
+
+
+def made_reviews(n: int, seed: int, name: str) -> Dataset:
+    """Texts of 5 to 60 words, of which there are the more the longer one reads."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(5, 60, n)
+    words = np.minimum(rng.zipf(1.3, int(lengths.sum())), 200_000).astype(str)
+    ends = np.cumsum(lengths)
+    texts = [f"It says w{', w'.join(words[end - length : end])}." for end, length in zip(ends, lengths, strict=True)]
+    labels = [("bad", "good")[row % 2] for row in range(n)]
+    ids = [f"{name}-{row}" for row in range(n)]
+    return Dataset.from_frame(pl.DataFrame({"example_id": ids, "text": texts, "label": labels}), name=name)
+
+
+@pytest.fixture
+def clock_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which a word that is read takes a moment, one that is trained on three, one that is answered two."""
+    now = [0.0]
+
+    def taking(real: Callable[..., Any], words: Callable[..., float]) -> Callable[..., Any]:
+        def does(*given: Any) -> Any:
+            now[0] += words(*given)
+            return real(*given)
+
+        return does
+
+    clock = SimpleNamespace(perf_counter=lambda: now[0], process_time=lambda: now[0])
+    monkeypatch.setattr(pricing, "time", clock)
+    monkeypatch.setattr(running, "time", clock)
+    monkeypatch.setattr(Network, "encode", taking(Network.encode, lambda _, texts: sum(map(len, texts[0])) / 1e6))
+    monkeypatch.setattr(Loop, "_step", taking(Loop._step, lambda _, each: 3e-6 * float(each.batch["rows"].numel())))
+    monkeypatch.setattr(Loop, "evaluate", taking(Loop.evaluate, lambda _, encoded: 2e-6 * int(encoded.costs.sum())))
+
+
+@pytest.mark.parametrize("min_count", [1, 2])
+def test_the_price_of_a_sample_is_that_of_all_rows_within_15_percent(
+    tmp_path: Path, clock_of_words: None, min_count: int
+):
+    tests = [made_reviews(n, seed, f"of {n}") for seed, n in ((1, 3_000), (2, 300))]
+    changes = {"projection": 16, "min_count": min_count, "epochs": 3, "batch_size": 32}
+    jobs = plan_jobs(
+        made_reviews(6_000, 0, "train"), "bag_of_words", tests, out=tmp_path / "runs", seeds=2, changes=changes,
+        dev=made_reviews(1_500, 3, "dev"), record=("logits", "dynamics"),
+    )  # fmt: skip
+    some, whole = price(jobs, 1, seconds=1e9), price(jobs, 1, seconds=1e9, sample=None)
+    assert some.kinds["steps"].item() == whole.kinds["steps"].item() == 3 * 188
+    for key in ("step_seconds", "job_seconds", "job_bytes", "state_bytes"):
+        assert some.kinds[key].item() == pytest.approx(whole.kinds[key].item(), rel=0.15), key
+    assert whole.kinds["state_bytes"].item() > 5e5
+    print({key: some.kinds[key].item() / whole.kinds[key].item() for key in some.kinds.columns[4:]})
+
+
+def test_a_price_does_not_turn_all_texts_into_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    read: list[int] = []
+    real = Network.encode
+    monkeypatch.setattr(Network, "encode", lambda self, texts: read.append(len(texts[0])) or real(self, texts))
+    jobs = plan_jobs(
+        made_reviews(2_000, 0, "train"), "bag_of_words", [made_reviews(1_500, 1, "test"), made_reviews(90, 2, "few")],
+        out=tmp_path / "runs", seeds=1, changes={"projection": 8, "batch_size": 8, "epochs": 1},
+    )  # fmt: skip
+    price(jobs, 1, seconds=0.01)
+    assert sum(read) < 1_000
+    assert max(read) == 256
+    price(jobs, 1, seconds=0.01, sample=None)
+    assert max(read) == 2_000

@@ -163,7 +163,7 @@ def test_training_sets_of_one_size_are_priced_by_one_probe(folder: Path, monkeyp
     jobs = [job for train in data for job in plan_jobs(train, "ngram_average", data[:1], out=folder / "runs", seeds=2)]
     probed = []
     real = pricing._probe
-    monkeypatch.setattr(pricing, "_probe", lambda job, seconds: probed.append(job.train.name) or real(job, seconds))
+    monkeypatch.setattr(pricing, "_probe", lambda job, *given: probed.append(job.train.name) or real(job, *given))
     found = price(jobs, 1, seconds=0.01)
     assert probed == ["one", "larger"]
     assert found.kinds["train_set"].to_list() == ["one", "another", "larger"]

@@ -42,6 +42,7 @@ from goldassay.lab.training.job import (
     write_json,
 )
 from goldassay.lab.training.precision import Team, launched
+from goldassay.lab.training.sampling import Sample, enlarged, is_of_words
 from goldassay.lab.training.targets import EvaluationSet, target_of
 from goldassay.readers.conditions import shown_texts, tokenizer_of
 
@@ -146,34 +147,53 @@ def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Don
     return running.run()
 
 
-def open_job(job: Job) -> Running:
+def open_job(job: Job, sample: Sample | None = None) -> Running:
     """A job with its data and its network in memory, at its first step; nothing is written or claimed.
+
+    Args:
+        job: Which.
+        sample: Of large sets some rows alone, by which a job can be priced.
 
     Raises:
         InputError: The job cannot be done as it is.
     """
-    return Running(job, configuration_of(job), unheard, keep=False)
+    return Running(job, configuration_of(job), unheard, keep=False, sample=sample)
 
 
 class Running:
     """One job in one process."""
 
-    def __init__(self, job: Job, configuration: Configuration, report: Report, *, keep: bool = True) -> None:
-        self.keep = keep
+    def __init__(
+        self,
+        job: Job,
+        configuration: Configuration,
+        report: Report,
+        *,
+        keep: bool = True,
+        sample: Sample | None = None,
+    ) -> None:
+        self.keep, self.sample = keep, sample
         self.job, self.configuration, self.report = job, configuration, report
         self.started = _clocks()
         self.before = np.zeros_like(self.started)
         self.words: dict[str, int] = {}
         # Of each test set at the latest checkpoint.
         self._outputs: dict[str, tuple[int, NDArray[np.float32]]] = {}
-        self.train = _training_rows(job)
+        train = _training_rows(job)
+        # Rows of the sets as they are, of which some alone may be read.
+        self.n_train, self.n_dev = len(train), 0
+        self.n_tests: list[int] = []
+        # What turning the others into numbers would take.
+        self.seconds_unread = 0.0
+        batches = 0 if sample is None else sample.batches * configuration.recipe.batch_size
+        self.train = train if sample is None else sample.of(train, batches)
         self.texts = shown_texts(self.train, job.condition)
-        self.target = target_of(self.train)
-        self.task = self.target.task(self.train, tuple(self.texts), tokenizer_of(self.train))
-        self.loop = self._build()
+        self.target = target_of(train)
+        self.task = self.target.task(train, tuple(self.texts), tokenizer_of(train))
+        self.loop = self._build(train)
         self.tests = [self._evaluation_set(held, "test") for held in job.tests]
 
-    def _build(self) -> Loop:
+    def _build(self, train: Dataset) -> Loop:
         import torch
 
         from goldassay.lab.training.loop import Examples, Loop
@@ -183,11 +203,7 @@ class Running:
         accelerator = open_accelerator(job.device, job.precision)
         # Both draw fresh weights, from a generator of their own kind of seed.
         torch.manual_seed(job.seeds.number("initialization"))
-        network = (
-            network_of(job)
-            .build(self.task, tuple(self.texts.values()), self.configuration.sizes, job.model)
-            .to(accelerator.device)
-        )
+        network = self._network(train).to(accelerator.device)
         if "relevance" in job.record and not network.takes_embeddings:
             raise InputError(
                 "relevance cannot be recorded: an encoder with a decoder cannot be given vectors of tokens",
@@ -199,10 +215,10 @@ class Running:
         if job.vectors is not None:
             found = network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
             self.words = {"known": len(network.vocabulary.words), "found": found}
-        encoded = self._encoded(network, self.train, self.texts)
+        encoded = self._encoded(network, self.train, self.texts, self.n_train)
         self.cut = {TRAINING_ROWS: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
-        dev = None if job.dev is None else self._examples(job.dev.load(), network)
+        dev = None if job.dev is None else self._dev(job.dev.load(), network)
         return Loop(
             network,
             self._objective(network, encoded, dev),
@@ -215,6 +231,23 @@ class Running:
             keep_dynamics="dynamics" in job.record,
         )
 
+    def _network(self, train: Dataset) -> Network:
+        """Fresh, with the words of all training rows, or where some are read with about as many."""
+        from goldassay.lab.models.vocabulary import Vocabulary
+
+        job, sizes = self.job, self.configuration.sizes
+        network: Any = network_of(job)
+        texts = tuple(self.texts.values())
+        if len(train) == len(self.train):
+            return network.build(self.task, texts, sizes, job.model)
+        whole = tuple(shown_texts(train, job.condition).values())
+        if not is_of_words(network, self.task):
+            return network.build(self.task, whole, sizes, job.model)
+        began = time.perf_counter()
+        vocabulary = Vocabulary.learn(texts, self.task.tokenizer, lowercase=sizes.lowercase, min_count=1)
+        self.seconds_unread += (time.perf_counter() - began) * (self.n_train / len(self.train) - 1)
+        return network(self.task, sizes, enlarged(vocabulary, texts, whole, sizes.min_count))
+
     def _objective(self, network: Network, encoded: Encoded, dev: Examples | None) -> Objective:
         job, names = self.job, self.task.label_names
         teacher = None
@@ -224,29 +257,38 @@ class Running:
             teacher = taught(job, self.train, names) if known else uniform(len(self.train), len(names))
         return build_objective(job, network, encoded, self.train, names, None if dev is None else dev.labels, teacher)
 
-    def _examples(self, dataset: Dataset, network: Network) -> Any:
+    def _dev(self, dataset: Dataset, network: Network) -> Examples:
         from goldassay.lab.training.loop import Examples
 
-        encoded = self._encoded(network, dataset, shown_texts(dataset, self.job.condition))
+        self.n_dev = len(dataset)
+        # A bias model has opinions of all its rows.
+        if self.sample is not None and self.job.bias is None:
+            dataset = self.sample.of(dataset)
+        encoded = self._encoded(network, dataset, shown_texts(dataset, self.job.condition), self.n_dev)
         return Examples(encoded, self.target.labels(dataset, self.task, encoded))
 
-    def _encoded(self, network: Network, dataset: Dataset, texts: Mapping[str, Sequence[str]]) -> Encoded:
-        return self.target.prepared(network, network.encode(tuple(texts.values())), dataset)
+    def _encoded(self, network: Network, dataset: Dataset, texts: Mapping[str, Sequence[str]], n_rows: int) -> Encoded:
+        began = time.perf_counter()
+        encoded = self.target.prepared(network, network.encode(tuple(texts.values())), dataset)
+        self.seconds_unread += (time.perf_counter() - began) * (n_rows / max(1, len(dataset)) - 1)
+        return encoded
 
     def _evaluation_set(self, held: Snapshot, split: str) -> EvaluationSet:
-        found = self._as_seen(held.load(), split)
+        dataset = held.load()
+        self.n_tests.append(len(dataset))
+        found = self._as_seen(dataset if self.sample is None else self.sample.of(dataset), split, len(dataset))
         self.cut[found.dataset.name] = int(found.encoded.cut.any(0).sum())
         return found
 
-    def _as_seen(self, dataset: Dataset, split: str) -> EvaluationSet:
+    def _as_seen(self, dataset: Dataset, split: str, n_rows: int) -> EvaluationSet:
         texts = shown_texts(dataset, self.job.condition)
-        encoded = self._encoded(self.loop.network, dataset, texts)
+        encoded = self._encoded(self.loop.network, dataset, texts, n_rows)
         return EvaluationSet(dataset, split, texts, self.target.gold(dataset, self.task, encoded), encoded)
 
     def sampled(self, test: EvaluationSet, n: int) -> EvaluationSet:
         """Some rows of a test set, evenly spaced."""
         rows = np.linspace(0, len(test.dataset) - 1, min(n, len(test.dataset))).astype(np.int64)
-        return self._as_seen(test.dataset.take(rows), test.split)
+        return self._as_seen(test.dataset.take(rows), test.split, rows.size)
 
     def run(self) -> Done:
         """Train from where the kept state stands to the end, and evaluate."""

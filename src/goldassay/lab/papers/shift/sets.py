@@ -68,7 +68,8 @@ _NAMES = {
 # What a benchmark is built without where it is not there.
 _WITHOUT = ("SST-2 test",)
 # A line that is quoted, or that says who is or where.
-_QUOTED = re.compile(r"\s*([>|:]|In article\b|Quoted from\b)|.*\b(wrote|writes|says|said):\s*$")
+_QUOTED = re.compile(r"\s*(?:[>|:]|In article\b|Quoted from\b)")
+_SAID_BY = re.compile(r"\b(?:wrote|writes|says|said):\s*$")
 _SIGNATURE = re.compile(r"\s*-{2,}\s*$")
 _FEWEST_WORDS = 3
 
@@ -155,11 +156,14 @@ def cleaned(messages: Dataset) -> Dataset:
 
 def _own_words(message: str) -> str:
     lines = message.splitlines()
-    ends = [at for at, line in enumerate(lines) if _SIGNATURE.match(line)]
+    half = len(lines) // 2
     # What stands behind the last rule is a signature, unless that is most of the message.
-    if ends and ends[-1] >= len(lines) // 2:
-        lines = lines[: ends[-1]]
-    return " ".join(" ".join(line for line in lines if not _QUOTED.match(line)).split())
+    end = next((at for at in range(len(lines) - 1, half - 1, -1) if _SIGNATURE.match(lines[at])), len(lines))
+    return " ".join(" ".join(line for line in lines[:end] if not _is_quoted(line)).split())
+
+
+def _is_quoted(line: str) -> bool:
+    return _QUOTED.match(line) is not None or (":" in line and _SAID_BY.search(line) is not None)
 
 
 LABELS = ("negative", "positive")
