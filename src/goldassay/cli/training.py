@@ -17,6 +17,7 @@ from goldassay.core.options import (
     Device,
     DryRun,
     Files,
+    Grid,
     Json,
     Only,
     Out,
@@ -228,6 +229,7 @@ def studies(
     only: Only = None,
     without: Without = None,
     pretrained: Pretrained = None,
+    grid: Grid = False,
     files: Files = False,
     dry_run: DryRun = False,
     precision: Precision = None,
@@ -253,7 +255,7 @@ def studies(
     from goldassay.lab.papers.running import find_recipe, list_recipes, open_study
 
     if name is None:
-        switches = (files or None, dry_run or None, precision, device)
+        switches = (grid or None, files or None, dry_run or None, precision, device)
         given = (data, only, without, pretrained, *switches, workers, scheduler, out, json, seed)
         if scale != "desk" or any(each is not None for each in given):
             raise InputError("no study is named", mend=f"name one of {', '.join(list_recipes())}")
@@ -269,7 +271,7 @@ def studies(
     study = open_study(
         name, size, out or Path(f"goldassay-{name}-{scale}"), Steps(quiet), data=data, pretrained=pretrained,
         seed=seed or 0, precision=precision or "auto", device=device or "auto",
-        choice=Choice(tuple(only or ()), tuple(without or ())),
+        choice=Choice(tuple(only or ()), tuple(without or ())), grid=grid,
     )  # fmt: skip
     _run_study(study, workers, scheduler, json, dry_run=dry_run, quiet=quiet)
 

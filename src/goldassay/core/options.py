@@ -851,7 +851,14 @@ Components = Annotated[int, Option("Principal components to cluster in; 0 for no
 ClusterThreshold = Annotated[
     float, Option("A cluster whose divergence is above this is called biased.", METHOD, "D", ge=0)
 ]
-Grid = Annotated[bool, Option("Score the clusters for several numbers of clusters and components, too.", METHOD)]
+Grid = Annotated[
+    bool,
+    Option(
+        "Try all settings that the paper tries, too: numbers of clusters and of components; in studies, what networks "
+        "are trained with.",
+        METHOD,
+    ),
+]
 SentencePlane = Annotated[
     bool,
     Option("Lay the sentences out on the plane (half a minute for 10,000).", METHOD, spelled=("--plane/--no-plane",)),

@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 
 from scipy.stats import t
 
+from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.data.dataset import Dataset
 from goldassay.lab.papers import leakage
@@ -66,6 +67,30 @@ def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
     check_written(tmp_path, "leakage")
     for title in ("Table 3: models of a single sentence", "Figures 2, 5, 6 and 7", "Figure 1", "Figure 8"):
         assert title in page
+
+
+def test_a_grid_adds_a_row_a_learning_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    size = SCALES["smoke"]
+
+    def few(trainings: tuple[Training, ...]) -> tuple[Training, ...]:
+        kept = (each for each in trainings if each.train == "SICK train")
+        return tuple(replace(each, seeds=1, conditions=("paired", "hypothesis_only")) for each in kept)
+
+    small = replace(size, trainings=few(size.trainings), grid=few(size.grid))
+    small = replace(small, chosen={**size.chosen, "planted": (270, 180), "mapped": ""})
+    monkeypatch.setattr(leakage, "SCALES", {**SCALES, "smoke": small})
+    plan = open_study("leakage", "smoke", tmp_path, Steps(), grid=True)
+    assert len(plan.jobs) == 4
+    with done_in_place():
+        found = run_study(plan)
+    whole = found.tables["saxon2023_table2_accuracy"].filter(dataset="SICK", metric="paired")
+    assert set(whole["model"]) == {"averaged words", "averaged words at 0.0005"}
+    assert whole["ours"].n_unique() == 2
+    # It is another study than the one without.
+    with pytest.raises(InputError, match="grid was true"):
+        open_study("leakage", "smoke", tmp_path, Steps())
+    with pytest.raises(InputError, match="no grid of settings"):
+        open_study("instability", "smoke", tmp_path / "other", Steps(), grid=True)
 
 
 def test_figure_8_is_of_the_epochs_of_the_pairs_model(report: StudyReport):

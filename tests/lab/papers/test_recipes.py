@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.lab.models.configuration import Kind
+    from goldassay.lab.papers.recipe import Training
 
 CHECKPOINT = "google-bert/bert-base-uncased"
 
@@ -47,7 +48,7 @@ def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
     recipe = find_recipe(study)
     if size not in recipe.SCALES:
         pytest.skip(f"{study} has no {size} scale")
-    for training in recipe.SCALES[size].trainings:
+    for training in (*recipe.SCALES[size].trainings, *recipe.SCALES[size].grid):
         for label, network in training.models.items():
             given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
             model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network), kind_of(training.train))
@@ -102,12 +103,16 @@ def test_esim_of_the_printed_protocol_starts_from_glove():
     assert training.of["ESIM"]["vectors"] in scale.files
 
 
-def changes_of(study: str, label: str, train: str, size: str = "paper") -> dict[str, object]:
+def changes_of_training(training: Training, label: str) -> dict[str, Any]:
+    given = {**training.options, **training.of.get(label, {})}
+    return {**(given.get("changes") or {})}
+
+
+def changes_of(study: str, label: str, train: str, size: str = "paper") -> dict[str, Any]:
     (training,) = [
         each for each in find_recipe(study).SCALES[size].trainings if each.train == train and label in each.models
     ]
-    given = {**training.options, **training.of.get(label, {})}
-    return {**(given.get("changes") or {})}
+    return changes_of_training(training, label)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +149,32 @@ def test_esim_on_contextual_vectors_is_listed_and_needs_its_encoder(tmp_path: Pa
     _, nothing = runnable(scale, work, lambda _: True)
     assert not [each for each in nothing if each.model == "ESIM+BERT-B"]
     assert changes_of("instability", "ESIM+BERT-B", "SNLI+MNLI") == {"encoder": CHECKPOINT}
+
+
+def test_the_grid_of_learning_rates_is_the_printed_one():
+    """Four beside the one of Table 2, for each training set and condition."""
+    scale = find_recipe("leakage").SCALES["paper"]
+    rates: dict[str, list[float]] = {}
+    for training in (*scale.trainings, *scale.grid):
+        (label,) = training.models
+        rate = changes_of_training(training, label)["learning_rate"]
+        rates.setdefault(training.train, []).append(rate)
+        assert label == "fine-tuned" or label == f"fine-tuned at {rate:g}"
+    assert len(rates) == len(scale.trainings) == 13
+    assert {tuple(sorted(each)) for each in rates.values()} == {(5e-7, 1e-6, 5e-6, 1e-5, 5e-5)}
+
+
+def test_the_grid_of_debiasing_is_the_printed_one():
+    """16 of guided weights, 12 of adversaries and 64 of both, less the adversary that is trained anyhow."""
+    found = find_recipe("artifacts").SCALES["paper"].grid
+    assert [(each.train, each.seeds, len(each.models)) for each in found] == [
+        ("SNLI train", 1, 16 + 11 + 64), ("MultiNLI train", 1, 16 + 11 + 64),
+    ]  # fmt: skip
+    own = found[0].of["dInferSent+Guidance+gamma=0.5+alpha=10+lambda=0.6"]
+    assert own["objective_changes"] == {
+        "gamma": 0.5, "alpha1": 10, "alpha2": 10, "threshold": 0.6, "discriminators": 2,
+    }  # fmt: skip
+    assert found[0].of["InferSent+Guidance+alpha=3+lambda=0.8"]["objective_changes"] == {"alpha2": 3, "threshold": 0.8}
+    assert found[0].of["dInferSent+gamma=5+k=1"]["changes"] == {"separate": True}
+    assert "dInferSent+gamma=3+k=2" not in found[0].models
+    assert "dInferSent+gamma=1+k=2" not in found[1].models

@@ -79,6 +79,7 @@ class Scale:
         specimen_rows: Rows of the made-up training and test sets, where `sets` names any.
         strict: Whether sets must be the published ones: their language and number of rows.
         files: What is read and is no set, such as word vectors: a name for it, and of where it comes from.
+        grid: Trainings with the other settings of the paper's search, which are done where they are asked for.
         unprinted: What is chosen here because the paper does not print it, or done otherwise than it prints, a sentence
             each; the page and docs/reproduction.md list them.
     """
@@ -91,6 +92,7 @@ class Scale:
     strict: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     unprinted: tuple[str, ...] = ()
+    grid: tuple[Training, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -477,6 +479,7 @@ class Workplace:
         not_run: What of the size is neither trained nor tested, and why.
         checkpoints: Folders of checkpoints that `prepare` makes up, by the name that trainings give them.
         narrowed: Whether sets or models were asked for by name; the page then lists no others.
+        grid: Whether the other settings of the paper's search are trained, too.
     """
 
     folder: Path
@@ -494,6 +497,7 @@ class Workplace:
     not_run: list[NotRun] = field(default_factory=list)
     checkpoints: dict[str, Path] = field(default_factory=dict)
     narrowed: bool = False
+    grid: bool = False
 
     @property
     def used(self) -> dict[str, Dataset]:

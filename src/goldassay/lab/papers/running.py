@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from goldassay.core.document import TIMING_NAME
-from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.extensions import extensions, names_of
 from goldassay.core.files import written_together
 from goldassay.core.naming import did_you_mean
@@ -102,6 +102,7 @@ def open_study(
     precision: str = AUTO,
     device: str = AUTO,
     choice: Choice | None = None,
+    grid: bool = False,
 ) -> PlannedStudy:
     """Read a study's sets and plan its trainings; nothing is trained yet.
 
@@ -117,17 +118,24 @@ def open_study(
             multiplies in them; on a processor 32, but for trainings whose recipe asks for what it multiplies fastest.
         device: Where to train; "auto" is a GPU if there is one.
         choice: Sets and models that are run, where not all are.
+        grid: Whether to train with the other settings of the paper's search, too.
 
     Raises:
         InputError: There is no such study, device or precision, none of its sets is there, one cannot be read, a
-            name of `choice` is unknown, a checkpoint is given where none is fine-tuned, or the folder was made with
-            other settings.
+            name of `choice` is unknown, there is no grid at this size, a checkpoint is given where none is fine-tuned,
+            or the folder was made with other settings.
         MissingDependencyError: The extra `train` is not installed.
     """
     recipe = find_recipe(name)
     if scale not in recipe.SCALES:
         raise InputError(f"the study {name} has no {scale} scale", mend=f"it has {', '.join(recipe.SCALES)}")
     size = recipe.SCALES[scale]
+    if grid and not size.grid:
+        have = [each for each, one in recipe.SCALES.items() if one.grid]
+        mend = f"choose {option('scale', have[0])}" if have else f"leave out {option('grid')}"
+        raise InputError(f"the study {name} has no grid of settings at {scale} scale", mend=mend)
+    if grid:
+        size = replace(size, trainings=(*size.trainings, *size.grid))
     if pretrained is not None and not any(PRETRAINED in each.models.values() for each in size.trainings):
         raise InputError(f"the study {name} fine-tunes nothing at {scale} scale", mend="leave out --pretrained")
     if size.trainings:
@@ -145,7 +153,7 @@ def open_study(
             file=place,
             mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
         )
-    work = Workplace(Path(out), choice.narrowed(size), scale, place, pretrained, seed, steps, absent=absent)
+    work = Workplace(Path(out), choice.narrowed(size), scale, place, pretrained, seed, steps, absent=absent, grid=grid)
     # Before anything is written: a specimen with another seed would take the place of the one that was trained on.
     check_settings(work.folder, _choices(name, work, choice))
     work.precision, work.unasked_precision = _precisions(work, precision, device)
@@ -269,7 +277,7 @@ def _choices(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:
     """What whoever runs the study chose, by which it is told from others first."""
     chosen = {"study": name, "scale": work.scale_name, "seed": work.seed, "pretrained": work.pretrained}
     named = {"only": sorted(choice.only), "without": sorted(choice.without)}
-    return chosen | {key: names for key, names in named.items() if names}
+    return chosen | {key: names for key, names in named.items() if names} | ({"grid": True} if work.grid else {})
 
 
 def _settings(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:

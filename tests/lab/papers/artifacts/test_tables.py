@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -10,7 +12,9 @@ import pytest
 
 from goldassay.artifacts import assign_difficulty, sizes_by_threshold
 from goldassay.lab.papers.artifacts.protocol import BESIDE, OF_THE_PAPER, Trained, mined_patterns
+from goldassay.lab.papers.artifacts.tables import coverage
 from goldassay.lab.papers.printed import printed_table
+from goldassay.questions.artifacts.inputs import mine_dataset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,3 +144,25 @@ def test_every_row_of_runs_is_in_the_table_of_gaps(made: Made):
     assert gaps.height == len({(model, train.split(" rand")[0]) for train, model, _ in made.correct}) + 1
     row = gaps.filter(pl.col("model") == "InferSent", pl.col("mode") == "rand").row(0, named=True)
     assert row["gap"] == pytest.approx(row["easy"] - row["hard"])
+
+
+def test_how_many_longer_patterns_hold_a_shorter_one(made: Made):
+    """Pattern by pattern and place by place, a skipped token being any."""
+    train = made.work.sets[made.corpus.train]
+    shorter = mined_patterns(made.corpus, made.work)
+    sides = {"train": train, "patterns": shorter, "corpus": made.corpus}
+    cells = coverage(cast("Any", SimpleNamespace(**sides))).cells
+    found = dict(cells.select("statistic", "ours").iter_rows())
+    longer = mine_dataset(train, replace(made.corpus.bounds, clusters="none", max_tokens=5, max_gap=5)).select(0.5)
+    known = [each.split() for each in shorter.select(0.5).to_frame()["pattern"]]
+
+    def holds(pattern: list[str], part: list[str]) -> bool:
+        return any(
+            all(token in ("#", pattern[start + at]) for at, token in enumerate(part))
+            for start in range(len(pattern) - len(part) + 1)
+        )
+
+    held = [any(holds(each.split(), part) for part in known) for each in longer.to_frame()["pattern"]]
+    assert found == {"patterns": len(held), "covered": pytest.approx(100 * sum(held) / len(held))}
+    assert len(held) > len(known)
+    assert sum(held) > 0

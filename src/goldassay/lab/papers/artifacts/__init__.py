@@ -19,6 +19,7 @@ from goldassay.lab.papers.artifacts.protocol import (
     EASY,
     FULL,
     GAP,
+    GRID,
     GUIDED,
     HARD,
     RANDOM,
@@ -32,10 +33,11 @@ from goldassay.lab.papers.artifacts.protocol import (
     gather,
     mine_corpus,
     reduce_corpus,
+    searched,
     variants,
 )
 from goldassay.lab.papers.artifacts.protocol import Evidence as CorpusEvidence
-from goldassay.lab.papers.artifacts.tables import compare_tables, unmeasured_tables
+from goldassay.lab.papers.artifacts.tables import compare_tables, coverage, unmeasured_tables
 from goldassay.lab.papers.pooling import p_of
 from goldassay.lab.papers.recipe import (
     PRECISION_CHOSEN,
@@ -141,14 +143,25 @@ _PAPER = Protocol(
     initializations=3,
 )  # fmt: skip
 
+
+def _with_grid(protocol: Protocol, tried: Mapping[str, Sequence[float]]) -> Protocol:
+    corpora = (
+        replace(each, grid=searched(each.variants, tried)) if each.variants else each for each in protocol.corpora
+    )
+    return replace(protocol, corpora=tuple(corpora))
+
+
+_SMOKE = _with_grid(_SMOKE, {"alpha": (3.0,), "gamma": (0.1,), "lambda": (0.7, 0.8), "k": (1,)})
+_PAPER = _with_grid(_PAPER, GRID)
 _PREDICTIONS = {"record": ["predictions"]}
+_SMOKE_SIZES = {"InferSent": {"changes": {"vectors": 32, "units": 16, "hidden": 32, "epochs": 6}}}
+_PUBLISHED = {**_PREDICTIONS, "configuration": "published", "vectors": "GloVe"}
 
 SCALES: Mapping[ScaleName, Scale] = {
     "smoke": Scale(
         sets={"SNLI train": "specimen/train", "SNLI dev": "specimen/dev", _SNLI_TEST: "specimen/test"},
-        trainings=_SMOKE.trainings(
-            _PREDICTIONS, {"InferSent": {"changes": {"vectors": 32, "units": 16, "hidden": 32, "epochs": 6}}}
-        ),
+        trainings=_SMOKE.trainings(_PREDICTIONS, _SMOKE_SIZES),
+        grid=_SMOKE.searches(_PREDICTIONS, _SMOKE_SIZES),
         note="Made-up sets under the names of real ones, with planted patterns, and tiny networks: it shows that the "
         "study runs and finds what is planted, and nothing about real sets.",
         chosen={"protocol": _SMOKE},
@@ -178,15 +191,13 @@ SCALES: Mapping[ScaleName, Scale] = {
     ),
     "paper": Scale(
         sets={**_SNLI_SETS, **_MULTINLI_SETS, _MISMATCHED: "mnli_mismatched", _SNLI_HARD: "snli_hard"},
-        trainings=_PAPER.trainings(
-            {**_PREDICTIONS, "configuration": "published", "vectors": "GloVe"},
-            {},
-            {**_PREDICTIONS, "configuration": "published"},
-        ),
+        trainings=_PAPER.trainings(_PUBLISHED, {}, {**_PREDICTIONS, "configuration": "published"}),
+        grid=_PAPER.searches(_PUBLISHED, {}),
         note="As printed: thresholds .5 to .8, 5 random samples of 3 runs each, 5 runs without patterns, published "
         "sizes and recipes, GloVe vectors.",
         unprinted=(
-            "Of gamma, alpha and the discriminators the paper's best values are taken, not searched for again.",
+            "Of gamma, alpha, lambda and the discriminators the paper's best values are taken; --grid trains with all "
+            "that it tries, too, one seed each, and chooses none.",
             "InferSent by itself reads both sentences with one encoder, and debiased by an adversary with two, E_h and "
             "E_p.",
             "The network on patterns has one hidden layer of 100 units, whose size the paper does not print.",
@@ -239,7 +250,11 @@ def measure(work: Workplace) -> Findings:
     pretrained = work.scale_name != "desk" or work.pretrained is not None
     return Findings(
         conclusions=conclude(list(found.values())),
-        comparisons=(*compare_tables(list(found.values())), *unmeasured),
+        comparisons=(
+            *compare_tables(list(found.values())),
+            *unmeasured,
+            *(coverage(each) for each in found.values() if work.grid),
+        ),
         reports=reports,
         tables={"gaps": gap_rows(found)},
         shown=tuple(

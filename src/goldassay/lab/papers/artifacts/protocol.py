@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from goldassay.runs.run_parts import Request
 from goldassay.stats.bootstrap import percentile_interval, resample_examples, resample_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -48,6 +49,11 @@ ADVERSARIAL_GUIDED = f"{ADVERSARIAL}+Guidance"
 REWEIGHTED = f"{ADVERSARIAL_GUIDED}+Reweight"
 PRODUCT, MIXIN, CONFIDENCE = (f"{DEBIASED}+{name}" for name in ("product", "learned mixin", "confidence"))
 # The paper's own, and three that others proposed.
+# What the paper tries, and the settings of our objectives that each is.
+GRID: Mapping[str, tuple[float, ...]] = {
+    "alpha": (1, 3, 5, 10), "gamma": (0.5, 1, 3, 5), "lambda": (0.5, 0.6, 0.7, 0.8), "k": (1, 2, 3),
+}  # fmt: skip
+_SETTINGS_OF = {"alpha": ("alpha1", "alpha2"), "gamma": ("gamma",), "lambda": ("threshold",), "k": ("discriminators",)}
 OF_THE_PAPER = (GUIDED, ADVERSARIAL, ADVERSARIAL_GUIDED, REWEIGHTED)
 BESIDE = (PRODUCT, MIXIN, CONFIDENCE)
 
@@ -68,6 +74,7 @@ class Corpus:
         networks: Trained on all rows and on parts; names as in `NETWORKS`.
         thresholds: Of the patterns that down-sampled training sets are without.
         variants: Debiased networks, and what is set for each.
+        grid: The same with the other settings of the paper's search.
         further: Networks that are trained on all rows only, as `Training.models`.
         released: Models of others, by their column in a table of released answers on the test set.
     """
@@ -83,8 +90,14 @@ class Corpus:
     networks: tuple[str, ...] = tuple(NETWORKS)
     thresholds: tuple[float, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    grid: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     further: Mapping[str, str] = field(default_factory=dict)
     released: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def debiased(self) -> tuple[str, ...]:
+        """Names of all debiased networks."""
+        return (*self.variants, *self.grid)
 
     @property
     def train(self) -> str:
@@ -140,6 +153,25 @@ class Protocol:
             training for corpus in self.corpora for training in self._of(corpus, options, of, further or options)
         )
 
+    def searches(self, options: Mapping[str, Any], of: Mapping[str, Mapping[str, Any]]) -> tuple[Training, ...]:
+        """The trainings of the grids, one seed each; the arguments are those of `trainings`."""
+        return tuple(
+            replace(self._debiased(each, each.grid, {**options, **({} if each.dev is None else {"dev": each.dev})}, of),
+                    seeds=1)
+            for each in self.corpora if each.grid
+        )  # fmt: skip
+
+    def _debiased(
+        self,
+        corpus: Corpus,
+        variants: Mapping[str, Mapping[str, Any]],
+        options: Mapping[str, Any],
+        of: Mapping[str, Mapping[str, Any]],
+    ) -> Training:
+        single = {name: _joined(of.get(DEBIASED, {}), own) for name, own in variants.items()}
+        models = dict.fromkeys(variants, NETWORKS[DEBIASED])
+        return Training(corpus.train, (corpus.test,), models, self.seeds, options=options, of=single)
+
     def _of(
         self,
         corpus: Corpus,
@@ -158,11 +190,38 @@ class Protocol:
                 seeds = tuple(range(first, first + self.initializations))
                 yield Training(part, tests, networks, seeds, options=options, of=of)
         if corpus.variants:
-            models = dict.fromkeys(corpus.variants, NETWORKS[DEBIASED])
-            single = {name: _joined(of.get(DEBIASED, {}), own) for name, own in corpus.variants.items()}
-            yield Training(corpus.train, tests, models, self.seeds, options=options, of=single)
+            yield self._debiased(corpus, corpus.variants, options, of)
         if corpus.further:
             yield Training(corpus.train, tests, corpus.further, self.seeds, options=further, of=of)
+
+
+def searched(
+    chosen: Mapping[str, Mapping[str, Any]], tried: Mapping[str, Sequence[float]]
+) -> dict[str, dict[str, Any]]:
+    """Debiased networks with each combination of the settings that the paper tries.
+
+    Guided weights have alpha and lambda, the adversary gamma and k discriminators, both together gamma, alpha and
+    lambda.
+
+    Args:
+        chosen: Of `variants`.
+        tried: Values of alpha, gamma, lambda and k.
+    """
+    by = {GUIDED: ("alpha", "lambda"), ADVERSARIAL: ("gamma", "k"), ADVERSARIAL_GUIDED: ("gamma", "alpha", "lambda")}
+    found = {}
+    for name, keys in by.items():
+        for values in product(*(tried[key] for key in keys)):
+            changes = dict(chosen[name].get("objective_changes") or {})
+            for key, value in zip(keys, values, strict=True):
+                changes |= dict.fromkeys(_SETTINGS_OF[key], value)
+            if name == GUIDED:
+                # Without an adversary there is one weight.
+                changes.pop("alpha1", None)
+            own = {**chosen[name], "objective_changes": changes}
+            if own != chosen[name]:
+                point = "+".join(f"{key}={value:g}" for key, value in zip(keys, values, strict=True))
+                found[f"{name}+{point}"] = own
+    return found
 
 
 def _joined(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

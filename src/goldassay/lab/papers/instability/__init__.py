@@ -174,8 +174,8 @@ SCALES: Mapping[ScaleName, Scale] = {
         note="As printed: 10 seeds on all of SNLI and MNLI, a checkpoint every 59th of an epoch (500 steps in batches "
         "of 32), of ESIM every half; and 10 seeds on SQuAD 1.1.",
         unprinted=(
-            f"{_CONTEXTUAL}, ESIM on frozen vectors of the last three layers of BERT-B, stands in for ESIM+ELMo, whose "
-            "vectors the transformers library has not.",
+            f"{_CONTEXTUAL}, ESIM on frozen vectors of the last three layers of BERT-B, takes the place of ESIM+ELMo, "
+            "whose vectors the transformers library has not.",
             "The stress tests of length and spelling are the matched ones: the printed sizes are theirs, though "
             "the paper's appendix says mismatched, an erratum.",
             "Model selection splits an analysis set 20 times; the paper does not say how often.",
