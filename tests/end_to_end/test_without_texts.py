@@ -80,8 +80,8 @@ def items(made: Made, folder: Path) -> list[list[str]]:
             made.text(3, *(["surely"] if place == right else [])) if at % 2 else made.name() for place in range(4)
         ]
         rows.append({"id": f"i{at}", "question": question, "choices": choices, "answer": right})
-    # A copy, and one with a choice twice.
-    rows += [{**rows[3], "id": "copy"}, {**rows[5], "id": "twice", "choices": [*rows[5]["choices"][:3]] * 2}]
+    # A copy, whose right choice is one word, and one with a choice twice.
+    rows += [{**rows[4], "id": "copy"}, {**rows[5], "id": "twice", "choices": [*rows[5]["choices"][:3]] * 2}]
     write(folder / "items.jsonl", rows)
     return [["audit", "items.jsonl"], ["leakage", "suggest", "items.jsonl"]]
 

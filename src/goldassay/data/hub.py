@@ -121,7 +121,7 @@ def _dataset(wanted: _Wanted) -> Table:
     configuration = _configuration(wanted, files)
     parts: dict[str, list[str]] = {}
     for file in files:
-        of, split = _part(file)
+        of, split = part_of(file)
         if of == configuration:
             parts.setdefault(split, []).append(file)
     if wanted.split is not None and wanted.split not in parts:
@@ -170,12 +170,12 @@ def _downloaded(wanted: _Wanted) -> tuple[str, Path, list[str]]:
             if revision == wanted.revisions[-1]:
                 raise
             continue
-        listed = sorted(name for name in names if _is_data(name))
+        listed = sorted(name for name in names if is_data(name))
         if listed:
             break
     configuration = _configuration(wanted, listed)
     # All parts of it, so that the cache never holds a piece that is taken for the whole later.
-    files = [name for name in listed if _part(name)[0] == configuration]
+    files = [name for name in listed if part_of(name)[0] == configuration]
     folder = snapshot_download(
         wanted.repository,
         repo_type="dataset",
@@ -210,20 +210,21 @@ def _cached(wanted: _Wanted) -> tuple[str, Path, list[str]]:
                 raise
             continue
         names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-        files = [name for name in names if _is_data(name)]
-        if not named or any(_part(name)[0] == wanted.configuration for name in files):
+        files = [name for name in names if is_data(name)]
+        if not named or any(part_of(name)[0] == wanted.configuration for name in files):
             return revision, folder, files
     raise LocalEntryNotFoundError(wanted.repository)
 
 
-def _is_data(name: str) -> bool:
+def is_data(name: str) -> bool:
+    """Whether a file of a repository holds data, by its name."""
     lower = name.lower()
     # JSON beside the data describes it.
     described = lower.rpartition("/")[2] in ("dataset_infos.json", "dataset_info.json", "state.json", "config.json")
     return lower.endswith(tuple(f"{ending}{packed}" for ending in _ENDINGS for packed in _PACKED)) and not described
 
 
-def _part(name: str) -> tuple[str, str]:
+def part_of(name: str) -> tuple[str, str]:
     """Configuration and split of a file: `CONFIGURATION/SPLIT/0000.parquet`, or `data/SPLIT-00000-of-00002.csv`."""
     *folders, file = name.split("/")
     stem = file.partition(".")[0]
@@ -234,7 +235,7 @@ def _part(name: str) -> tuple[str, str]:
 
 
 def _configuration(wanted: _Wanted, files: Sequence[str]) -> str:
-    known = list(dict.fromkeys(_part(name)[0] for name in files))
+    known = list(dict.fromkeys(part_of(name)[0] for name in files))
     if not known:
         raise InputError(
             "the hub has no data files of it that can be read",

@@ -96,7 +96,7 @@ def hidden_texts(report: ReportContent) -> HiddenTexts:
 
 
 def _is_of_items(report: ReportContent) -> bool:
-    return mapping(report.document, "dataset").get("kind") in ("choice", "preference")
+    return bool(mapping(report.document, "dataset").get("kind"))
 
 
 def _text_columns(report: ReportContent) -> set[str]:

@@ -176,7 +176,8 @@ def _judged(source: str) -> InputError:
 def _read(source: Source, match: Match, reading: ItemReading) -> ChoiceItems:
     items = read_items(match, source.table, source.name, reading.roles(), reading.dependent, source.place)
     reading.check(source.place, items.kind)
-    return items
+    # What the reader of the files decided comes first.
+    return replace(items, decisions=tuple(dict.fromkeys((*source.table.decisions, *items.decisions))))
 
 
 def _described(role: str, items: ChoiceItems) -> Input:
