@@ -94,6 +94,13 @@ def test_the_page_ranks_datasets() -> None:
     assert "Datasets side by side" in page
     assert "leakage_datasets" in page
     assert "leakage-datasets" in [table.name for table in report.paper_tables]
+    # Of each of the paper's tables one, with the cells of all under the names given here.
+    laid = {table.name: table.cells for table in report.printed_tables}
+    alone = {table.name: table.cells for table in reports["high"].printed_tables}
+    assert laid.keys() == alone.keys()
+    single = [cell["ours"] for cell in laid["saxon2023_table3"] if cell["dataset"] == "high"]
+    assert single == [cell["ours"] for cell in alone["saxon2023_table3"]] != []
+    assert {cell["dataset"] for cell in laid["saxon2023_table3"]} == set(reports)
     assert "paired-accuracy" in "".join(draw_figures(report.paper_charts, "svg"))
 
 

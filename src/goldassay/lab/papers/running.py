@@ -132,7 +132,7 @@ def open_study(
     size = recipe.SCALES[scale]
     if grid and not size.grid:
         have = [each for each, one in recipe.SCALES.items() if one.grid]
-        mend = f"choose {option('scale', have[0])}" if have else f"leave out {option('grid')}"
+        mend = f"choose {option('scale', have[-1])}" if have else f"leave out {option('grid')}"
         raise InputError(f"the study {name} has no grid of settings at {scale} scale", mend=mend)
     if grid:
         size = replace(size, trainings=(*size.trainings, *size.grid))
