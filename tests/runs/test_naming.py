@@ -11,7 +11,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.runs.reading import find_slices, list_runs, read_runs
 from goldassay.runs.run_parts import Request, Slice
-from goldassay.runs.runs import condition_of, condition_within, renamed
+from goldassay.runs.runs import condition_of, condition_within, describe_conditions, renamed
 from tests.stated import Fact, in_order
 
 if TYPE_CHECKING:
@@ -151,3 +151,35 @@ def test_files_of_one_name_are_called_by_their_folders(tmp_path: Path) -> None:
     assert goldassay.compare_models(*files).result.names == ("bert", "esim")
     with pytest.raises(InputError, match="is there twice"):
         read_runs(tmp_path / "both")
+
+
+@pytest.mark.parametrize(
+    ("place", "column", "said"),
+    [
+        ("length_bert/1.csv", "", "call it 'bert_length'"),
+        ("len/1.csv", "", "call it 'length'"),
+        ("hyp_only_bert/1.csv", "", "call it 'bert_hypothesis'"),
+        ("shuf_bert.csv", "", "call it 'bert_shuffled'"),
+        ("length/seed1.csv", "", "condition length is taken from the name 'length'"),
+        ("bert_hypothesis_test.csv", "", "hypothesis_only is taken from the name"),
+        ("length_bert/1.csv", "paired", None),
+        ("length/seed1.csv", "length", None),
+        ("max_length/1.csv", "", None),
+        ("length_512/bert.csv", "", None),
+        ("lengths.csv", "", None),
+    ],
+)
+def test_what_a_name_says_of_the_condition_is_said(tmp_path: Path, place: str, column: str, said: str | None) -> None:
+    path = tmp_path / "runs" / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "pred": ["x", "x"]})
+    (table.with_columns(pl.lit(column).alias("condition")) if column else table).write_csv(path)
+    found = describe_conditions(find_slices(tmp_path / "runs", "auto", Request()))
+    assert [said in each for each in found] == ([True] if said else [])
+    # The name that is proposed is understood.
+    for instead in (part.condition_words[1] for part in find_slices(tmp_path / "runs", "auto", Request())):
+        if instead:
+            own = tmp_path / "runs" / place.partition("/")[0]
+            own.rename(own.with_name(instead + own.suffix))
+            (part,) = find_slices(tmp_path / "runs", "auto", Request())
+            assert instead.endswith(part.collection.condition.removesuffix("_only"))

@@ -57,6 +57,7 @@ def list_(
     from goldassay.runs.configurations import describe_configurations
     from goldassay.runs.reading import find_slices, list_slices
     from goldassay.runs.run_parts import Request
+    from goldassay.runs.runs import describe_conditions
 
     broken: list[InputError] = []
     request = Request.of(RunChoice.of(columns=columns).columns, listed=True)
@@ -65,7 +66,8 @@ def list_(
     if json is not None:
         write_json(json, as_text(rows))
     if not quiet:
-        _show_list(rows, [*describe_configurations(found), *describe_unfinished(found), *describe_twice(found)])
+        said = (describe_configurations, describe_conditions, describe_unfinished, describe_twice)
+        _show_list(rows, [each for describe in said for each in describe(found)])
     if broken:
         first, *more = broken
         if not more:

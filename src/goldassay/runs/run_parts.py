@@ -140,6 +140,7 @@ class Slice:
         keyed: Whether a harness wrote example, right answer and score of each answer together, so that no right answer
             can be that of another row.
         outputs: Reads what the model wrote; None where its file does not hold it.
+        condition_words: Where its file does not say the condition, what names say; see `condition_words`.
     """
 
     collection: Collection
@@ -160,6 +161,7 @@ class Slice:
     is_dealt: bool = False
     keyed: bool = False
     outputs: Callable[[], Outputs | None] | None = None
+    condition_words: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.

@@ -18,7 +18,7 @@ from goldassay.runs.statuses import N_SCORED, STATUSES, Status
 from goldassay.stats.clusters import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
@@ -46,6 +46,14 @@ _PART = r"[_\-. ](?:test|dev|val|validation|train)(?:$|[_\-. ])"
 _NUMBER = r"[_\-. ](?:(?:seed|run)[_\-. ]?\d+|\d|(?<!length.)\d+)(?:$|[_\-. ])"
 _WITHIN = re.compile(rf"{_HALF}(?=$|[_\-. ])|{_FORM}(?=$|{_PART}|{_NUMBER}))", re.IGNORECASE)
 _FOLDER = re.compile(rf"{_HALF}(?=$|/)|{_FORM}(?=$|/))", re.IGNORECASE)
+# Words that may say the same elsewhere in a name, or are short for it: "length_bert", "len".
+_SHORT = {"len": "length", "shuf": "shuffled", "shuffle": "shuffled", "hyp": "hypothesis", "prem": "premise"}
+_MAYBE = re.compile(
+    rf"(?:^|[_\-. /])(?<!max.)(?<!min.)(?<!stress.)(?<!lexical.)(?<!word.)"
+    rf"(length|shuffled|raw_overlap|negative|{'|'.join(_SHORT)}|[a-z]+(?=[_-]only))(?:[_-]only)?"
+    r"(?=$|[_\-. /])(?![_\-. ]\d\d)",
+    re.IGNORECASE,
+)
 
 
 def condition_of(word: str) -> str:
@@ -64,6 +72,40 @@ def condition_within(*names: str, path: Path | None = None) -> str:
     if found is None and path is not None:
         *_, found = [None, *_FOLDER.finditer("/".join(path.absolute().parent.parts[-2:]))]
     return condition_of((found[1] or found[2]).lower()) if found else "paired"
+
+
+def condition_words(*names: str, path: Path) -> tuple[str, str]:
+    """The name that `condition_within` takes a condition from; else one that may say one, and how it would be taken.
+
+    Returns:
+        The name, and "" where it is taken; two empty texts where none says anything.
+    """
+    folders = path.absolute().parent.parts[-2:]
+    condition = condition_within(*names, path=path)
+    for name in (*names, *reversed(folders)):
+        taken = _WITHIN.search(name) if name in names else _FOLDER.search(name)
+        if condition != "paired" and taken:
+            return name, ""
+        if condition == "paired" and (maybe := _MAYBE.search(name)):
+            rest = re.sub(r"[_\-. ]{2,}", "_", name[: maybe.start()] + "_" + name[maybe.end() :]).strip("_-. ")
+            word = _SHORT.get(maybe[1].lower(), maybe[1])
+            return name, f"{rest}_{word}" if rest and not rest.isdigit() else word
+    return "", ""
+
+
+def describe_conditions(found: Iterable[Slice]) -> list[str]:
+    """A sentence for each condition that was taken from a name, and for each name that may say one."""
+    said = {}
+    for part in found:
+        (name, instead), condition = part.condition_words, part.collection.condition
+        if name:
+            said[name, condition] = (
+                f"The name {name!r} may say what the model saw, and its runs are taken as paired. If they are not, "
+                f"call it {instead!r}, or give the runs a column condition."
+                if instead
+                else f"The condition {condition} is taken from the name {name!r}."
+            )
+    return list(said.values())
 
 
 def stated_seed(seed: int | str) -> int | None:

@@ -59,6 +59,7 @@ from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_sets import RunSet, beside_each_other, short_names
 from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.missing import SharedItems, describe_dealt, describe_unscored
+from goldassay.runs.runs import describe_conditions
 from goldassay.runs.traits import group_names
 
 if TYPE_CHECKING:
@@ -159,8 +160,9 @@ def measure(
     done = _with_asked([by_position[position] for position in sorted(by_position)])
     names = short_names([sets[position] for position in sorted(by_position)])
     found = _result(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
-    configured = describe_configurations(part for runs in sets for part in runs.slices)
-    remarks = dict.fromkeys([*evidence.remarks, *configured, *(said for each in done for said in each.remarks)])
+    slices = [part for runs in sets for part in runs.slices]
+    named = [*describe_configurations(slices), *describe_conditions(slices)]
+    remarks = dict.fromkeys([*evidence.remarks, *named, *(said for each in done for said in each.remarks)])
     found = replace(
         found,
         note=" ".join(filter(None, remarks)) or None,

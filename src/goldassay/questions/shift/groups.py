@@ -22,6 +22,7 @@ from goldassay.questions.shift.measures.set_metrics import Metric, label_constan
 from goldassay.questions.shift.result import SetRow
 from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.labels import canonical
+from goldassay.runs.runs import describe_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,6 +140,7 @@ def read_models(evidence: Evidence, asked: GapChoice) -> Read:
     notes = [
         *found.notes,
         *describe_configurations(found.slices),
+        *describe_conditions(found.slices),
         *_describe_unlabelled(unlabelled, asked.leave_out),
         *(f"{name} is the training data, and was not taken for another set." for name in predicted),
         *notes_of(groups, found),

@@ -70,7 +70,7 @@ from goldassay.runs.run_parts import (
     Slice,
     not_loaded,
 )
-from goldassay.runs.runs import condition_within
+from goldassay.runs.runs import condition_within, condition_words
 from goldassay.runs.statuses import recorded, spelled, with_errors
 from goldassay.runs.tables import codes_in, features_array, head_of, logits_array, read_table
 
@@ -351,6 +351,7 @@ def _slice(
         is_trial=trial is not None,
         is_dealt=roles.get("trial") == _TRIAL,
         outputs=outputs,
+        condition_words=("", "") if "condition" in roles else condition_words(model, stem, path=path),
     )
 
 

@@ -18,7 +18,7 @@ from goldassay.core.bounds import ARCHIVE_DAMAGE, check_members, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.labels import name_codes, names_for
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
-from goldassay.runs.runs import condition_within
+from goldassay.runs.runs import condition_within, condition_words
 from goldassay.runs.tables import ZIP, start_of
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             format=NAME,
             load=not_loaded if request.listed else partial(_load, arrays, run, step, request, path),
             numbered=seeds[run] is None,
+            condition_words=condition_words(stem, path=path),
         )
         for run in range(n_runs)
         for step in range(n_checkpoints)

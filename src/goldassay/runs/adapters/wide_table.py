@@ -35,7 +35,7 @@ from goldassay.runs.key_columns import (
 )
 from goldassay.runs.labels import canonical
 from goldassay.runs.run_parts import Collection, Columns, Request, Slice, not_loaded
-from goldassay.runs.runs import condition_within
+from goldassay.runs.runs import condition_within, condition_words
 from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def _slice(run: _Run, n_examples: int, path: Path, load: Callable[[], Columns]) 
         file=str(path),
         format=NAME,
         load=load,
+        condition_words=condition_words(run.model, stem, path=path),
     )
 
 
