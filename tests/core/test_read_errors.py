@@ -9,14 +9,18 @@ from goldassay.core.bounds import described, reading
 from tests.stated import Fact, states
 
 
-class PanicError(BaseException):
-    """As the table engine's: no `Exception`."""
+class PanicException(BaseException):  # noqa: N818
+    """As the table engine's, by its name: no `Exception`."""
+
+
+class OutOfTime(BaseException):
+    """What a test's time limit raises, wherever the program is."""
 
 
 @pytest.mark.parametrize(
     ("raised", "said"),
     [
-        (PanicError("index out of bounds"), ("x.csv:", "PanicError: index out of bounds")),
+        (PanicException("index out of bounds"), ("x.csv:", "PanicException: index out of bounds")),
         (RecursionError("maximum recursion depth"), "x.csv: it cannot be read (nested too deeply)"),
         (OSError(36, "File name too long"), ("x.csv:", "File name too long")),
         (PermissionError(13, "no"), ("x.csv:", "chmod u+rX x.csv")),
@@ -48,3 +52,8 @@ def test_debugging_lets_the_engine_speak(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_error_without_words_is_its_kind() -> None:
     assert described(ValueError()) == "ValueError"
     assert len(described(ValueError("x" * 1000))) < 250
+
+
+def test_what_ends_a_command_is_not_taken_for_a_fault_of_the_file() -> None:
+    with pytest.raises(OutOfTime), reading("runs.parquet"):
+        raise OutOfTime

@@ -291,6 +291,7 @@ def _depth(text: bytes) -> int:
 
 # Those that no file causes: they end the command or the generator.
 _NOT_OF_THE_FILE = (GoldassayError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, BrokenPipeError)
+_PANIC = "PanicException"
 _LONGEST = 200
 
 
@@ -317,7 +318,10 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
         mend = f"write it flatter, see {DEPTH.variable} in the settings"
         raise InputError("it cannot be read (nested too deeply)", file=path, mend=mend) from error
     except BaseException as error:
-        if os.environ.get("GOLDASSAY_DEBUG"):
+        # Panics of the table engine are no `Exception`; all else that is none, such as a test's time limit, ends the
+        # command and is of no file.
+        of_file = isinstance(error, Exception) or type(error).__name__ == _PANIC
+        if not of_file or os.environ.get("GOLDASSAY_DEBUG"):
             raise
         raise InputError(
             f"it cannot be read ({described(error)})",

@@ -37,12 +37,16 @@ def without_planted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+# By the clock, of 90 seconds of processor each: other work beside it may take most of the cores.
+@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("seed", range(2))
 def test_planted_instability_is_found_and_every_conclusion_is_measured(tmp_path: Path, seed: int):
     assert standings(tmp_path, seed) == dict.fromkeys(PLANTED, "found as planted")
 
 
 @pytest.mark.slow
+# By the clock, of 90 seconds of processor each: other work beside it may take most of the cores.
+@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("seed", range(2))
 def test_without_it_every_conclusion_is_measured_and_none_is_held(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
