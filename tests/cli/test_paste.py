@@ -116,7 +116,20 @@ def test_the_made_file_says_where_the_data_are(goldassay: Callable[..., Outcome]
     ]
     assert [("leakage: sound" in each, "7.0 %" in each) for each in made["rai:dataBiases"]] == [(True, True)]
     assert ["shift: caution" in each for each in made["rai:dataLimitations"]] == [True]
-    assert ["no label: 31" in each for each in made["rai:dataCollectionMissingData"]] == [True, True]
+    # The field holds one value.
+    assert made["rai:dataCollectionMissingData"].count("no label: 31") == 2
+
+
+def test_one_text_keeps_the_owners_words_and_replaces_ours(tmp_path: Path) -> None:
+    file, key = tmp_path / "croissant.json", f"{RAI}dataCollectionMissingData"
+    file.write_text(json.dumps(OWNED | {key: "Two writers left."}))
+    for n in (31, 7):
+        inputs = [{"role": "test", "name": "t", "files": [], "sha256": [], "dropped": {"no label": n}}]
+        package.paste(saved(tmp_path / str(n), inputs=inputs, verdicts={}), croissant=file)
+    said = json.loads(file.read_text())[key]
+    assert said.startswith("Two writers left. Measured by goldassay")
+    assert said.endswith("no label: 7.")
+    assert "31" not in said
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,15 @@ def run(*words: str | Path) -> str:
 
 
 def test_it_is_accepted_and_else_the_same(written: Path, tmp_path: Path) -> None:
-    report = saved(tmp_path / "report", verdicts=VERDICTS)
+    part = {
+        "role": "test",
+        "name": "t",
+        "files": ["t.csv"],
+        "sha256": ["a" * 64],
+        "dropped": {"no label": 3, "empty": 1},
+    }
+    inputs = [part, {**part, "role": "train", "sha256": ["b" * 64]}]
+    report = saved(tmp_path / "report", verdicts=VERDICTS, inputs=inputs)
     filled, made = tmp_path / "filled.json", tmp_path / "made.json"
     shutil.copy(written / "rows.json", filled)
     for file in (filled, made):

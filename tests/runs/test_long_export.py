@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import statsmodels.formula.api as smf
 import yaml
+from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,6 +124,8 @@ def test_scores_for_model_repositories_are_those_of_runs_scores(
     ]
     for file, own in zip(files, score_runs(str(tmp_path / "runs.csv")).sets, strict=True):
         (entry,) = yaml.safe_load(file.read_text())
+        # The hub's own library reads it, and writes the same.
+        assert eval_result_entries_to_yaml(parse_eval_result_entries([entry])) == [entry]
         assert set(entry) == {"dataset", "value", "source", "notes"}
         assert entry["dataset"] == {"id": "acme/mine", "task_id": "default"}
         assert entry["source"] == {"url": url, "name": "goldassay"}

@@ -32,6 +32,8 @@ _VERSION = "http://mlcommons.org/croissant/1.1"
 _MARK = "Measured by goldassay"
 # What these questions find is in how the labels came about; what the others find limits what a score means.
 _OF_BIAS = ("artifacts", "leakage", "judgments")
+# What holds one value: mlcroissant refuses a list.
+_OF_ONE = ("dataCollectionMissingData",)
 _TYPES = {
     ".jsonl": "application/jsonlines", ".json": "application/json", ".csv": "text/csv",
     ".tsv": "text/tab-separated-values", ".parquet": "application/x-parquet", ".gz": "application/gzip",
@@ -66,10 +68,15 @@ def write_croissant(document: Document, file: Path) -> None:
     for field, sentences in rai_fields(document).items():
         keys = [key for key in metadata if _iri(key, context) == _RAI + field]
         held = [each for key in keys for each in _listed(metadata.pop(key))]
+        if field in _OF_ONE:
+            # One text, in which ours stands behind the owner's.
+            held = [each.partition(_MARK)[0].rstrip() if isinstance(each, str) else each for each in held]
+            sentences = [" ".join([*(each for each in held if isinstance(each, str) and each), *sentences])]
+            held, sentences = [each for each in held if not isinstance(each, str)], [each for each in sentences if each]
         theirs = [each for each in held if not (isinstance(each, str) and each.startswith(_MARK))]
         key = keys[0] if keys else f"rai:{field}" if context["rai"] == _RAI else _RAI + field
         if values := [*theirs, *sentences]:
-            metadata[key] = values
+            metadata[key] = values[0] if field in _OF_ONE and len(values) == 1 else values
     with written_whole(file, "--croissant") as aside:
         aside.write_text(json.dumps(metadata, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
