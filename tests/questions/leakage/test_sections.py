@@ -115,8 +115,8 @@ def test_the_same_result_gives_the_same_page() -> None:
 def test_what_a_part_gives_names_the_reader() -> None:
     for source, reader in (("probes", "the quick probe"), ("runs", example_result().model)):
         sentences = section_of(changed(source=source), "leakage").sentences
-        (judged,) = [each for each in sentences if "alone gives" in each]
-        assert f"alone gives {reader} " in judged
+        (judged,) = [each for each in sentences if "alone (" in each]
+        assert f"alone ({reader}) reads " in judged
         others = [each for each in sentences if each.startswith("From the ") and "alone" in each]
         assert others
         assert all(f"alone {reader} gets " in each for each in others)
@@ -156,3 +156,16 @@ def test_rows_to_rewrite_have_a_section_and_no_verdict() -> None:
     assert "leakage_falls" in draw_pictures(report.charts)
     (figure,) = figures_of(result)
     assert (figure.id, figure.value, figure.n) == ("leakage.improvement_all_rows", 0.3, 90)
+
+
+def test_bits_that_round_to_nothing_are_not_said() -> None:
+    """The sentence on a part holds its share of the label's bits, unless two decimals show none of it."""
+    few = tuple(replace(each, information=0.004) for each in example_result().information)
+    for information, shown in ((example_result().information, True), (few, False)):
+        (said,) = (
+            each
+            for each in section_of(changed(information=information), "leakage").sentences
+            if each.startswith("A model of the hypothesis alone (net)")
+        )
+        assert said.endswith("0.70 of the label's 1.58 bits.") == shown
+        assert ("bits" in said) == shown

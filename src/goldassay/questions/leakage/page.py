@@ -493,13 +493,13 @@ def _part(row: Condition, information: Information | None, reader: str, *, judge
             f"{points(row.accuracy)} %: they do not measure what the {name} gives away."
         )
     bits = ""
-    if information is not None and information.information > 0:
-        bits = f"{information.information:.2f} bits of the {words.one}'s {information.h_yb:.2f}"
+    # A share that is printed as 0.00 says no more than the verdict.
+    if information is not None and round(information.information, 2) > 0:
+        bits = f"{information.information:.2f} of the {words.one}'s {information.h_yb:.2f} bits"
     share = "" if number(row.recovered) is None else f"{points(row.recovered)} % of what the whole input gives"
     if judged:
-        given = ", and ".join(part for part in (share, bits) if part)
-        gives = "give" if name == "choices" else "gives"
-        return f"The {name} alone {gives} {reader} {given}." if given else ""
+        read = ", and ".join(part for part in (share, bits) if part)
+        return f"A model of the {name} alone ({reader}) reads {read}." if read else ""
     said = (
         f"From the {name} alone {reader} gets {points(row.accuracy)} % of the {words.many} right, "
         f"{signed_points(row.improvement, 1)} points ({signed_points(row.improvement_low, 1)} to "

@@ -510,6 +510,6 @@ def judge_overlap(
         next_step = doubts[0].mend
     headline = Headline("items found beyond the control", excess.value, interval.low, interval.high, "share")
     if is_counted and word == "sound":
-        told.append("No row of the training part has a text of any item: this is counted, and not estimated.")
+        told.append("No training row holds a text of any item. All rows were compared, so that nothing is estimated.")
     at_most = 0.0 if is_counted and word == "sound" else max(bounds)
     return Verdict(word, told[0], headline, next_step or _NEXT.get(word, ""), rule, at_most, tuple(told[1:]))
