@@ -9,7 +9,7 @@ from goldassay.core.bounds import described, reading
 from tests.stated import Fact, states
 
 
-class PanicException(BaseException):  # noqa: N818
+class PanicException(BaseException):
     """As the table engine's, by its name: no `Exception`."""
 
 

@@ -113,6 +113,10 @@ def _standings(gaps: tuple[dict[str, Any], ...] = (), detection: tuple[dict[str,
 
 def test_without_runs_nothing_is_measured():
     assert set(_standings().values()) == {"not measured"}
+    # Of what a claim is made is the paper's, whether or not there are runs to test it.
+    said = {each.name: each.quantifier for each in conclude(Evidence((), ()))}
+    assert said["Declines"] == said["Size"] == "some"
+    assert said["Detects"] == "all"
 
 
 @pytest.mark.parametrize(("pretrained", "wanted"), [(0.02, "held"), (0.09, "not shown"), (0.2, "did not hold")])

@@ -245,12 +245,16 @@ def _declines(gaps: Sequence[Row]) -> Conclusion:
     rows = [row for row in gaps if "LSTM" in row["model"] and row["train"].startswith("STS-B")]
     rows = [row for row in rows if row["relative_gap"] is not None]
     if not rows:
-        return Conclusion("Declines", statement, "Section 3", "not measured", "There is no LSTM on STS-B.")
+        return Conclusion(
+            "Declines", statement, "Section 3", "not measured", "There is no LSTM on STS-B.", quantifier="some"
+        )
     judged = judge_each(
         [(row["relative_gap"], row["relative_low"], row["relative_high"]) for row in rows], "some", than=_LARGE
     )
     if judged is None:
-        return Conclusion("Declines", statement, "Section 3", "not measured", "No loss has an interval.")
+        return Conclusion(
+            "Declines", statement, "Section 3", "not measured", "No loss has an interval.", quantifier="some"
+        )
     return Conclusion(
         "Declines",
         statement,
@@ -271,11 +275,11 @@ def _size(gaps: Sequence[Row]) -> Conclusion:
     pairs = [(first, second, _difference(_gap(first), _gap(second))) for first, second in _of_family(gaps, SIZES)]
     if not pairs:
         why = "There are no two sizes of one family."
-        return Conclusion("Size", statement, "Figure 3", "not measured", why)
+        return Conclusion("Size", statement, "Figure 3", "not measured", why, quantifier="some")
     # By how much more the larger loses: one such pair is enough.
     judged = judge_each([(-value, -high, -low) for *_, (value, low, high) in pairs], "some")
     if judged is None:
-        return Conclusion("Size", statement, "Figure 3", "not measured", "No pair has an interval.")
+        return Conclusion("Size", statement, "Figure 3", "not measured", "No pair has an interval.", quantifier="some")
     first, second, _ = pairs[judged.at]
     least, most = _possible([first])
     value, low, high = judged.figure
@@ -315,7 +319,9 @@ def _detects(detection: Sequence[Row]) -> Conclusion:
     statement = "Pretrained models tell foreign texts better than chance, on all five sets."
     rows = [row for row in detection if _is_pretrained(row)]
     if not rows:
-        return Conclusion("Detects", statement, "Figure 4", "not measured", "There is no pretrained model.")
+        return Conclusion(
+            "Detects", statement, "Figure 4", "not measured", "There is no pretrained model.", quantifier="all"
+        )
     better, worse = _against_chance(rows)
     last = max(rows, key=lambda row: row["false_alarm_rate"])
     chances = [p_of(*_alarms(row), row["false_alarm_rate_chance"]) for row in rows]
