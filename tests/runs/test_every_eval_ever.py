@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -240,3 +241,12 @@ def test_what_is_no_aggregate(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text('{"schema_version": "0.3.0", "evaluation_id": "x", "evaluation_results": [{}]}')
     with pytest.raises(InputError, match=in_order("d.json:", "schema 0.3.0", "KeyError: 'model_info'")):
         read_aggregates(tmp_path)
+
+
+def test_the_weight_of_each_example_is_in_its_record(tmp_path: Path) -> None:
+    weights = np.array([1.0, 0.5, 2.0])
+    runs = Runs.from_arrays(scores=np.array([[1.0, 0.0, 1.0]]), model="m", dataset="d")
+    write_every_eval_ever(replace(runs, weights=weights, weighted_by="points"), tmp_path)
+    (file,) = tmp_path.rglob("*.jsonl")
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [line["metadata"]["weight"] for line in lines] == ["1.0", "0.5", "2.0"]

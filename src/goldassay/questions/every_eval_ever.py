@@ -174,6 +174,8 @@ def _samples(runs: Runs, about: _Identity, inputs: list[dict[str, Any]]) -> Iter
         metadata = about.metadata | {name: str(values[i]) for name, values in groups.items()}
         if status[i] != "scored":
             metadata[STATUS] = status[i]
+        if runs.weights is not None:
+            metadata["weight"] = repr(float(runs.weights[i]))
         if logits is not None:
             metadata["logits"] = json.dumps(logits[i])
         yield {
