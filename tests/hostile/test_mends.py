@@ -274,3 +274,17 @@ def test_a_folder_of_data_and_runs_is_no_folder_of_runs(tmp_path: Path, capsys: 
     assert (status, named[-2:]) == (2, ["--labels", "0=a,1=b"])
     assert met(Case("named", (*named, "-q")), capsys)[0] == 130
     assert met(Case("split", ("split", "set", "-q", "-o", "out")), capsys)[0] == 0
+
+
+def test_no_column_is_proposed_that_leads_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """A genre is no label of scored pairs, and a link of each system no item."""
+    pairs = [f"{said(at)},{said(at + 50)},{at / 7:.2f},{'pq'[at % 2]}" for at in range(30)]
+    Path("scored.csv").write_text("\n".join(["sentence1,sentence2,score,genre", *pairs]) + "\n")
+    means = [f"model {at},https://x/{at},{at / 40},{at / 50}" for at in range(30)]
+    Path("means.csv").write_text("\n".join(["name,link,arc,mmlu", *means]) + "\n")
+    for command, problem in (("audit scored.csv", "scores, not classes"), ("board means.csv", "no column of items")):
+        arguments = (*command.split(), "-q", "-o", "out")
+        status, line = met(Case(command, arguments), capsys)
+        assert status == 2
+        assert problem in line
+        assert "--columns" not in line

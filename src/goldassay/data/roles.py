@@ -341,13 +341,11 @@ def without_classes(
     names = {"label": (called or {}).get("score", "label"), **(called or {})}
     listed = _listed([names.get(name, name) for name in frame.columns if name not in ("example_id", "split")])
     if "label" in frame.columns and frame.schema["label"].is_numeric():
-        label = likely_label(frame, {*besides, "label"})
-        other = f"perhaps {option('columns', f'label={label}')}; " if label else ""
         write = f"goldassay shift generalization {option('runs', 'RUNS')} {option('test', shlex.quote(source))}"
         if entry_point() != SHELL:
             write = f"goldassay.measure_shift(runs=RUNS, test={source!r})"
-        mend = f"{write} measures runs that predict them"
-        return InputError(f"there are scores, not classes (columns: {listed})", file=source, mend=f"{other}{mend}")
+        mend = f"{write} measures runs that predict them, here and on another set"
+        return InputError(f"there are scores, not classes (columns: {listed})", file=source, mend=mend)
     open_ = [name for name in frame.columns if name not in besides]
     if free := next((name for name in open_ if is_free_answer(frame[name])), None):
         problem = f"free answers in {free!r} are neither labels nor choices, and an audit does not support them"

@@ -504,7 +504,7 @@ def _wide(
         raise InputError(
             f"there is a row a system ({named!r}), and no column of items: averages cannot be compared item by item",
             file=file,
-            mend=f"give a score for each system and item; {naming(frame, 'item', besides=[named, *numeric])}",
+            mend="give a table with a score for each system and item",
         )
     others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
     if answer is not None:
