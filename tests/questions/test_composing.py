@@ -22,9 +22,8 @@ def test_an_audit_asks_five_questions() -> None:
     report = compose({})
     assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift", "overlap"]
     assert [card.judged for card in report.cards] == [False] * 5
-    assert [section.key for section in report.sections] == [
-        "facts", "inputs",
-    ]  # fmt: skip
+    # Facts that were not collected are no section.
+    assert [section.key for section in report.sections] == ["inputs"]
 
 
 def test_what_ranks_rows_has_no_card() -> None:

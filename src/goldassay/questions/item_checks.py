@@ -29,21 +29,24 @@ from goldassay.questions.leakage.partial_input import READERS, LeakageChoice, Pa
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.result import OF_PLACES, RULE, MeasuredLeakage
-from goldassay.questions.leakage.verdict import describe_pick
+from goldassay.questions.leakage.verdict import describe_pick, mend_of_length
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
-from goldassay.questions.rows import MOST_ROWS, words_of_texts
+from goldassay.questions.rows import EXAMPLES, MOST_ROWS, is_flaw, issue, row_saying, words_of_texts
 from goldassay.questions.suspect.result import SuspectResult
 from goldassay.readers.choice_rules import chance_of
 from goldassay.readers.conditions import DataSplit
 from goldassay.readers.quick_probe import deal_folds
 from goldassay.stats.detection import FIFTY_WORDS
-from goldassay.stats.effects import LEAST_CLUSTERS, Effect, Effects, ReaderPredictions, measure_effects
+from goldassay.stats.effects import INFORMATION, LEAST_CLUSTERS, Effect, Effects, ReaderPredictions, measure_effects
 from goldassay.stats.verdicts import Judged, judge_effects
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from goldassay.core.document import Issue
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
     from goldassay.data.kinds.choices import ChoiceItems
@@ -105,9 +108,12 @@ class _Leakage:
         given_away = zip_longest(by_rule, mentioned_by_part(read, items.kind))
         named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
         own = evidence.rows().columns
+        flaws = [each for each in _effects(evidence, RULE) if each.measure != INFORMATION and each.low >= each.caution]
+        flaws.sort(key=lambda each: -each.low)
         return replace(
             finding,
             tables=tables,
+            issues=_issues_of_readers(finding, flaws, items, evidence.readers),
             examples={each.name: each for each in read.select(pl.exclude(*own, "difficulty"))},
             first_rows=items_to_read(items, named),
         )
@@ -238,13 +244,38 @@ def find_item_patterns(
         "patterns": described.findings,
         "difficulty": pl.DataFrame({"example_id": ids.cast(pl.String), "difficulty": classes.tolist()}),
     }
-    return Finding(
+    finding = Finding(
         "artifacts",
         verdict,
         tables=tables,
         result=section,
         first_rows=items_to_read(test, _given_away(by_lift, test.kind)),
     )
+    decisive = [judged.decisive] if judged.decisive is not None else []
+    return replace(finding, issues=_issues_of_readers(finding, decisive, test, readers))
+
+
+# Of leakage these rules at most are listed as issues.
+_MOST_READERS = 2
+
+
+def _issues_of_readers(
+    finding: Finding, flaws: Iterable[Effect], test: ChoiceItems, readers: PartialInputRuns
+) -> tuple[Issue, ...]:
+    """Per rule or reader of a flaw the items that it gets right, as `goldassay view` filters them."""
+    if not is_flaw(finding):
+        return ()
+    known = {(each.part, each.reader): each for each in (*readers.rules, *readers.by_shape)}
+    issues = []
+    for read in [known[key] for each in flaws if (key := (each.part, each.reader)) in known][:_MOST_READERS]:
+        right = read.right(test.first_right) == 1
+        rows = np.flatnonzero(right if read.applies is None else right & read.applies).tolist()
+        if rows:
+            what = f"rule “{read.reader.removeprefix(RULE)}”" if read.reader.startswith(RULE) else f"“{read.reader}”"
+            worst = row_saying(replace(finding, first_rows=items_to_read(test, [(rows[0], what)])), what)
+            kind, shown = f"{test.kind.option} by the {what} is right", f"{read.part}: {read.reader}={RIGHT}"
+            issues.append(issue(finding, kind, len(rows), worst, of="items", table=EXAMPLES, filter=shown))
+    return tuple(issues)
 
 
 def _given_away(by_lift: _Picked, kind: ItemKind) -> list[tuple[int, str]]:
@@ -412,9 +443,12 @@ def _verdict(
         # Leakage may call the same rule unsound.
         evidence = f"{said} Artifacts of {kind.options} are at most a caution." if judged.word == "unsound" else said
         notes = ("A phrase may be true whatever the question is: read the table before you judge.",)
+    by_rule = effect is not None and effect.reader.startswith(RULE)
     next_step = {
         "sound": "Keep the report with the items.",
-        "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
+        "caution": mend_of_length(effect, kind) or f"Reword the {kind.options} of the items that the rule gets right."
+        if by_rule
+        else f"Read the strongest patterns, and reword the {kind.options} that they give away.",
     }.get(word, judged.mend)
     rule = (
         f"By the accuracy skill of picking a {kind.option} by patterns, words, form or a rule on its text: caution if "

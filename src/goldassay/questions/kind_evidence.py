@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,14 @@ from goldassay.questions.inputs import describe_inputs
 from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.probes import n_trainings
 from goldassay.questions.provenance import data_notes, describe_clusters, unread_notes
-from goldassay.questions.rows import MOST_ROWS, copies_in_training, copies_within, examples_read, first_rows
+from goldassay.questions.rows import (
+    MOST_ROWS,
+    copies_in_training,
+    copies_within,
+    examples_read,
+    first_rows,
+    in_one_place,
+)
 from goldassay.questions.run_sets import by_configuration
 from goldassay.questions.suspect.question import NOTHING, UNANSWERED, Q
 from goldassay.questions.suspect.result import DEFECT, DISPUTED
@@ -183,7 +191,7 @@ class ItemEvidence(Evidence):
     def first_rows(self, found: Sequence[Finding]) -> tuple[RowToRead, ...]:
         """As `Evidence.first_rows`: items that cannot be right go before."""
         items = self.posed.test
-        return (*items_to_read(items, defects(items)), *first_rows(found))[:MOST_ROWS]
+        return in_one_place((*items_to_read(items, defects(items)), *first_rows(found)))[:MOST_ROWS]
 
 
 class JudgmentEvidence(Evidence):
@@ -401,9 +409,10 @@ def _row(items: ChoiceItems, at: int, why: str) -> RowToRead:
     choices = [_cut(text, _LONGEST_CHOICE) for text in items.texts[begin:end].to_list()]
     right = items.right[begin:end].tolist()
     lines = [_cut(part, _LONGEST_PASSAGE) for part in (items.passages[at], items.questions[at]) if part]
-    lines += [f"– {text}" for text in choices]
-    named = " / ".join(text for text, is_right in zip(choices, right, strict=True) if is_right)
-    return RowToRead(f"row {items.rows[at]}", "\n".join(lines), named, why)
+    names = string.ascii_uppercase if len(choices) <= len(string.ascii_uppercase) else range(len(choices))
+    lines += [f"{name}. {text}" for name, text in zip(names, choices, strict=False)]
+    answer = " / ".join(str(name) for name, is_right in zip(names, right, strict=False) if is_right)
+    return RowToRead(f"row {items.rows[at]}", "\n".join(lines), answer, why, items.questions[at] or items.passages[at])
 
 
 def _cut(text: str, most: int) -> str:

@@ -98,8 +98,8 @@ def compose_report(
     pages = [(question_pages()[question], answers[question]) for question in asked if question in answers]
     written = [section for page, found in pages for section in page.sections(found, around)]
     written += [section for _, finding in added for section in finding.sections]
-    if not plain.get("questions") or plain.get("facts"):
-        written += facts_page.PAGE.sections(facts, around) if facts is not None else facts_page.no_facts()
+    if facts is not None:
+        written += facts_page.PAGE.sections(facts, around)
     written += provenance.sections(framed, around)
     headings = {question: _heading(question, answers) for question in asked}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}

@@ -117,15 +117,18 @@ def first_rows(findings: Sequence[Finding]) -> tuple[RowToRead, ...]:
         if finding.verdict is not None and finding.verdict.verdict != "sound"
     ]
     ordered = [rows for _, rows in sorted(judged, key=lambda each: -severity(each[0]))]
-    named = [row for row in chain.from_iterable(zip_longest(*ordered)) if row is not None]
+    named = (row for row in chain.from_iterable(zip_longest(*ordered)) if row is not None)
+    return in_one_place(named)[:MOST_ROWS]
+
+
+def in_one_place(named: Iterable[RowToRead]) -> tuple[RowToRead, ...]:
+    """Each example once, at its first place, with every reason that names it."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
+    rows: dict[tuple[str, str], RowToRead] = {}
     for row in named:
+        rows.setdefault((row.example_id, row.text), row)
         reasons.setdefault((row.example_id, row.text), {})[row.why] = None
-    rows = {(row.example_id, row.text): row for row in named}
-    return tuple(
-        RowToRead(row.example_id, row.text, row.label, " ".join(reasons[key]))
-        for key, row in list(rows.items())[:MOST_ROWS]
-    )
+    return tuple(RowToRead(row.example_id, row.text, row.label, " ".join(reasons[key])) for key, row in rows.items())
 
 
 def table_of_rows(rows: Sequence[RowToRead]) -> Table:
@@ -214,9 +217,9 @@ def issue(
     return Issue(finding.question, kind, n, of, _short(worst), mend or step, word, **where)
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = _LONGEST) -> str:
     line = one_line(text)
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+    return line if len(line) <= most else f"{line[: max(most, 20) - 1].rstrip()}…"
 
 
 def row_saying(finding: Finding, words: str) -> str:
@@ -224,8 +227,9 @@ def row_saying(finding: Finding, words: str) -> str:
     row = next((each for each in finding.first_rows if words in each.why), None)
     if row is None:
         return ""
-    asked = row.text.partition("\n– ")[0].splitlines()[-1:] or [row.example_id]
-    return f"{row.meant or asked[0]} → {row.label}"
+    end = f" → {row.label}"
+    said = one_line(row.meant or (row.text.splitlines() or [row.example_id])[-1])
+    return f"{_short(said, _LONGEST - len(end))}{end}"
 
 
 def issue_of_rows(finding: Finding, kind: str) -> tuple[Issue, ...]:

@@ -126,7 +126,12 @@ class ReportContent:
 
     @property
     def overall(self) -> str:
-        """How many of several verdicts name a flaw, are unresolved, not measurable or sound; "" for fewer than two."""
+        """How many of several verdicts name a flaw, are unresolved, not measurable or sound.
+
+        "" for one verdict, which its card has; of a question without a verdict what it found first.
+        """
+        if not self.cards and self.issues is not None:
+            return next((each.sentences[0] for each in self.sections if each.sentences), "")
         words = [card.verdict for card in self.cards if card.judged and card.verdict in WORDS]
         flaws = len([word for word in words if severity(word) >= severity("caution")])
         counts = [(flaws, "flaw" if flaws == 1 else "flaws")]

@@ -36,7 +36,7 @@ def render_markdown(report: ReportContent, tables_at: str = "tables/", card: boo
     document = report.to_dict()
     title = f"# {plain(document.get('title'))}"
     blocks = [front_matter(report), title, badge_line(report)] if card else [title]
-    blocks += [report.overall, _verdicts(report.cards)]
+    blocks += [plain(report.overall), _verdicts(report.cards)]
     if report.limits:
         blocks.append(f"**Limits of detection** (a smaller flaw may have been missed): {plain(report.limits)}.")
     blocks.append(plain(report.beneath))
@@ -199,7 +199,8 @@ def render_summary(report: ReportContent) -> str:
     lines += [f"  {_terminal_line(note)}" for note in report.subject.notes[:_MOST_NOTES]]
     if (more := len(report.subject.notes) - _MOST_NOTES) > 0:
         lines[-1] += f" ({more} more in the report)"
-    lines.append(f"  {report.overall}" if report.overall else "")
+    # Without a verdict the first finding says it.
+    lines.append(f"  {report.overall}" if report.overall and report.cards else "")
     for card in report.cards:
         if card.judged:
             lines += _verdict_lines(card)

@@ -19,28 +19,17 @@ from goldassay.core.document import DatasetFacts
 from goldassay.core.numbers import count, decimal, percent
 from goldassay.core.sections import Around, Column, Page, Part, Section, Table, table_of
 
-_NONE = DatasetFacts(0, None, {}, (), "words", {}, {}, {}, {})
-
 
 def sections(facts: DatasetFacts, _: Around) -> tuple[Section, ...]:
     """The section "Facts"."""
-    return (_section(facts),)
-
-
-def no_facts() -> tuple[Section, ...]:
-    """The same where none were collected."""
-    return (_section(_NONE, "no facts were collected"),)
-
-
-def _section(facts: DatasetFacts, reason: str = "") -> Section:
-    return Section(
+    section = Section(
         key="facts",
         title=PAGE.title,
         lead=PAGE.heading(facts)[1],
         parts=(Part("facts_labels", _labels(facts)), Part("facts_lengths", _lengths(facts))),
         small=(_duplicates(facts), _overlap(facts), _premise_reuse(facts), _dropped(facts)),
-        reason=reason,
     )
+    return (section,)
 
 
 def _labels(facts: DatasetFacts) -> Table:

@@ -107,16 +107,17 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
 
 
 def _scores_of_one(rows: Sequence[RunScores]) -> str:
-    """What single runs score, of the first few of them."""
-    shown = [row for row in rows if row.mean_low is not None][:_MOST_SCORES]
+    """What single runs score, as long as these are few."""
+    shown = [row for row in rows if row.mean_low is not None]
+    if len(shown) > _MOST_SCORES:
+        return " The table has each score."
     said = [
         f" {_name_of(row)} scores {points(row.mean, 2)} points, {points(row.mean_low, 2)} to "
         f"{points(row.mean_high, 2)} on other examples of the kind."
         + (f" {_on_grades(row.mean, row.grades)}" if row.grades else "")
         for row in shown
     ]
-    left = len(rows) - len(shown)
-    return "".join(said) + (f" {left} more are in the table." if shown and left else "")
+    return "".join(said)
 
 
 def _on_grades(mean: float, grades: Sequence[float]) -> str:

@@ -568,7 +568,8 @@ def issues(found: LeakageResult, finding: Finding) -> Iterator[Issue]:
     flaws = [each for each in found.effects.effects if each.measure != INFORMATION and each.low >= each.caution]
     gaining = {each.reader.removeprefix(RULE): each.low for each in flaws if each.reader.startswith(RULE)}
     parts = {each.reader.removeprefix(RULE): each.part for each in flaws}
-    rules = [each for each in found.rules if each.rule in gaining and each.n_items]
+    # Of an audit the question lists the items themselves.
+    rules = [] if finding.issues else [each for each in found.rules if each.rule in gaining and each.n_items]
     for rule in sorted(rules, key=lambda each: -gaining[each.rule])[:_MOST_RULES]:
         kind, n = f"choice by the rule “{rule.rule}” is right", round(rule.hits * rule.n_items)
         shown = f"{parts[rule.rule]}: {RULE}{rule.rule}=right"

@@ -405,8 +405,8 @@ def judge_choices(
     if decisive is not None and judged.word in ("caution", "unsound") and is_rule(decisive):
         if decisive.reader.startswith(OF_PLACES):
             next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
-        elif decisive.reader.endswith(_OF_LENGTH):
-            next_step = f"Rewrite {kind.options} so that the {kind.right} one is as long as the others."
+        else:
+            next_step = mend_of_length(decisive, kind) or next_step
     rule, unseen = _rule(limits, kind), describe_unseen(judged, effects, kind)
     return Verdict(judged.word, found, headline, next_step, rule, judged.bound, (*notes, *further), unseen)
 
@@ -425,6 +425,13 @@ def is_rule(effect: Effect) -> bool:
 def is_reader(effect: Effect) -> bool:
     """Whether it is of a model that reads a part."""
     return not is_rule(effect) and effect.reader != BY_SUBJECT
+
+
+def mend_of_length(effect: Effect | None, kind: ItemKind) -> str:
+    """What to do about a rule on lengths; "" for every other reader."""
+    if effect is None or not effect.reader.endswith(_OF_LENGTH):
+        return ""
+    return f"Rewrite {kind.options} so that the {kind.right} one is as long as the others."
 
 
 def describe_pick(effect: Effect, kind: ItemKind) -> str:
