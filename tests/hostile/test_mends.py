@@ -288,3 +288,39 @@ def test_no_column_is_proposed_that_leads_nowhere(capsys: pytest.CaptureFixture[
         assert status == 2
         assert problem in line
         assert "--columns" not in line
+
+
+def test_scored_pairs_are_followed_to_a_result(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that a refusal prints runs once its four places are filled, and each refused command prints it."""
+    for name, first in (("near", 0), ("far", 500)):
+        rows = [
+            {"id": f"{name}{at}", "sentence1": said(first + at), "sentence2": said(first + at + 50), "score": at / 7}
+            for at in range(40)
+        ]
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        answers = [{"id": row["id"], "prediction": row["score"] + (-1) ** at} for at, row in enumerate(rows)]
+        Path(f"runs_{name}.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    for command in ("audit near.jsonl", "instability runs_near.jsonl --test near.jsonl"):
+        line = met(Case(command, (*command.split(), "-q", "-o", "out")), capsys)[1]
+        found = _COMMAND.search(line)
+        assert found is not None
+        words = shlex.split(found[0])
+        assert words[1:3] == ["shift", "generalization"]
+        places = {
+            "near=RUNS": "near=runs_near.jsonl",
+            "other=OTHER_RUNS": "other=runs_far.jsonl",
+            "other=OTHER": "other=far.jsonl",
+        }
+        filled = [places.get(word, word) for word in words[1:]]
+        assert len(set(filled) - set(words)) == 3
+        assert met(Case("filled", (*filled, "-q", "-o", "shifted")), capsys) == (0, "")
+
+
+def test_a_mend_keeps_the_roles_that_were_given(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"a": said(at), "labels": {"real": at / 7, "binary": at % 2}, "options": ["a b", said(at)]} for at in range(60)
+    ]
+    Path("nested.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command = ("audit", "nested.jsonl", "--columns", "text=a,label=labels.binary")
+    line = met(Case("given", (*command, "-q", "-o", "out")), capsys)[1]
+    assert "--columns text=a,label=labels.binary,ignore=options" in line

@@ -27,6 +27,7 @@ import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -341,9 +342,16 @@ def without_classes(
     names = {"label": (called or {}).get("score", "label"), **(called or {})}
     listed = _listed([names.get(name, name) for name in frame.columns if name not in ("example_id", "split")])
     if "label" in frame.columns and frame.schema["label"].is_numeric():
-        write = f"goldassay shift generalization {option('runs', 'RUNS')} {option('test', shlex.quote(source))}"
+        own = Path(source).name.partition(".")[0] or "own"
+        sets = [(own, shlex.quote(source)), ("other", "OTHER")]
+        words = [
+            f"--runs {shlex.quote(name)}={runs}" for (name, _), runs in zip(sets, ("RUNS", "OTHER_RUNS"), strict=True)
+        ]
+        words += [f"--test {shlex.quote(name)}={place}" for name, place in sets]
+        write = f"goldassay shift generalization {' '.join(words)} --in-distribution {shlex.quote(own)}"
         if entry_point() != SHELL:
-            write = f"goldassay.measure_shift(runs=RUNS, test={source!r})"
+            runs, tests = f"{{{own!r}: RUNS, 'other': OTHER_RUNS}}", f"{{{own!r}: {source!r}, 'other': OTHER}}"
+            write = f"goldassay.measure_shift(runs={runs}, test={tests}, in_distribution={own!r})"
         mend = f"{write} measures runs that predict them, here and on another set"
         return InputError(f"there are scores, not classes (columns: {listed})", file=source, mend=mend)
     open_ = [name for name in frame.columns if name not in besides]

@@ -23,9 +23,16 @@ from goldassay.core.files import sha256_of, temporary_folder
 from goldassay.core.naming import split_named_path
 from goldassay.core.numbers import count
 from goldassay.data.facts import check_same_labels, require_classes
-from goldassay.data.fields import value_codes
+from goldassay.data.fields import VALUES, value_codes
 from goldassay.data.reading import Source, open_source
-from goldassay.data.roles import columns_named, is_called_answer, is_free_answer, own_roles, without_classes
+from goldassay.data.roles import (
+    columns_named,
+    is_called_answer,
+    is_free_answer,
+    own_roles,
+    parse_columns,
+    without_classes,
+)
 from goldassay.data.source import name_of
 from goldassay.data.splits import columns_to_split_by, known_columns, split_disjoint
 from goldassay.questions.example_clusters import NONE, example_clusters
@@ -283,12 +290,16 @@ def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str, 
     columns = reading.get("columns")
     opened = source if isinstance(source, Source) else open_source(source, argument, file_format, name, columns)
     found = opened.labelled(**reading)
-    _require_read(found)
+    _require_read(found, parse_columns(columns) if isinstance(columns, str) else columns or {})
     return found
 
 
-def _require_read(dataset: Dataset) -> None:
+def _require_read(dataset: Dataset, named: Mapping[str, str]) -> None:
     """Refuse data of which choices or answers are not read: verdicts on the rest would be on another task.
+
+    Args:
+        dataset: As it was read.
+        named: The columns of roles that were given.
 
     Raises:
         InputError: With the columns, and the roles to give.
@@ -301,11 +312,13 @@ def _require_read(dataset: Dataset) -> None:
         raise without_classes(frame, dataset.place or dataset.source, {*dataset.text_columns, "example_id", "split"})
     label = label or next((name for name in columns if is_called_answer(name)), "label")
     one, more = len(columns) == 1, len(columns) > 4
-    named = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
-    ignored = f"ignore={'+'.join(columns[:12])}"
+    listed = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
+    kept = {role: name for role, name in named.items() if role != VALUES}
+    left_out = "+".join([*kept.pop("ignore", "").split("+"), *columns[:12]]).removeprefix("+")
+    ignored = ",".join(f"{role}={name}" for role, name in {**kept, "ignore": left_out}.items())
     given = f"choices={'+'.join(name for name in columns[:12] if name != label)},answer={label}"
     raise InputError(
-        f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
+        f"the column{'' if one else 's'} {listed} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
         mend=f"leave out what does not matter with {option('columns', ignored)}, or audit "

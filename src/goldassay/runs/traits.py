@@ -201,6 +201,8 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
             if table is None:
                 raise
             return table
+    if not gold.label_names and "label" in gold.examples.columns:
+        gold.labels()
     if not gold.label_names or "label" not in gold.examples.columns:
         problem = f"the dataset {gold.name} has no labels to score runs by"
         with columns_named("test"):

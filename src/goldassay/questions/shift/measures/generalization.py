@@ -220,18 +220,19 @@ def _measure(
     by_draw, constants = one.draws_beside_constants(rng, len(weights))
     draws = (weights * by_draw).sum(axis=1)
     scale = _scale(one.metric)
+    spread = spread_of(one, by_run, by_draw, constants)
+    excess = measure_excess(spread, level)
     if one.gold is None:
         # Other questions show the mean score on a set as well, with the same interval.
         bounds = score_interval(one.values, one.codes, seed=seed, n_draws=len(weights), level=level, scale=scale)
     elif np.isnan(by_run).any():
         bounds = Interval(math.nan, math.nan, level)
     else:
-        # A stretched weight of runs may carry a draw past the ends of the scale. Draws are not cut: where both sets'
-        # were, their difference would be 0.
-        bounds = percentile_interval(draws, level).within(*scale)
-    spread = spread_of(one, by_run, by_draw, constants)
+        # Ties of examples that are drawn twice pull correlations of draws down, so that all may lie below the value:
+        # its interval is that of its excess over 0.
+        bounds = Interval(excess.floor + excess.low, excess.floor + excess.high, level).within(*scale)
     binary = one.gold is None and counts_right(one.values, one.codes, scale)
-    return _Measured(one, by_run, draws, binary, bounds, spread, measure_excess(spread, level))
+    return _Measured(one, by_run, draws, binary, bounds, spread, excess)
 
 
 def _row(one: _Measured, own: _Measured, train: str, level: float, together: int) -> SetGap:
