@@ -10,7 +10,9 @@ import pytest
 
 import goldassay
 from goldassay import list_runs, read_runs
-from goldassay.runs.places import models_named
+from goldassay.runs.finding import find_slices
+from goldassay.runs.places import describe_numbers, models_named
+from goldassay.runs.run_parts import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
         (["a-1", "a-2", "b-1", "b-2"], {"a-1": ("a", "1"), "a-2": ("a", "2"), "b-1": ("b", "1"), "b-2": ("b", "2")}),
         (["a-1", "a-2", "b-1"], {"a-1": ("a-1", ""), "a-2": ("a-2", ""), "b-1": ("b-1", "")}),
         (["bert", "seed_1"], {}),
+        (["preds-7", "preds-9"], {}),
+        (["bert_seed3", "bert_seed7"], {}),
+        (["bert-1", "bert-2", "bert-3"], {}),
+        (["llama-2", "llama-3"], {"llama-2": ("llama-2", ""), "llama-3": ("llama-3", "")}),
+        (["b-2402", "b-2407"], {"b-2402": ("b-2402", ""), "b-2407": ("b-2407", "")}),
+        (["a-3", "a-4", "b-3", "b-4"], {each: (each, "") for each in ("a-3", "a-4", "b-3", "b-4")}),
     ],
 )
 def test_names_tell_models_and_seeds(names: list[str], told: dict[str, tuple[str, str]]) -> None:
@@ -87,14 +95,28 @@ def test_models_with_their_seeds_are_two_models_on_one_dataset(tmp_path: Path, l
     assert read_runs(tmp_path, model="phi-3").seeds.tolist() == [1, 2]
 
 
-def test_where_all_files_are_of_the_same_examples_the_inner_layer_is_of_runs(tmp_path: Path) -> None:
-    for model in ("gpt-4", "phi-3"):
-        for run in ("warm", "cold"):
-            (tmp_path / model).mkdir(exist_ok=True)
+def test_where_all_files_are_of_the_same_examples_no_two_are_runs_of_one(tmp_path: Path) -> None:
+    for way in ("few_shot", "zero_shot"):
+        for model in ("gpt-4", "phi-3"):
+            (tmp_path / way).mkdir(exist_ok=True)
             rows = pl.DataFrame({"id": ["x", "y"], "gold": ["a", "b"], "prediction": ["a", "a"]})
-            rows.write_csv(tmp_path / model / f"{run}.csv")
-    assert list_runs(tmp_path)["model"].to_list() == ["gpt-4", "phi-3"]
-    assert read_runs(tmp_path, model="gpt-4").seeds.tolist() == ["cold", "warm"]
+            rows.write_csv(tmp_path / way / f"{model}.csv")
+    listed = list_runs(tmp_path)
+    assert listed["model"].to_list() == ["few_shot/gpt-4", "few_shot/phi-3", "zero_shot/gpt-4", "zero_shot/phi-3"]
+    assert listed["n_runs"].to_list() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("layout", ["bert/{dataset}_seed{seed}", "bert/seed{seed}/{dataset}"])
+def test_datasets_of_one_model_are_no_runs_of_one_dataset(tmp_path: Path, layout: str) -> None:
+    for dataset in ("mnli", "snli"):
+        for seed in (0, 1):
+            place = tmp_path / f"{layout.format(dataset=dataset, seed=seed)}.csv"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            gold = ["a", "b", "b"] if dataset == "mnli" else ["b", "a", "b"]
+            pl.DataFrame({"id": [0, 1, 2], "gold": gold, "prediction": ["a", "a", "b"]}).write_csv(place)
+    listed = list_runs(tmp_path)
+    assert list(listed.select("dataset", "n_runs").iter_rows()) == [("mnli", 2), ("snli", 2)]
+    assert read_runs(tmp_path, dataset="snli").seeds.tolist() == [0, 1]
 
 
 def test_rows_that_are_only_numbered_do_not_make_one_dataset(tmp_path: Path) -> None:
@@ -104,3 +126,15 @@ def test_rows_that_are_only_numbered_do_not_make_one_dataset(tmp_path: Path) -> 
             rows = pl.DataFrame({"id": ["0", "1"], "score": [0.0, 1.0]})
             rows.write_csv(tmp_path / model / f"{dataset}.csv")
     assert list_runs(tmp_path)["dataset"].to_list() == ["gsm8k", "mmlu", "gsm8k", "mmlu"]
+
+
+def test_numbered_names_that_may_be_models_are_said(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"id": ["x", "y"], "gold": ["a", "b"], "prediction": ["a", "a"]})
+    for name in ("phi-1", "phi-2"):
+        rows.write_csv(tmp_path / f"{name}.csv")
+    found = find_slices(tmp_path, "auto", Request())
+    assert [each.partition(" are taken")[0] for each in describe_numbers(found)] == ["phi-1, phi-2"]
+    (tmp_path / "plain").mkdir()
+    for name in ("preds-1", "preds-2"):
+        rows.write_csv(tmp_path / "plain" / f"{name}.csv")
+    assert describe_numbers(find_slices(tmp_path / "plain", "auto", Request())) == []

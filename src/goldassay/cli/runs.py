@@ -55,6 +55,7 @@ def list_(
     """
     from goldassay.runs.choosing import describe_twice, describe_unfinished
     from goldassay.runs.configurations import describe_configurations
+    from goldassay.runs.places import describe_numbers
     from goldassay.runs.reading import find_slices, list_slices
     from goldassay.runs.run_parts import Request
     from goldassay.runs.runs import describe_conditions
@@ -66,7 +67,7 @@ def list_(
     if json is not None:
         write_json(json, as_text(rows))
     if not quiet:
-        said = (describe_configurations, describe_conditions, describe_unfinished, describe_twice)
+        said = (describe_configurations, describe_conditions, describe_numbers, describe_unfinished, describe_twice)
         _show_list(rows, [each for describe in said for each in describe(found)])
     if broken:
         first, *more = broken

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
+from goldassay.core.naming import listing
 from goldassay.data.source import name_of
 from goldassay.runs.key_columns import as_number
 from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Slice
@@ -20,8 +21,13 @@ from goldassay.runs.run_parts import UNNAMED, UNNAMED_MODEL, Collection, Slice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-# A file or folder of this name may be a run of something: seed_3, run3, preds-12, 7; v0.1 is a version.
+# A file or folder of this name may be a run of something: seed_3, run3, preds-12, 7; v0.1 and gpt-4 are versions.
 _RUN = re.compile(r"(?:(seed|run|rep|trial|fold)[_\- ]?|^|[_\- ]|(?<![0-9])\.)([0-9]+)$", re.IGNORECASE)
+# What files are called that hold answers of whatever model.
+_PLAIN = re.compile(
+    r"(?:pred|predictions?|preds|results?|outputs?|out|answers?|responses?|samples?|scores?|eval|test|dev|model)$",
+    re.IGNORECASE,
+)
 
 
 def named_by_places(found: Iterable[Slice], readable: Callable[[Slice], Slice]) -> list[Slice]:
@@ -45,6 +51,21 @@ def named_by_places(found: Iterable[Slice], readable: Callable[[Slice], Slice]) 
     return named
 
 
+def describe_numbers(found: Iterable[Slice]) -> list[str]:
+    """A sentence for names that are taken for runs of one model by their numbers alone, as phi-1 and phi-2 are."""
+    names: dict[Collection, dict[str, None]] = {}
+    for part in found:
+        end = _RUN.search(part.seed) if isinstance(part.seed, str) else None
+        stem = part.seed[: end.start()].rstrip("_- .") if isinstance(part.seed, str) and end and not end[1] else ""
+        if stem and not _PLAIN.match(stem):
+            names.setdefault(part.collection, {})[str(part.seed)] = None
+    return [
+        f"{listing([*own], 3)} are taken for runs of one model. Where they are models, name each in a column model."
+        for own in names.values()
+        if len(own) > 1
+    ]
+
+
 def folders_of(files: Sequence[str]) -> dict[str, str]:
     """Of files of one name the folders by which alone their places differ, {file: folder}."""
     named: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -63,25 +84,33 @@ def folders_of(files: Sequence[str]) -> dict[str, str]:
 def models_named(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     """The model that each of some files' names tells, and the seed or ""; nothing where they tell no two models.
 
-    bert and esim are two models; seed_1 and seed_2, or preds-1 and preds-2, are two runs of one. bert_seed1 and
-    esim_seed1 name both, and so do bert-1, bert-2, esim-1 and esim-2, whose numbers are the same. Where they differ, as
-    in gpt-4, phi-3 and llama, a number is part of its name: a model taken for a run would make a spread of seeds that
-    nobody drew, and a run taken for a model is seen in the list.
+    bert and esim are two models; seed_1 and seed_2, preds-7 and preds-9, or bert-1 and bert-2 are two runs of one.
+    bert_seed1 and esim_seed1 name both, and so do bert-1, bert-2, esim-1 and esim-2, whose numbers are the same and
+    count from 0 or 1. Other numbers, as of gpt-4, phi-3, llama-2, llama-3 and claude-20240620, are part of the name: a
+    model taken for a run would make a spread of seeds that nobody drew; a run taken for a model is seen in the list.
     """
     ends = {name: _RUN.search(name) for name in names}
     stems = {name: name[: end.start()].rstrip("_- .") if end else name for name, end in ends.items()}
-    if len(set(stems.values()) - {""}) < 2:
-        return {}
-    numbers: dict[str, set[str]] = {}
+    numbers: dict[str, list[str]] = {}
     for name, end in ends.items():
-        numbers.setdefault(stems[name], set()).add(end[2] if end else "")
-    of_some = next(iter(numbers.values()))
-    alike = len(of_some) > 1 and all(own == of_some for own in numbers.values())
+        numbers.setdefault(stems[name], []).append(end[2] if end else "")
+    first = sorted(next(iter(numbers.values()), []))
+    counted = len(first) > 1 and all(sorted(own) == first for own in numbers.values()) and _count_up(first)
+    named = {stem for stem in numbers if stem}
+    stated = all(end is not None and end[1] for end in ends.values())
+    if len(named) < 2 and (counted or stated or "" in numbers or any(map(_PLAIN.match, named)) or len(ends) < 2):
+        return {}
     return {
-        name: (stems[name], end[2]) if end and (alike or end[1]) else (name, "")
+        name: (stems[name], end[2]) if end and (counted or end[1]) else (name, "")
         for name, end in ends.items()
         if stems[name]
     }
+
+
+def _count_up(numbers: Iterable[str]) -> bool:
+    """Whether numbers count one by one from 0 or 1."""
+    found = sorted(map(int, filter(None, numbers)))
+    return bool(found) and found[0] in (0, 1) and found == list(range(found[0], found[0] + len(found)))
 
 
 def _by_one_name(parts: list[Slice]) -> list[Slice]:
@@ -117,7 +146,8 @@ def _is_named_by_file(part: Slice) -> bool:
 
 def _by_layers(parts: list[Slice], readable: Callable[[Slice], Slice]) -> list[Slice]:
     """Runs of files that only two names or three tell apart, such as gpt/mmlu.jsonl; none where it is not so."""
-    places = {part.file: (*Path(part.file).parent.parts, name_of(Path(part.file))) for part in parts}
+    files = {part.file: (*Path(part.file).parent.parts, name_of(Path(part.file))) for part in parts}
+    places = {file: (*place[:-1], *_halves(place[-1])) for file, place in files.items()}
     if len({*map(len, places.values())}) > 1:
         return []
     names_at = [set(names) for names in zip(*places.values(), strict=True)]
@@ -128,56 +158,61 @@ def _by_layers(parts: list[Slice], readable: Callable[[Slice], Slice]) -> list[S
     others = [at for at in layers if at not in numbered]
     if len(layers) < 2 or len(numbered) > 1 or not 1 <= len(others) <= 2:
         return []
-    model, dataset, run = _roles(others, {places[part.file]: part for part in parts}, readable)
-    if run is not None and numbered:
-        return []
+    model, dataset = _roles(others, {places[part.file]: part for part in parts}, readable)
     found = []
     for part in parts:
         place = places[part.file]
-        own = part.collection._replace(model=place[model])
+        own = part.collection
+        if model:
+            own = own._replace(model="/".join(place[at] for at in model))
         if dataset is not None and own.dataset == UNNAMED:
             own = own._replace(dataset=place[dataset])
         seed = part.seed
         if _is_named_by_file(part):
             number = _run_number(place[numbered[0]]) if numbered else None
-            seed = place[run] if run is not None else place[model] if number is None else as_number(number)
+            seed = as_number(number) if number is not None else own.model
         found.append(replace(part, collection=own, seed=seed))
     return found
+
+
+def _halves(name: str) -> tuple[str, str]:
+    """A name and the run that it states: mnli and seed0 of mnli_seed0."""
+    end = _RUN.search(name)
+    stem = name[: end.start()].rstrip("_- .") if end and end[1] else ""
+    return (stem, name[len(stem) :].lstrip("_- .")) if stem else ("", name)
 
 
 def _run_number(name: str) -> str | None:
     """The number of a name that is one of a run and nothing else: of seed_3, run3 and 7, not of gpt-4."""
     end = _RUN.search(name)
-    return end[2] if end and (end[1] or not name[: end.start()]) else None
+    return end[2] if end and not name[: end.start()] else None
 
 
 def _roles(
     layers: list[int], of_place: dict[tuple[str, ...], Slice], readable: Callable[[Slice], Slice]
-) -> tuple[int, int | None, int | None]:
-    """The layers of models, of datasets, and of runs of a model on one dataset.
+) -> tuple[tuple[int, ...], int | None]:
+    """The layers that name the model, and that of datasets.
 
-    Of two layers that differ, the one between whose names the examples stay the same is that of models. Where the
-    examples are always the same, the inner one is of runs; where they never are, of datasets.
+    A layer between whose names the examples stay the same is of models, and one where they change of datasets. Of two
+    where they always stay, one may be of ways to ask: each pair of names is a model of its own. Where they change with
+    both, the outer is of models.
     """
-    if len(layers) == 1:
-        return layers[0], None, None
-    outer, inner = layers
     first = next(iter(of_place))
-    across, within = (
-        next((own for own in of_place if [at for at in range(len(own)) if own[at] != first[at]] == [layer]), None)
-        for layer in layers
-    )
-    alike = [
-        other is not None and _same_examples(readable(of_place[first]), readable(of_place[other]))
-        for other in (across, within)
-    ]
-    if alike == [False, True]:
-        return inner, outer, None
-    return (outer, None, inner) if all(alike) else (outer, inner, None)
+    same: list[bool | None] = []
+    for layer in layers:
+        along = (own for own in of_place if [at for at in range(len(own)) if own[at] != first[at]] == [layer])
+        other = next(along, None)
+        same.append(None if other is None else _same_examples(readable(of_place[first]), readable(of_place[other])))
+    if len(layers) == 1:
+        return ((), layers[0]) if same[0] is False else ((layers[0],), None)
+    outer, inner = layers
+    if same == [False, True]:
+        return (inner,), outer
+    return ((outer, inner), None) if same == [True, True] else ((outer,), inner)
 
 
-def _same_examples(one: Slice, other: Slice) -> bool:
-    """Whether two files are of the same examples, by their ids and right answers.
+def _same_examples(one: Slice, other: Slice) -> bool | None:
+    """Whether two files are of the same examples, by their ids and right answers; None where neither tells.
 
     Rows without a right answer that are numbered from the first on are those of any dataset.
     """
@@ -185,12 +220,13 @@ def _same_examples(one: Slice, other: Slice) -> bool:
         first, second = one.load(), other.load()
     except InputError:
         # Whoever reads the run says what is wrong with its file.
-        return False
+        return None
     if set(first.example_ids) != set(second.example_ids):
         return False
     if first.label is None or second.label is None:
         n = len(first.example_ids)
-        return set(first.example_ids) not in ({str(i) for i in range(n)}, {str(i + 1) for i in range(n)})
+        numbered = set(first.example_ids) in ({str(i) for i in range(n)}, {str(i + 1) for i in range(n)})
+        return None if numbered else True
     return dict(zip(first.example_ids, first.label, strict=True)) == dict(
         zip(second.example_ids, second.label, strict=True)
     )

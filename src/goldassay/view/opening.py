@@ -169,7 +169,7 @@ def open_workbench(
         if dataset is not None or decisions is not None:
             raise InputError(
                 "the report was made without texts, so that nothing can be decided", file=stored.folder,
-                mend="audit again without --no-texts",
+                mend=f"audit again without {option('no-texts')}",
             )  # fmt: skip
         bare = "The report was made with --no-texts: rows have their ids alone, and nothing can be decided."
         bench = Workbench(

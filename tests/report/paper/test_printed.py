@@ -96,9 +96,13 @@ def test_runs_as_the_tables_of_zhou(goldassay: Command, tmp_path: Path) -> None:
         assert value(folder, "zhou2020_table1", **of) == pytest.approx(rounded[name] / rounded["std"], abs=1e-9)
         single = right[right["dataset"] == name].pivot_table(index="seed", columns="example_id", values="score")
         total, alone = scores[name].var(), (single.var() / 60**2).sum()
-        parts = {"total_variance": total, "independent_variance": alone, "abs_covariance": abs(total - alone)}
+        parts = {
+            "sqrt_total_variance": total,
+            "sqrt_independent_variance": alone,
+            "sqrt_abs_covariance": abs(total - alone),
+        }
         for part, variance in parts.items():
-            found = value(folder, "zhou2020_table3", **of, statistic=f"sqrt_{part}")
+            found = value(folder, "zhou2020_table3", **of, statistic=part)
             assert found == pytest.approx(100 * variance**0.5)
     # Names are theirs, words of the table ours.
     shown = grid(folder / "paper/zhou2020_table3.md")
@@ -214,6 +218,7 @@ def test_a_dataset_as_the_tables_of_liu(goldassay: Command, refused: Callable[..
     held = train[train["hypothesis"].str.split().map(lambda words: "nobody" in words)]
     share = (held["label"] == "contradiction").mean()
     cell = laid(folder, "liu2020_table1", pattern="nobody", pattern_type="unigram").iloc[0]
+    assert cell["statistic"] == "p_label_given_pattern"
     assert (cell["label"], cell["value"]) == ("contradiction", pytest.approx(100 * share))
     majority = (test["label"] == train["label"].mode()[0]).mean()
     assert value(folder, "liu2020_table2", model="majority class") == pytest.approx(100 * majority)

@@ -38,6 +38,7 @@ from goldassay.questions.instability.spread import above_constant, describe_cont
 from goldassay.runs.configurations import asked_apart, is_greedy
 from goldassay.runs.grades import describe_grades
 from goldassay.runs.missing import describe_dealt, describe_unscored
+from goldassay.runs.places import describe_numbers
 from goldassay.runs.runs import describe_conditions
 
 if TYPE_CHECKING:
@@ -335,7 +336,8 @@ def align_sides(
     given = [given_by(runs, _first_outputs(runs, own)) for runs, own in zip(final, read_from, strict=True)]
     given = [dataclasses.replace(each, system=name) for each, name in zip(given, called, strict=True)]
     degenerate = find_degenerate(given, models[0].dataset)
-    notes = [*describe_conditions(part for parts in read_from for part in parts), *notes]
+    slices = [part for parts in read_from for part in parts]
+    notes = [*describe_conditions(slices), *describe_numbers(slices), *notes]
     notes = [*map(describe_degenerate, degenerate), *asked_apart(runs.configuration for runs in models), *notes]
     dealt = [name for name, runs in zip(called, final, strict=True) if runs.dealt]
     if dealt:

@@ -59,6 +59,7 @@ from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_sets import RunSet, beside_each_other, short_names
 from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.missing import SharedItems, describe_dealt, describe_unscored
+from goldassay.runs.places import describe_numbers
 from goldassay.runs.runs import describe_conditions
 from goldassay.runs.traits import group_names
 
@@ -161,7 +162,7 @@ def measure(
     names = short_names([sets[position] for position in sorted(by_position)])
     found = _result(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
     slices = [part for runs in sets for part in runs.slices]
-    named = [*describe_configurations(slices), *describe_conditions(slices)]
+    named = [*describe_configurations(slices), *describe_conditions(slices), *describe_numbers(slices)]
     remarks = dict.fromkeys([*evidence.remarks, *named, *(said for each in done for said in each.remarks)])
     found = replace(
         found,

@@ -22,6 +22,7 @@ from goldassay.questions.shift.measures.set_metrics import Metric, label_constan
 from goldassay.questions.shift.result import SetRow
 from goldassay.runs.configurations import describe_configurations
 from goldassay.runs.labels import canonical
+from goldassay.runs.places import describe_numbers
 from goldassay.runs.runs import describe_conditions
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def read_models(evidence: Evidence, asked: GapChoice) -> Read:
         *found.notes,
         *describe_configurations(found.slices),
         *describe_conditions(found.slices),
+        *describe_numbers(found.slices),
         *_describe_unlabelled(unlabelled, asked.leave_out),
         *(f"{name} is the training data, and was not taken for another set." for name in predicted),
         *notes_of(groups, found),
