@@ -124,6 +124,13 @@ def test_a_log_of_several_models_is_a_board_of_runs_and_no_table(tmp_path: Path)
     ]
 
 
+def test_a_board_opens_with_who_is_first() -> None:
+    report = goldassay.rank_systems(wide(values()))
+    assert "is first" in report.overall or "leads" in report.overall
+    assert report.to_markdown().splitlines()[2].startswith(report.overall[:20])
+    assert '<p class="overall">' in report.to_html()
+
+
 def test_runs_of_several_models_are_a_board(tmp_path: Path) -> None:
     scores = values()
     for name, own in zip(SYSTEMS, scores, strict=True):

@@ -363,8 +363,9 @@ def _table(
         *(with_bounds(name, titles[name], "percent") for name in measured),
     )
     note = (
-        "Accuracy skill and balanced skill are shares of what naming one label leaves to be gained; information share "
-        "is a share of the label's information. Lower ends hold for all effects of this question together at 95 %, so "
+        "Accuracy skill and balanced skill are shares of the gap between naming one label and a perfect score; "
+        "information share is a share of the label's information. "
+        "Lower ends hold for all effects of this question together at 95 %, so "
         "that the same reader has another one under another question; upper ends each by itself (one-sided 97.5 %). "
         f"The test rows form {count(clusters)} effective clusters."
     )

@@ -89,7 +89,7 @@ def _notes(found: PatternsResult) -> tuple[str, ...]:
         + (_standing(found) if found.n_unfolded < found.n_selected else "")
     ]
     if found.cluster_rule:
-        notes.append(f"What more than chance is allows for rows that depend on each other. {found.cluster_rule}")
+        notes.append(f"Significance accounts for dependent rows. {found.cluster_rule}")
     if found.tokenizer_reason:
         notes.append(found.tokenizer_reason)
     right, gained = found.precision, found.giveaway

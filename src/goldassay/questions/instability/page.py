@@ -70,7 +70,7 @@ def _spread(found: InstabilityResult) -> Section:
     if not found.sentences:
         notes += [_group_note(grouping) for grouping in found.groups]
     if (more := len(found.sentences) - _MOST_SENTENCES) > 0:
-        notes.append(f"Said of the least stable first; {more} more stand in report.json.")
+        notes.append(f"The least stable come first; report.json has {more} more.")
     done = found.interrupted
     interrupted = () if done is None else (
         f"Interrupted: {count(done.finished)} of {count(done.of)} sets of runs were measured.",

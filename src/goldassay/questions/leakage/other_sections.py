@@ -246,7 +246,7 @@ def _sentences_on_items(found: SuggestedItems) -> list[str]:
     said = [
         f"A quick probe of the {kind.options} alone is {signed_points(before.improvement, 1)} points better than "
         f"guessing, which is right in {points(before.majority)} %; the rule that gains most is {before.rule}, "
-        f"with {percent(before.rule_effect)} of what guessing leaves to be gained."
+        f"with {percent(before.rule_effect)} of the gap between guessing and a perfect score."
     ]
     each = ", ".join(f"{row.rule} {count(row.n_to_change)}" for row in found.mends)
     said.append(
