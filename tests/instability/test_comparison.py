@@ -12,6 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from goldassay.core.errors import InputError
 from goldassay.instability import compare, decompose_variance
+from goldassay.questions.instability.measures.comparison import drawn_runs
 from goldassay.stats.intervals import PairedCounts
 
 A = np.array([[1, 1, 0, 1], [1, 0, 1, 1]])
@@ -233,3 +234,18 @@ def test_the_bootstrap_draws_the_same_examples_for_both_and_whole_clusters() -> 
     codes = np.repeat(np.arange(400), 4)
     joined = compare(*(np.repeat(each, 4, axis=1) for each in (a, b)), clusters=codes, method="bootstrap").interval
     assert joined.high - joined.low == pytest.approx(2 * half, rel=0.15)
+
+
+def test_two_runs_are_drawn_and_one_is_not() -> None:
+    """Weights of two runs are 1/2 -+ t/2, with Student's t of one degree of freedom, whose median size is 1."""
+    rng = np.random.default_rng(0)
+    of_a, of_b = drawn_runs(2, 2, False, rng, 4000)
+    assert of_a.sum(axis=1) == pytest.approx(np.ones(4000))
+    for own in (of_a, of_b):
+        assert np.median(np.abs(2 * own[:, 0] - 1)) == pytest.approx(1, abs=0.1)
+    assert not np.array_equal(of_a, of_b)
+    same, other = drawn_runs(2, 2, True, rng, 50)
+    assert np.array_equal(same, other)
+    alone, two = drawn_runs(1, 2, False, rng, 3)
+    assert alone.tolist() == [[1.0]] * 3
+    assert two.tolist() == [[0.5, 0.5]] * 3

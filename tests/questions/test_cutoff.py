@@ -10,6 +10,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import goldassay
 from goldassay.cli.main import run
@@ -86,8 +87,11 @@ def test_the_interval_is_that_of_a_regression_with_interactions() -> None:
     assert found.within_interval is not None
     error = np.sqrt(contrast @ fit.cov_params() @ contrast * 40 / 39)
     width = found.within_interval.high - found.within
-    # Student's t with the effective clusters less six cells.
-    assert 1.98 < width / error < 2.08
+    # Student's t with the effective clusters, by the weight of each in the contrast, less six cells.
+    of_row = np.abs(contrast)[cells.argmax(axis=1)] * weights / (cells.T @ weights)[cells.argmax(axis=1)]
+    of_cluster = np.bincount(codes, of_row)
+    degrees = of_cluster.sum() ** 2 / (of_cluster**2).sum() - 6
+    assert width / error == pytest.approx(stats.t.ppf(0.975, degrees))
     assert found.drop == pytest.approx(
         np.average(scores[~late], weights=weights[~late]) - np.average(scores[late], weights=weights[late])
     )
