@@ -63,6 +63,8 @@ def test_files_appear_together(tmp_path: Path) -> None:
 def test_what_is_not_written_anew_is_gone_if_it_is_ours(tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt", "mine.txt"):
         (tmp_path / name).write_text("old")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/c.txt").write_text("old")
     with written_together(tmp_path, instead_of=("a.txt", "b.txt", "sub/c.txt")) as folder:
         (folder / "b.txt").write_text("new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"b.txt": "new", "mine.txt": "old"}

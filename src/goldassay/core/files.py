@@ -208,6 +208,9 @@ def _move_all(aside: Path, target: Path, instead_of: Collection[str], belonging:
         (aside / name).replace(target / name)
     for name in obsolete.difference(staged):
         (target / name).unlink(missing_ok=True)
+        if "/" in name:
+            with suppress(OSError):
+                (target / name).parent.rmdir()
     if REPORT in staged:
         (aside / REPORT).replace(target / REPORT)
 
