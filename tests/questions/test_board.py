@@ -148,6 +148,22 @@ def test_runs_of_several_models_are_a_board(tmp_path: Path) -> None:
     assert [row["rank_high"] for row in found["systems"]] == [row["rank_high"] for row in wanted["systems"]]
 
 
+@pytest.mark.parametrize("column", ["model_name_or_path", "model_id", "model_path", "model_name", "system_name"])
+def test_models_by_the_names_that_tools_give_them_are_systems_at_every_door(tmp_path: Path, column: str) -> None:
+    """As SWE-bench writes its records: of one nameless model they would be attempts, and no board."""
+    scores = values()
+    rows = long(scores).rename({"item": "instance_id", "system": column})
+    path = tmp_path / "records.jsonl"
+    rows.select("instance_id", column, resolved=pl.col("score") == 1).write_ndjson(path)
+    wanted = dict(zip(SYSTEMS, scores.mean(axis=1).tolist(), strict=True))
+    for report in (goldassay.rank_systems(path), goldassay.audit(path)):
+        found = board_of(report)
+        assert {row["system"]: row["score"] for row in found["systems"]} == pytest.approx(wanted)
+    assert goldassay.look(path).to_dict()["roles"]["model"] == column
+    compared = goldassay.compare_models(path).to_dict()["comparison"]
+    assert len(compared["pairs"]) == 3
+
+
 def test_the_report_says_what_the_table_says(tmp_path: Path) -> None:
     report = goldassay.rank_systems(wide(values()))
     document = report.to_dict()

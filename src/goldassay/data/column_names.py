@@ -338,13 +338,13 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "system": Role(
             "What a score of a board is of.",
             {
-                "board": "system model model_name system_name submission agent",
+                "board": "system model model_name model_name_or_path model_id model_path system_name submission agent",
             },
         ),
         "model": Role(
             "What answers in a run.",
             {
-                "runs": "model model_name system",
+                "runs": "model model_name model_name_or_path model_id model_path system system_name",
             },
         ),
         "prediction": Role(

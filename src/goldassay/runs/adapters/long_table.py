@@ -16,7 +16,7 @@ Columns are found by name, the first of these that is there (case does not matte
                  example are its trials, where there are several of most examples; these have no order, and are dealt
                  to runs at random
     checkpoint   checkpoint, global_step, step, epoch
-    model        model, model_name, system
+    model        model, model_name, model_name_or_path, model_id, model_path, system, system_name
     dataset      dataset, task, benchmark, benchmark_id; else category, subject or subset where all rows have the same
     split, condition (else a word of the name of the model, file or folder: hypothesis, premise, shuffled, length),
                  train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
