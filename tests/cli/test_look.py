@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import goldassay
+from goldassay.core.errors import InputError
 from goldassay.questions.provenance import data_notes
 from tests.end_to_end.conftest import COMMAND
 
@@ -137,3 +138,47 @@ def test_of_a_large_file_the_first_rows_are_read(tmp_path: Path, monkeypatch: py
     assert found.n_rows is not None
     assert 5 < found.n_rows < N
     assert found.paths == (str(path),)
+
+
+def votes(n: int, *, texts: bool) -> pl.DataFrame:
+    """Votes with a column of 1 and 0 for each winner, as an arena publishes them, and one of winners."""
+    which = [("model_a", "model_b", "tie")[at % 3 if at % 2 else 0] for at in range(n)]
+    one_hot = {f"winner_{name}": [int(name == each) for each in which] for name in ("model_a", "model_b", "tie")}
+    names = {"model_a": ["xy"[at % 2] for at in range(n)], "model_b": ["yx"[at % 2] for at in range(n)]}
+    said = {
+        "prompt": [json.dumps([f"Say {at} aloud"]) for at in range(n)],
+        "response_a": [json.dumps([f"one {at} word"]) for at in range(n)],
+        "response_b": [json.dumps([f"other {at} words {at}"]) for at in range(n)],
+    }  # fmt: skip
+    more = said if texts else {"judge": ["j"] * n}
+    return pl.DataFrame(
+        {"id": [at if texts else at // 2 for at in range(n)], **names, **more, **one_hot, "winner": which}
+    )
+
+
+@pytest.mark.parametrize(("texts", "kind"), [(True, "preferences"), (False, "judgments")])
+def test_a_column_for_each_winner_is_the_winner_at_every_door(tmp_path: Path, texts: bool, kind: str) -> None:
+    """Three columns of 0 and 1 are no three systems of a board."""
+    frame = votes(60, texts=texts)
+    path, same = tmp_path / "votes.csv", tmp_path / "same" / "votes.csv"
+    same.parent.mkdir()
+    frame.drop("winner").write_csv(path)
+    frame.drop("winner_model_a", "winner_model_b", "winner_tie").write_csv(same)
+    assert goldassay.look(path).to_dict()["kind"] == kind
+    found, wanted = (goldassay.audit(each).to_dict() for each in (path, same))
+    assert found["verdicts"] == wanted["verdicts"]
+    assert [row["n_rows"] for row in found["inputs"]] == [50 if texts else row["n_rows"] for row in wanted["inputs"]]
+    with pytest.raises(InputError, match=f"but {kind}"):
+        goldassay.rank_systems(path)
+
+
+def test_columns_of_winners_of_which_not_one_is_1_are_refused(tmp_path: Path) -> None:
+    """Two winners in a row are no verdict, and shares of votes no scores of systems."""
+    frame = votes(60, texts=True).drop("winner")
+    two = frame.with_columns(winner_tie=pl.when(pl.col("id") == 6).then(1).otherwise("winner_tie"))
+    two.write_ndjson(tmp_path / "two.jsonl")
+    shares = frame.select("id", *(pl.col(f"winner_{each}") * 0.5 + 0.1 for each in ("model_a", "model_b", "tie")))
+    shares.write_csv(tmp_path / "shares.csv")
+    for name, said in (("two.jsonl", "2 of the columns .* in row 7;"), ("shares.csv", "are of no kind")):
+        with pytest.raises(InputError, match=said):
+            goldassay.audit(tmp_path / name)

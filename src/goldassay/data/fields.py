@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 VALUES = "=map"
 OWN = "=of"
 _PLACE = re.compile(r"#(\d+)")
+# Columns of which one is 1: winner_model_a, winner_model_b and winner_tie, as votes of arenas are published.
+_WINS = re.compile(
+    r"winner_(?:(?:(?P<what>model|response|assistant|system|output|answer|completion)_?)?(?P<side>[ab12])"
+    r"|(?:tie|draw)(?:_?\(?both_?bad\)?)?|both_?bad|neither)"
+)
+_WINNER, _FLAGS = "winner", {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
 _MOST_FIELDS = 12
 # How tables write in words whether an answer was right, in small letters.
 RIGHT_WORDS = ("true", "yes", "correct", "right", "pass", "passed", "resolved", "solved", "success")
@@ -36,6 +42,7 @@ WRONG_WORDS = ("false", "no", "incorrect", "wrong", "fail", "failed", "unresolve
 def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple[pl.DataFrame, dict[str, str]]:
     """The frame with a column for each field that is named, and the columns by their names in it.
 
+    Columns of which one is 1 for the side that wins are one column, `winner`, unless one of them is named.
     An exact name of a column goes before all else; then "+" joins several, "#2" is the second column, and dots go into
     objects (`labels.label`) and into lists of objects, whose texts are joined by line feeds (`messages.content`).
 
@@ -45,12 +52,13 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
 
     Raises:
         InputError: A column has no such field, or the frame has not so many columns; or no row has a value that is
-            given a name.
+            given a name; or of columns for the side that wins several or none are 1 in a row.
     """
     named: dict[str, str] = {}
     given = dict(columns or {})
     values = json.loads(given.pop(VALUES, "{}"))
     given.pop(OWN, None)
+    frame = _with_winner(frame, {part.strip() for wanted in given.values() for part in wanted.split("+")})
     for role, wanted in given.items():
         parts = [wanted] if wanted in frame.columns else wanted.split("+")
         found = []
@@ -61,6 +69,39 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
     for place, names in values.items():
         frame = _with_names(frame, named.get(place, place), names)
     return frame, named
+
+
+def _with_winner(frame: pl.DataFrame, taken: set[str]) -> pl.DataFrame:
+    """The frame with one column of winners in place of those of which one is 1."""
+    known = {name.strip().lower().replace(" ", "_"): name for name in frame.columns}
+    found = {column: match for name, column in known.items() if (match := _WINS.fullmatch(name))}
+    sides = sorted(match["side"] for match in found.values() if match["side"])
+    # Without a tie winner_1 and winner_2 are the verdicts in both orders.
+    told = len(found) > 2 or all(match["what"] for match in found.values())
+    if _WINNER in known or sides not in (["a", "b"], ["1", "2"]) or not told or not taken.isdisjoint(found):
+        return frame
+    texts = [cell_texts(frame[column]).str.strip_chars().str.to_lowercase() for column in found]
+    flags = pl.DataFrame([each.replace_strict(_FLAGS, default=None, return_dtype=pl.Int64) for each in texts])
+    if any(flag.null_count() > text.null_count() for flag, text in zip(flags, texts, strict=True)):
+        return frame
+    n_wins = flags.select(pl.sum_horizontal(pl.all())).to_series()
+    wrong = (n_wins != 1) & flags.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    if wrong.any():
+        at = wrong.arg_true()[0]
+        raise InputError(
+            f"{n_wins[at] or 'none'} of the columns {', '.join(map(repr, found))} {'are' if n_wins[at] else 'is'} 1 "
+            f"in row {at + 1}",
+            mend="write 1 in one of them; or a column winner of model_a, model_b and tie in place of them",
+        )  # fmt: skip
+    names = ["tie" if not match["side"] else f"model_{match['side']}" for match in found.values()]
+    which = [pl.when(pl.col(column) == 1).then(pl.lit(name)) for column, name in zip(flags.columns, names, strict=True)]
+    return frame.with_columns(flags.select(pl.coalesce(which).alias(_WINNER)).to_series()).drop(found)
+
+
+def winner_said(frame: pl.DataFrame, named: pl.DataFrame) -> list[str]:
+    """Of which columns `name_fields` made that of winners, in a sentence; nothing where it made none."""
+    gone = [name for name in frame.columns if name not in named.columns]
+    return [f"The winner is the one of {', '.join(map(repr, gone))} that is 1."] if gone else []
 
 
 def with_keys(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:

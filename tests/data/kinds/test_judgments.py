@@ -49,6 +49,26 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
         {"question_id": "q", "judge": "j", "model_a": "x", "model_b": "y", "winner": "model_a"},
         {"question_id": "q", "judge": "j", "model_a": "y", "model_b": "x", "winner": "model_a"},
     ],
+    "a column for each winner": [
+        {
+            "question_id": "q",
+            "judge": "j",
+            "model_a": "x",
+            "model_b": "y",
+            "winner_a": 1,
+            "winner_b": 0,
+            "winner_tie": 0,
+        },
+        {
+            "question_id": "q",
+            "judge": "j",
+            "model_a": "y",
+            "model_b": "x",
+            "winner_a": 1,
+            "winner_b": 0,
+            "winner_tie": 0,
+        },
+    ],
     "both games of FastChat": [
         {
             "question_id": "q",

@@ -75,6 +75,11 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
                     "response_B": "good one", "label": "B>A"}],
     "arena": [{"model_a": "m", "model_b": "n", "winner": "model_b", "conversation_a": messages("p one", "bad one"),
                "conversation_b": messages("p one", "good one")}],
+    "a column for each winner": [
+        {"model_a": "m", "model_b": "n", "prompt": '["p one"]', "response_a": '["bad one"]',
+         "response_b": '["good one"]', "winner_model_a": 0, "winner_model_b": 1, "winner_tie": 0},
+        {"model_a": "m", "model_b": "n", "prompt": '["p one"]', "response_a": '["good one"]',
+         "response_b": '["bad one"]', "winner_model_a": 1, "winner_model_b": 0, "winner_tie": 0}],
     "human references": [{"history": "p one", "human_ref_A": "good one", "human_ref_B": "bad one", "labels": 1},
                          {"history": "p one", "human_ref_A": "bad one", "human_ref_B": "good one", "labels": 0}],
     "safety": [{"prompt": "p one", "response_0": "bad one", "response_1": "good one", "better_response_id": 1},

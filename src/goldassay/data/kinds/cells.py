@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.data.fields import name_fields
 from goldassay.data.kinds.choice_answers import answer_reader
 from goldassay.data.kinds.choice_shapes import find_shape
 from goldassay.data.kinds.choices import ChoiceItems, without_letters
@@ -181,7 +182,7 @@ class PreferenceCells(_Cells):
         named = {role: name for role, name in roles.items() if role != "ignore"}
         if "answer" in named:
             named.setdefault("winner", named.pop("answer"))
-        shape = find_preferences(table.frame, named)
+        shape = find_preferences(name_fields(table.frame, named)[0], named)
         assert shape is not None
         self._shape = shape
         self.has_letters = bool(shape.responses)
@@ -199,7 +200,7 @@ class PreferenceCells(_Cells):
             return dict(zip(names, (value for both in zip(other, one, strict=True) for value in both), strict=True))
         if shape.scores:
             return SCORES
-        if len(shape.winners) > 1:
+        if len(shape.winners) > 1 or shape.winners[0] not in self.frame.columns:
             return PEOPLE
         (column,) = shape.winners
         values = self.frame[column].to_list()

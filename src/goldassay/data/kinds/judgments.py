@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.column_names import normalized
-from goldassay.data.fields import cell_texts, name_fields, normalized_texts
+from goldassay.data.fields import cell_texts, name_fields, normalized_texts, winner_said
 from goldassay.data.kinds.judged_scores import SCORE_ROLES, ScoreShape, find_judged_scores, read_probabilities
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
@@ -232,7 +232,7 @@ def read_judgments(
         named=shape.named or read.by_name,
         verdicts="+".join(shape.verdicts),
         knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names) or shape.shown,
-        decisions=tuple(read.describe()),
+        decisions=(*winner_said(table.frame, frame), *read.describe()),
         unread=named_unread(find_unread(frame, {*shape.covered, *ignored}), ()),
         source=source,
         files=table.files,

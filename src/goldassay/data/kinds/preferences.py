@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.fields import cell_texts, name_fields, normalized_text, with_keys
+from goldassay.data.fields import cell_texts, name_fields, normalized_text, winner_said, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, reordered
 from goldassay.data.kinds.kind import PREFERENCES, Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import find_predictive, named_unread
@@ -174,7 +174,7 @@ def read_preferences(
         unread=named_unread(unread, telling),
         overlooked=unread.choices,
         telling=telling,
-        decisions=tuple(said),
+        decisions=(*winner_said(table.frame, frame), *said),
         n_unused=sum(1 for row in rows if not row.used and IS_TIE not in row.problems),
         doubtful=doubtful,
         source=source,
@@ -298,6 +298,9 @@ def _parted(value: Any) -> tuple[str, str]:
     """What a response answers, where it stands with it, and the response itself."""
     if isinstance(value, dict):
         value = [value]
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        # The answers of several turns.
+        return "", "\n".join(value)
     if isinstance(value, list):
         messages = [(_speaker(each), _content(each)) for each in value if isinstance(each, dict)]
         at = len(messages)

@@ -48,6 +48,8 @@ ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answ
 # How columns are called that say something of items, and are no systems.
 _FLAGS = ("is_", "has_")
 _TRAITS = ("difficulty", "weight", "epoch", *names_of("trial", "runs"), *names_of("seed", "runs"))
+# Verdicts on pairs, and no scores of systems.
+_WINNERS = re.compile(r"winner(_|$)")
 _MOST_NAMES = 8
 # Names of measures: several of them in the columns of one table are of one system.
 _MEASURES = re.compile(
@@ -575,7 +577,9 @@ def columns_of(
     item = find_column(frame, roles, "item", ITEMS, ignored)
     answer = find_column(frame, roles, "answer", ANSWERS, ignored)
     named = find_column(frame, roles, "system", (*SYSTEMS, "name"), ignored)
-    others = [name for name in frame.columns if name not in {item, answer, *ignored}]
+    others = [
+        name for name in frame.columns if name not in {item, answer, *ignored} and not _WINNERS.match(normalized(name))
+    ]
     valid = set() if answer is None else set(right_answers(frame[answer]).drop_nulls().to_list())
     of_answers = [name for name in others if holds_answers(frame[name], valid)] if answer is not None else []
     flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
