@@ -133,6 +133,18 @@ def test_data_and_runs_are_advised_one_command(here: Callable[..., Outcome], tmp
     assert f"write goldassay audit '{data}' --runs {runs}" in done.err
 
 
+def test_a_folder_of_unlike_files_is_refused_with_their_columns(here: Callable[..., Outcome], tmp_path: Path) -> None:
+    data = write(tmp_path / "a b.jsonl", [{"text": f"a text {at}", "label": "ab"[at % 2]} for at in range(N)])
+    write(tmp_path / "preds.jsonl", [{"id": at, "prediction": "a", "label": "a"} for at in range(N)])
+    (tmp_path / "torn.jsonl").write_text('{"text": ')
+    done = here("audit", str(tmp_path))
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    for said in ("a b.jsonl has 'text', 'label';", "preds.jsonl has 'id', 'prediction', 'label';", f"as '{data}',"):
+        assert said in done.err
+    assert "torn.jsonl cannot be read" in done.err
+
+
 def test_other_kinds_together_are_one_line(tmp_path: Path) -> None:
     paths = [str(write(tmp_path / f"{at}.jsonl", ROWS[kind])) for at, kind in enumerate(("choices", "preferences"))]
     with pytest.raises(InputError, match=r"holds choices, .* holds preferences; audit"):

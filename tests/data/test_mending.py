@@ -554,13 +554,17 @@ def test_a_winner_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
     assert [row["label"] for row in after(file)] == ["A>B", "B>A", "B>A", "A>B"]
 
 
-@pytest.mark.parametrize("raters", [1, 2])
+@pytest.mark.parametrize("raters", [0, 1, 2])
 def test_several_responses_or_raters_are_left_to_people(tmp_path: Path, raters: int) -> None:
     file = tmp_path / "set.jsonl"
     if raters == 1:
         _write(file, [{"prompt": f"ask {i}", "chosen": f"good {i}", "rejected": [f"bad {i}", f"worse {i}"]}
                       for i in range(3)])  # fmt: skip
         why = "they have more than two responses"
+    elif raters == 0:
+        _write(file, [{"prompt": f"ask {i}", "response_a": f"one {i}", "response_b": f"other {i}", "winner_model_a": 1,
+                       "winner_model_b": 0, "winner_tie": 0} for i in range(3)])  # fmt: skip
+        why = "several columns say which response is preferred"
     else:
         _write(file, [{"instruction": f"ask {i}", "response1": f"one {i}", "response2": f"other {i}", "annotator1": 1,
                        "annotator2": 1 + i // 3} for i in range(3)])  # fmt: skip

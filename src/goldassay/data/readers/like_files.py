@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,19 +43,28 @@ def read(path: Path) -> Table:
     if len(files := _files(path)) == 1:
         table = reader_for(files[0]).read(files[0])
         return replace(table, decisions=(f"The folder is read by its one table, {files[0].name}.", *table.decisions))
-    tables = {}
-    foreign = []
+    tables: dict[str, Table] = {}
+    foreign, held = [], []
     for file in files:
         try:
-            tables[bare_name(file).rpartition(".")[0]] = reader_for(file).read(file)
+            table = reader_for(file).read(file)
         except InputError:
             foreign.append(file.name)
+            held.append(f"{file.name} cannot be read")
+            continue
+        tables[bare_name(file).rpartition(".")[0]] = table
+        held.append(f"{file.name} has {_listed(list(map(repr, table.frame.columns)))}")
     columns = [tuple(table.frame.columns) for table in tables.values()]
     most = max(columns, key=columns.count, default=())
     foreign += [stem for stem, table in tables.items() if tuple(table.frame.columns) != most]
     like = {stem: table for stem, table in tables.items() if tuple(table.frame.columns) == most}
     if len(like) < 2:
-        raise InputError("the files have different columns", file=path, mend="give one file, or files of like columns")
+        one = next((file for file in files if file.name not in foreign), files[0])
+        more = f"; and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
+        raise InputError(
+            f"no two files have the same columns: {'; '.join(held[:_LISTED])}{more}", file=path,
+            mend=f"give one file, as {shlex.quote(str(one))}, or files of like columns",
+        )  # fmt: skip
     said = [f"{len(like)} files of like columns are groups of rows: {_listed(list(like))}."]
     said += [f"Files of other columns are passed over: {_listed(sorted(foreign))}."] if foreign else []
     return stacked(like, name, tuple(said), "file")
