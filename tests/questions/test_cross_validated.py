@@ -63,6 +63,20 @@ def test_without_a_flaw_nothing_is_doubted(reader: Reader) -> None:
         assert within_doubts({"text": texts}, gold, 3, None, LIMITS, reader, seed) == []
 
 
+def test_two_words_that_tell_together_in_the_test_part_are_doubted() -> None:
+    """Red or blue with two or three: words and patterns, which add up, see nothing of it."""
+    for turned in (False, True):
+        rng = np.random.default_rng(3)
+        texts, gold = made(3000, 0, 3, n_classes=2, rare=0.5)
+        color = rng.integers(0, 2, 3000)
+        number = color ^ gold if turned else rng.integers(0, 2, 3000)
+        first, last = np.array(["red", "blue"])[color], np.array(["two", "three"])[number]
+        texts = pl.Series(first) + " " + texts + " " + pl.Series(last)
+        found = within_doubts({"hypothesis": texts}, gold, 2, None, (0.03, 0.12), read_words, 0)
+        assert len(found) == turned
+        assert all(doubt.at_most > 0.8 for doubt in found)
+
+
 def test_clusters_stay_in_one_fold() -> None:
     """Rows that are copies teach nothing of one another."""
     rng = np.random.default_rng(0)

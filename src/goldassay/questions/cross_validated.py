@@ -16,6 +16,7 @@ import numpy as np
 from goldassay.core.numbers import percent
 from goldassay.data.text_form import spelled_with
 from goldassay.questions.effect_sentences import skill_limits
+from goldassay.readers.interactions import named_by_interactions, read_interactions
 from goldassay.readers.naive_bayes import word_evidence_of_folds
 from goldassay.stats.clusters import N_FOLDS, Folds
 from goldassay.stats.effects import BALANCED, ReaderPredictions, measure_effects
@@ -70,30 +71,36 @@ def within_doubts(
     rows, folds = _dealt(codes, seed)
     doubts = []
     for part, whole in texts.items():
-        named = reader(whole.fill_null("")[rows], gold[rows], n_classes, folds)
-        found = measure_effects(
-            [ReaderPredictions(part, "readers of the test part", named[np.newaxis])],
-            gold[rows],
-            n_classes,
-            skill_limits(*limits),
-            train_counts=np.bincount(gold[rows], minlength=n_classes),
-            clusters=None if clusters is None else codes[rows],
-            seed=seed,
-            n_draws=_N_DRAWS,
-        )
-        # Of accuracy too few rows of a rare label can be gained for its upper end to be near.
-        own = next((each for each in found.effects if each.measurable and each.measure == BALANCED), None)
-        if own is not None and own.high >= limits[1]:
-            doubts.append(
-                Doubt(
-                    f"The test rows by themselves may tell as much: what the {part} texts of other test rows teach "
-                    f"gains {percent(own.value)} ({percent(own.ordinary_low)} to {percent(own.high)}, {own.measure}) "
-                    f"on them, not significantly below {percent(limits[1])}, and readers that learned from the "
-                    "training part do not see it.",
-                    f"Audit the test file as the training part, and read what its {part} texts give away.",
-                    own.high,
-                )
+        written, own_gold = whole.fill_null("")[rows], gold[rows]
+        counts = np.bincount(own_gold, minlength=n_classes)
+        logs = read_interactions(written, own_gold, n_classes, folds, seed, codes[rows])
+        plain = ReaderPredictions(part, "words", reader(written, own_gold, n_classes, folds)[np.newaxis])
+        for at, reading in enumerate((plain, named_by_interactions(part, logs, counts))):
+            found = measure_effects(
+                [reading],
+                own_gold,
+                n_classes,
+                skill_limits(*limits),
+                train_counts=counts,
+                clusters=None if clusters is None else codes[rows],
+                seed=seed,
+                n_draws=_N_DRAWS,
             )
+            # Of accuracy too few rows of a rare label can be gained for its upper end to be near.
+            own = next((each for each in found.effects if each.measurable and each.measure == BALANCED), None)
+            # Pairs of words are not sought in so few rows where nothing speaks for them.
+            if own is not None and own.high >= limits[1] and (at == 0 or own.ordinary_low > 0):
+                doubts.append(
+                    Doubt(
+                        f"The test rows by themselves may tell as much: what the {part} texts of other test rows teach "
+                        f"gains {percent(own.value)} ({percent(own.ordinary_low)} to {percent(own.high)}, "
+                        f"{own.measure}) on them, not significantly below {percent(limits[1])}, and readers that "
+                        "learned from the training part do not see it.",
+                        f"Audit the test file as the training part, and read what its {part} texts give away.",
+                        own.high,
+                    )
+                )
+                break
     return doubts
 
 
