@@ -46,7 +46,8 @@ def policy() -> tuple[dict[str, object], list[str]]:
     """The rules, by which inconclusive ones pass, and a line where they are the default."""
     file = Path(os.environ["POLICY"])
     rules = tomllib.loads(file.read_text("utf-8")).get("policy") if file.is_file() else None
-    said = [] if rules else [f"- {plain(file)} has no policy: an unsound verdict fails"]
+    lacks = f"{plain(file)} has no policy" if file.is_file() else f"there is no {plain(file)}"
+    said = [] if rules else [f"- {lacks}: an unsound verdict fails"]
     return {**(rules or DEFAULT), "unresolved": "pass"}, said
 
 

@@ -73,6 +73,15 @@ def test_what_sound_cannot_see_stands_beside_its_figure(goldassay: Callable[...,
     assert ". Not seen: fifty words. |" in goldassay("paste", ".").out
 
 
+@pytest.mark.parametrize(("word", "shown"), [("unresolved", True), ("sound", True), ("caution", False)])
+def test_what_all_readers_bound_stands_beside_the_figure_of_one(
+    goldassay: Callable[..., Outcome], tmp_path: Path, word: str, shown: bool
+) -> None:
+    bound = "Cues give the label away in 0.0 % to 12.0 % of the rows"
+    saved(tmp_path, verdicts={"leakage": verdict(word) | {"evidence": f"{bound}. More rows lower it."}})
+    assert (f"| {bound}. " in goldassay("paste", ".").out) is shown
+
+
 def test_never_more_than_twelve_lines(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
     words = ["sound"] * 6 + ["unsound"]
     saved(tmp_path, verdicts={key: verdict(word) for key, word in zip(QUESTIONS, words, strict=True)})

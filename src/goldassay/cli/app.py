@@ -447,9 +447,10 @@ def goldassay(
     """Say how far a text benchmark, and a score reported on it, can be trusted.
 
     \b
-    Five questions are asked of a dataset, and of predictions made on it:
+    An audit asks up to six questions of a dataset, logs or a leaderboard:
       artifacts     which surface patterns give the label away?
       leakage       how much of the label can be read from a part of the input?
+      answered      was every answer scored, and by which rule?
       instability   would the score come out the same with another random seed?
       shift         does the score hold on other data?
       overlap       was the test set seen in training?

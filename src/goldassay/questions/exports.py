@@ -171,7 +171,8 @@ _MOST_ROWS = 5
 def render_paste(document: Document) -> str:
     """At most twelve lines: each question with its verdict, figure and interval, then command, version and digest.
 
-    Beside the figure of a sound verdict stands what could not be seen.
+    Beside the figure of a sound or unresolved verdict on artifacts and leakage stands what all readers together bound,
+    and under sound what they could not see.
     Of more than five verdicts the gravest are shown, and the last line says how many more there are.
     """
     stated = document.verdicts or {}
@@ -183,7 +184,7 @@ def render_paste(document: Document) -> str:
     unasked = [key for key, each in stated.items() if each.verdict == NOT_ASKED]
     table = grid(
         ("question", "verdict", "figure", "value", "95 % interval"),
-        [(plain(key), plain(each.verdict), *_figure(each)) for key, each in judged[:_MOST_ROWS]],
+        [(plain(key), plain(each.verdict), *_figure(key, each)) for key, each in judged[:_MOST_ROWS]],
     )
     more = [f"{left} more verdict{'s' if left > 1 else ''} in the report"] if left > 0 else []
     more += [f"not asked: {', '.join(map(plain, unasked))}"] if unasked else []
@@ -200,13 +201,17 @@ def render_paste(document: Document) -> str:
     )
 
 
-def _figure(verdict: Verdict) -> tuple[str, str, str]:
+def _figure(question: str, verdict: Verdict) -> tuple[str, str, str]:
     headline = verdict.headline
     if headline is None:
         # Without a figure the evidence says why.
         return plain(verdict.evidence.partition(". ")[0]), "—", "—"
     interval = bounds_in(headline.low, headline.high, headline.unit)
-    figure = ". ".join(each for each in (headline.label, verdict.not_seen) if each)
+    # What was found is one reader's; how much all may have missed, or give away, is another number.
+    bounded = question in ("artifacts", "leakage") and verdict.verdict in ("sound", "unresolved")
+    bound = verdict.evidence.partition(". ")[0].rstrip(".") if bounded else ""
+    label = f"{headline.label[:1].upper()}{headline.label[1:]}" if bound else headline.label
+    figure = ". ".join(each for each in (bound, label, verdict.not_seen) if each)
     return plain(figure), plain(with_unit(headline.value, headline.unit)), plain(interval or "—")
 
 
