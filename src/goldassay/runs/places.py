@@ -86,7 +86,7 @@ def models_named(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
     bert and esim are two models; seed_1 and seed_2, preds-7 and preds-9, or bert-1 and bert-2 are two runs of one.
     bert_seed1 and esim_seed1 name both, and so do bert-1, bert-2, esim-1 and esim-2, whose numbers are the same and
-    count from 0 or 1. Other numbers, as of gpt-4, phi-3, llama-2, llama-3 and claude-20240620, are part of the name: a
+    count from 0 or 1. Other numbers, as of gpt-4, phi-3, llama-2, llama-3 and mistral-2407, are part of the name: a
     model taken for a run would make a spread of seeds that nobody drew; a run taken for a model is seen in the list.
     """
     ends = {name: _RUN.search(name) for name in names}
