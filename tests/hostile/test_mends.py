@@ -290,6 +290,27 @@ def test_no_column_is_proposed_that_leads_nowhere(capsys: pytest.CaptureFixture[
         assert "--columns" not in line
 
 
+@pytest.mark.parametrize("name", ["error", "failed", "is_incorrect", "wer", "rank", "test_loss"])
+def test_what_is_better_where_it_is_less_is_proposed_as_no_score(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"item": at // 2, "system": "mn"[at % 2], name: at % 3} for at in range(40)]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, line = met(Case(name, ("board", "rows.jsonl", "-q")), capsys)
+    assert status == 2
+    assert f"of {name!r} less is better" in line
+    assert "score=" not in line
+
+
+@pytest.mark.parametrize("name", ["loser", "worse_response"])
+def test_the_worse_of_two_is_proposed_as_no_label(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"prompt": said(at), "response_a": said(at + 50), "response_b": said(at + 99), name: "ab"[at % 2]}
+        for at in range(40)
+    ]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, line = met(Case(name, ("audit", "rows.jsonl", "-q", "-o", "out")), capsys)
+    assert (status, f"={name}" in line) == (2, False)
+
+
 def test_scored_pairs_are_followed_to_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     """The command that a refusal prints runs once its four places are filled, and each refused command prints it."""
     for name, first in (("near", 0), ("far", 500)):

@@ -258,12 +258,22 @@ def with_values(
     return {**parsed(columns), VALUES: json.dumps(found)}
 
 
+# What a column is called that names the worse of two, which turns a preference round.
+_LOSER = re.compile(r"(?<![a-z])(?:los(?:er|ing|es)|worse|worst)(?![a-z])", re.IGNORECASE)
+# And one of which less is better, which turns ranks round.
+_LESS = re.compile(
+    r"(?<![a-z])(?:loss(?:es)?|errors?|fail(?:ed|ures?)?|incorrect|wrong|wer|cer|perplexity|ppl|rank|latency|cost)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
+
+
 def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
     """The column that has the fewest different values, at least two and at most twenty; one called a label first."""
     counts = {
         name: frame[name].drop_nulls().n_unique()
         for name in frame.columns
-        if name not in besides and not frame.schema[name].is_nested()
+        if name not in besides and not frame.schema[name].is_nested() and not _LOSER.search(name)
     }
     likely = {
         name: n
@@ -420,6 +430,8 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
     if len(named) < len(roles):
         lacking = next(role for role in roles if role not in named)
         others = f"; the columns are {_listed(open_)}" if open_ else ""
+        if lacking == "score" and (worse := next(filter(_LESS.search, open_), None)):
+            others += f"; of {worse!r} less is better: write a column score in which more is"
         return f"no {'other ' if besides else ''}column looks like the {lacking}{others}"
     given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
@@ -440,6 +452,7 @@ def _likely(frame: pl.DataFrame, role: str) -> str | None:
         called = [name for name in plain if normalized(name) in IDS]
         return next((name for name in [*distinct, *called] if not holds_sentences(frame[name])), None)
     if role == "score":
+        frame = frame.select(name for name in frame.columns if not _LESS.search(name))
         scored = [name for name in frame.columns if _is_numeric(frame[name]) or frame.schema[name] == pl.Boolean]
         return scored[0] if scored else _says_right(frame)
     if role == "prediction" and (called := [name for name in frame.columns if "pred" in name.lower()]):
