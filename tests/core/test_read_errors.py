@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 from goldassay import InputError
-from goldassay.core.bounds import described, reading
+from goldassay.core.bounds import check_parquet, described, reading
 from tests.stated import Fact, states
 
 
@@ -57,3 +61,23 @@ def test_an_error_without_words_is_its_kind() -> None:
 def test_what_ends_a_command_is_not_taken_for_a_fault_of_the_file() -> None:
     with pytest.raises(OutOfTime), reading("runs.parquet"):
         raise OutOfTime
+
+
+def test_a_wrong_byte_in_the_footer_of_parquet_is_refused_and_breaks_nothing() -> None:
+    """Whatever the footer states, the check ends in a refusal, in the engine's own error, or in nothing."""
+    stream = io.BytesIO()
+    pl.DataFrame({"text": ["a b", "c d", "e"] * 5, "label": [0, 1, 2] * 5}).write_parquet(stream)
+    whole = stream.getvalue()
+    begin = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    refused = 0
+    for at in range(begin, len(whole) - 8):
+        for value in (0, 0x0C, 0x1C, 0xFF):
+            changed = bytearray(whole)
+            changed[at] = value
+            try:
+                check_parquet(Path("x.parquet"), io.BytesIO(bytes(changed)))
+            except InputError:
+                refused += 1
+            except pl.exceptions.PolarsError:
+                continue
+    assert refused > 100

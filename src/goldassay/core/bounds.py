@@ -447,7 +447,7 @@ def _count(data: memoryview) -> int:
     try:
         groups = _Compact(data, len(data) - 8 - length).struct().get(_ROW_GROUPS, [])
         return sum(_values_of(chunk[_METADATA], data) for group in groups for chunk in group[_COLUMNS])
-    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _DamageError(str(error)) from error
 
 
