@@ -300,7 +300,7 @@ def test_what_is_better_where_it_is_less_is_proposed_as_no_score(name: str, caps
     assert "score=" not in line
 
 
-@pytest.mark.parametrize("name", ["loser", "worse_response"])
+@pytest.mark.parametrize("name", ["loser", "worse_response", "rejected_index"])
 def test_the_worse_of_two_is_proposed_as_no_label(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {"prompt": said(at), "response_a": said(at + 50), "response_b": said(at + 99), name: "ab"[at % 2]}
@@ -309,6 +309,7 @@ def test_the_worse_of_two_is_proposed_as_no_label(name: str, capsys: pytest.Capt
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     status, line = met(Case(name, ("audit", "rows.jsonl", "-q", "-o", "out")), capsys)
     assert (status, f"={name}" in line) == (2, False)
+    assert f"{name!r} names the response that is worse" in line
 
 
 def test_scored_pairs_are_followed_to_a_result(capsys: pytest.CaptureFixture[str]) -> None:

@@ -260,6 +260,10 @@ def with_values(
 
 # What a column is called that names the worse of two, which turns a preference round.
 _LOSER = re.compile(r"(?<![a-z])(?:los(?:er|ing|es)|worse|worst)(?![a-z])", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"(?<![a-z])(?:rejected|dispreferred)[-_ ](?:index|idx|id|side|response|answer|output|option|number|model)$",
+    re.IGNORECASE,
+)
 # And one of which less is better, which turns ranks round.
 _LESS = re.compile(
     r"(?<![a-z])(?:loss(?:es)?|errors?|fail(?:ed|ures?)?|incorrect|wrong|wer|cer|perplexity|ppl|rank|latency|cost)"
@@ -268,12 +272,20 @@ _LESS = re.compile(
 )
 
 
+def _loser(frame: pl.DataFrame) -> str | None:
+    """The column that names the worse of two responses; None where there are no two texts."""
+    found = [name for name in frame.columns if _LOSER.search(name) or _REJECTED.search(name)]
+    found = [name for name in found if not holds_sentences(frame[name])]
+    return found[0] if found and sum(map(holds_sentences, frame)) > 1 else None
+
+
 def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
     """The column that has the fewest different values, at least two and at most twenty; one called a label first."""
+    worse = _loser(frame)
     counts = {
         name: frame[name].drop_nulls().n_unique()
         for name in frame.columns
-        if name not in besides and not frame.schema[name].is_nested() and not _LOSER.search(name)
+        if name not in (*besides, worse) and not frame.schema[name].is_nested() and not _LOSER.search(name)
     }
     likely = {
         name: n
@@ -368,7 +380,13 @@ def without_classes(
     if free := next((name for name in open_ if is_free_answer(frame[name])), None):
         problem = f"free answers in {free!r} are neither labels nor choices, and an audit does not support them"
         return InputError(problem, file=source, mend=searching(source, _text_of(frame, besides, (*TEXTS, *ASKED))))
-    if label := likely_label(frame, besides):
+    label = likely_label(frame, besides)
+    if (worse := _loser(frame)) and not (label and _is_called_label(label)):
+        return InputError(
+            f"the column {worse!r} names the response that is worse, and none the better one (columns: {listed})",
+            file=source, mend="write a column winner that names the better one",
+        )  # fmt: skip
+    if label:
         return InputError(
             f"there are no labels (columns: {listed})",
             file=source,
