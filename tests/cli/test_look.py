@@ -91,6 +91,16 @@ def test_what_an_audit_refuses_is_not_promised(tmp_path: Path) -> None:
     assert "holds several" in found.against[0]
 
 
+def test_a_column_of_ties_is_a_role_and_its_rows_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": f"ask {at}", "response_a": f"one {at}", "response_b": f"other {at} more",
+         "winner": "ab"[at % 3 == 0], "tie": at % 4 == 0} for at in range(60)
+    ]  # fmt: skip
+    path = write(tmp_path / "pairs.jsonl", rows)
+    assert goldassay.look(path).roles["tie"] == "tie"
+    assert goldassay.audit(path).to_dict()["dataset"]["n_test"] == 45
+
+
 def test_of_grades_beside_answers_the_scale_is_in_the_next_command(tmp_path: Path) -> None:
     rows = [{"id": at, "response": f"an answer {at}", "score": 1 + at % 5} for at in range(N)]
     pl.DataFrame(rows).write_csv(tmp_path / "a.csv")

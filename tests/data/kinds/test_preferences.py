@@ -278,16 +278,35 @@ def test_white_space_around_responses_is_read_as_a_trait_of_its_own() -> None:
 
 
 def test_codes_of_several_annotators_are_said() -> None:
-    """PandaLM's columns are read with 0 as the tie; whoever means another code must see it."""
+    """PandaLM's files, which name two models, are read with 0 as the tie; of any other the code must be said."""
     rows = [
         {"instruction": f"ask {at}", "response1": f"one {at}", "response2": f"two {at}",
-         "annotator1": at % 3, "annotator2": at % 3, "annotator3": at % 3}
+         "annotator1": at % 3, "annotator2": at % 3, "annotator3": at % 3, "cmp_key": "one_other"}
         for at in range(6)
     ]  # fmt: skip
+    for named in ({}, {"winner": "annotator1+annotator2"}):
+        with pytest.raises(InputError, match="0, 1 and 2 may mean") as refused:
+            read_preferences(Table(pl.DataFrame(rows).drop("cmp_key"), "frame"), "set", roles=named)
+        assert "'annotator2': {'0': 'tie', '1': 'first', '2': 'second'}" in refused.value.mend
     found = read_preferences(Table(pl.DataFrame(rows), "frame"), "set")
     assert found is not None
     assert (len(found), found.first_right.tolist()) == (4, [0, 1, 0, 1])
     assert any(said.startswith("0 counts as a tie") for said in found.decisions)
+
+
+@pytest.mark.parametrize(
+    ("column", "yes", "no"), [("tie", True, False), ("is_tie", 1, 0), ("Tied", "yes", "no"), ("tie", "maybe", "no")]
+)
+def test_a_column_that_is_called_a_tie_says_which_rows_are(column: str, yes: Any, no: Any) -> None:
+    rows = [
+        {"prompt": f"p {at}", "response_a": f"one {at}", "response_b": f"two {at}", "winner": "ab"[at % 2],
+         column: yes if at % 3 == 0 else no}
+        for at in range(9)
+    ]  # fmt: skip
+    items = read(rows)
+    is_read = yes != "maybe"
+    assert (len(items), items.n_unused) == (6 if is_read else 9, 0)
+    assert any(f"{column!r} is true" in said for said in items.decisions) is is_read
 
 
 def test_a_column_of_ties_goes_before_the_winner() -> None:

@@ -33,6 +33,8 @@ NO_VERDICT = "there is no verdict"
 NEITHER_SIDE = "the verdict names neither side"
 NO_ORDER = "nothing says which side was shown first"
 SAME_SIDE = "both sides have the same name"
+# PandaLM's columns, one of each person, in which 0 is the tie.
+_PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
 _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b a", "true", "yes", "swap", "b",
             "second", "model_b", "backward")  # fmt: skip
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
@@ -330,7 +332,8 @@ class _Reader:
         self.by_name = self._are_names(values)
         # People write alike, whoever of them used which values.
         people = [value for column in shape.people for value in frame[column].to_list()]
-        self.person, _ = side_reader(people, shape.people, source)
+        zero_is_tie = len(shape.people) > 1 and all(map(_PEOPLE.fullmatch, shape.people))
+        self.person, _ = side_reader(people, shape.people, source, zero_is_tie=zero_is_tie)
         self.names_first = shape.order is not None and self._are_names(frame[shape.order].to_list())
         self.a_first = self._order()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.data.column_names import names_of, normalized
+from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +35,8 @@ _WINNERS = names_of("winner", "preferences")
 # These say by their name that one of two is preferred; the others may be labels of two texts.
 _SURE = frozenset(_WINNERS) - {"label", "labels", "choice", "gold", "target", "gold_label"}
 _ANNOTATORS = re.compile(r"^(?:annotator|rater|human|vote|annotation)_?\d+$")
+_TIES = ("tie", "is_tie", "tied")
+_YES_NO = ("0", "1", "0.0", "1.0", "false", "true", "no", "yes")
 _SCORES = ("score", "scores", "rating", "reward")
 _PROMPTS = names_of("prompt", "preferences")
 _GROUPS = names_of("group", "preferences")
@@ -57,6 +60,8 @@ class PreferenceShape:
         id: The column of ids, if any.
         one_means_first: Whether 1 names the first response and 0 the second.
         from_zero: Whether the responses are called by 0 and 1.
+        tie: The column that says whether neither was preferred, if any.
+        zero_is_tie: Whether people write 0 for a tie, as in PandaLM's files, which name the two models in `cmp_key`.
     """
 
     chosen: str | None
@@ -69,11 +74,13 @@ class PreferenceShape:
     id: str | None
     one_means_first: bool = False
     from_zero: bool = False
+    tie: str | None = None
+    zero_is_tie: bool = False
 
     @property
     def covered(self) -> tuple[str, ...]:
         """All columns that it reads."""
-        single = (self.chosen, self.rejected, self.group, self.id)
+        single = (self.chosen, self.rejected, self.group, self.id, self.tie)
         return (
             *(each for each in single if each), *self.responses, *self.winners, *self.scores, *self.prompt,
         )  # fmt: skip
@@ -111,13 +118,15 @@ def find_preferences(frame: pl.DataFrame, roles: Mapping[str, str] | None = None
         id=named.get("id") or next((by_name[name] for name in _IDS if name in by_name), None),
         one_means_first=bool(responses) and normalized(responses[0]).startswith("human_ref"),
         from_zero=[each[-1] for each in responses] == ["0", "1"],
+        tie=named.get("tie") or (_tie(frame, by_name, [*used, *prompt]) if winners else None),
+        zero_is_tie=len(winners) > 1 and "cmp_key" in by_name and all(map(_is_annotator, winners)),
     )
 
 
 def names_side(column: str) -> bool:
     """Whether a column of this name says which side was preferred, or how good one is, as another one may already."""
     name = normalized(column).replace(" ", "_")
-    return name in _WINNERS or bool(_ANNOTATORS.match(name)) or any(score in name.split("_") for score in _SCORES)
+    return name in _WINNERS or _is_annotator(column) or any(score in name.split("_") for score in _SCORES)
 
 
 def mates(frame: pl.DataFrame, chosen: str, rejected: str) -> list[tuple[str, str]]:
@@ -149,6 +158,10 @@ def _sides(frame: pl.DataFrame, by_name: Mapping[str, str], named: Mapping[str, 
             if _holds_text(frame[column]) and _holds_text(frame[mate]):
                 found.append((name != one, column, mate))
     return min(found)[1:] if found else ()
+
+
+def _is_annotator(column: str) -> bool:
+    return _ANNOTATORS.match(normalized(column).replace(" ", "_")) is not None
 
 
 def _has(name: str, word: str) -> bool:
@@ -217,6 +230,15 @@ def _group(frame: pl.DataFrame, by_name: Mapping[str, str], used: Sequence[str])
             n = frame[column].n_unique()
             if 2 <= n <= max(2, _GROUPED * frame.height):
                 return column
+    return None
+
+
+def _tie(frame: pl.DataFrame, by_name: Mapping[str, str], used: Sequence[str]) -> str | None:
+    """The column that is called a tie and says yes or no of each row."""
+    for column in (by_name[name] for name in _TIES if name in by_name and by_name[name] not in used):
+        filled = cell_texts(frame[column]).drop_nulls().str.strip_chars().str.to_lowercase()
+        if len(filled) and filled.is_in(_YES_NO).all():
+            return column
     return None
 
 

@@ -83,11 +83,11 @@ class Preferences:
         single = tuple(each for each in (shape.chosen, shape.rejected) if each)
         covered = {*shape.covered, *aside(columns)}
         roles = {"chosen": shape.chosen, "rejected": shape.rejected, "responses": shape.responses}
-        said = shape.winners or shape.scores
+        said, own = shape.winners or shape.scores, {"group": shape.group, "id": shape.id}
         return Match(
             kind=self,
             strength=Strength.SHAPE,
-            roles=joined({**roles, "winner": said, "prompt": shape.prompt, "group": shape.group, "id": shape.id}),
+            roles=joined({**roles, "winner": said, "tie": shape.tie, "prompt": shape.prompt, **own}),
             core=frozenset(shape.responses or single),
             covered=frozenset(covered),
             unread=find_unread(table.frame, covered).columns,
@@ -130,7 +130,7 @@ def read_preferences(
     shape = find_preferences(frame, named)
     if shape is None:
         return None
-    frame = with_ties(with_keys(frame, dependent), named.get("tie"), shape.winners)
+    frame = with_ties(with_keys(frame, dependent), shape.tie, shape.winners)
     _check_columns(frame, dependent, source)
     read, doubtful, said = _sides_of(frame, shape, source)
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]
@@ -228,8 +228,9 @@ def _sides_of(
     # People write alike, whoever of them used which values.
     values = [value for column in shape.winners for value in frame[column].to_list()]
     side_of, doubtful = side_reader(
-        values, shape.winners, source, one_means_first=shape.one_means_first, from_zero=shape.from_zero
-    )
+        values, shape.winners, source,
+        one_means_first=shape.one_means_first, from_zero=shape.from_zero, zero_is_tie=shape.zero_is_tie,
+    )  # fmt: skip
 
     def of_winners(row: dict[str, Any]) -> _Read:
         both = [row[first], row[second]]
@@ -251,6 +252,8 @@ def _sides_of(
         said = [f"The column {shape.winners[0]!r} names the preferred response."]
     elif {"0", "2"} <= {str(value) for value in values}:
         said.append("0 counts as a tie, 1 as the first response and 2 as the second, as PandaLM writes them.")
+    if shape.tie is not None:
+        said.append(f"Rows in which {shape.tie!r} is true are ties.")
     return of_winners, doubtful, said
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 FIRST, SECOND, TIE = 0, 1, 2
-# PandaLM's columns, one of each person, in which 0 is the tie.
-_PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
 _MOST_VALUES = 12
 _YES = ("1", "1.0", "true", "yes", "tie")
 _SIDE_NAMES = ("first", "second", "tie")
@@ -111,13 +109,14 @@ def side_reader(
     *,
     one_means_first: bool = False,
     from_zero: bool = False,
+    zero_is_tie: bool = False,
 ) -> tuple[Callable[[Any], int | None], str]:
     """How a column names sides: a function from a value to 0 (first), 1 (second), 2 (tie) or None (none of these).
 
     Numbers may count from 0 or from 1: from 1 where a 2 occurs, 1.5 then being a tie; a number between 1 and 2 leans to
-    the nearer. Where 0 and 2 occur and 1.5 does not, published sets differ: 0 is the tie, or 2 is;
-    in several columns of annotators, as PandaLM has them, 0 is. Of 0 and 1 either may be the first: 0 where it is the
-    number of a response (PKU-SafeRLHF), 1 where it means that the first is preferred (SHP).
+    the nearer. Where 0 and 2 occur and 1.5 does not, published sets differ: 0 is the tie, or 2 is.
+    Of 0 and 1 either may be the first: 0 where it is the number of a response (PKU-SafeRLHF), 1 where it means that the
+    first is preferred (SHP).
 
     Args:
         values: All of the column.
@@ -125,6 +124,7 @@ def side_reader(
         source: The file, for messages.
         one_means_first: 1 names the first and 0 the second.
         from_zero: The responses are numbered 0 and 1 themselves; so they are where a column is called an id or index.
+        zero_is_tie: Of 0, 1 and 2 the tie is 0, as in PandaLM's files.
 
     Returns:
         The function; and why it may be otherwise, "" where there is no doubt.
@@ -134,7 +134,7 @@ def side_reader(
     """
     values = list(values)
     distinct = {number for value in values if (number := _number(value)) is not None}
-    is_known = one_means_first or (len(columns) > 1 and all(map(_PEOPLE.fullmatch, columns)))
+    is_known = one_means_first or zero_is_tie
     numbered = from_zero or (len(columns) == 1 and _INDEX.search(columns[0]) is not None)
     why = ""
     if {0.0, 2.0} <= distinct <= {0.0, 1.0, 2.0} and not is_known:
