@@ -138,3 +138,9 @@ def test_numbered_names_that_may_be_models_are_said(tmp_path: Path) -> None:
     for name in ("preds-1", "preds-2"):
         rows.write_csv(tmp_path / "plain" / f"{name}.csv")
     assert describe_numbers(find_slices(tmp_path / "plain", "auto", Request())) == []
+    (tmp_path / "seeds").mkdir()
+    for name in ("bert-42", "bert-123", "esim"):
+        rows.write_csv(tmp_path / "seeds" / f"{name}.csv")
+    (said,) = describe_numbers(find_slices(tmp_path / "seeds", "auto", Request()))
+    assert said.startswith("bert-123, bert-42 are taken for models.")
+    assert said.endswith("bert_seed1.")

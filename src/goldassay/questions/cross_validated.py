@@ -64,7 +64,7 @@ def within_doubts(
         n_classes: K.
         clusters: Codes of clusters, (N,); None where each row is its own.
         limits: Of skills, for caution and unsound.
-        reader: Reads each fold by what the others teach.
+        reader: Reads each fold by what the others teach. A reader of pairs of words does so beside it.
         seed: Of the folds and of the draws behind the intervals.
     """
     codes = np.arange(gold.size) if clusters is None else clusters

@@ -52,16 +52,27 @@ def named_by_places(found: Iterable[Slice], readable: Callable[[Slice], Slice]) 
 
 
 def describe_numbers(found: Iterable[Slice]) -> list[str]:
-    """A sentence for names that are taken for runs of one model by their numbers alone, as phi-1 and phi-2 are."""
-    names: dict[Collection, dict[str, None]] = {}
+    """A sentence for names that differ in a number alone: phi-1 and phi-2 are taken for runs, bert-7 and bert-9 not."""
+    runs: dict[Collection, dict[str, None]] = {}
+    models: dict[tuple[Collection, str], dict[str, None]] = {}
     for part in found:
         end = _RUN.search(part.seed) if isinstance(part.seed, str) else None
-        stem = part.seed[: end.start()].rstrip("_- .") if isinstance(part.seed, str) and end and not end[1] else ""
-        if stem and not _PLAIN.match(stem):
-            names.setdefault(part.collection, {})[str(part.seed)] = None
-    return [
+        stem = str(part.seed)[: end.start()].rstrip("_- .") if end and not end[1] else ""
+        if not stem or _PLAIN.match(stem):
+            continue
+        if part.seed == part.collection.model:
+            models.setdefault((part.collection._replace(model=""), stem), {})[str(part.seed)] = None
+        elif part.collection.model == UNNAMED_MODEL:
+            runs.setdefault(part.collection, {})[str(part.seed)] = None
+    said = [
         f"{listing([*own], 3)} are taken for runs of one model. Where they are models, name each in a column model."
-        for own in names.values()
+        for own in runs.values()
+        if len(own) > 1
+    ]
+    return said + [
+        f"{listing([*own], 3)} are taken for models. Where they are runs of one, give the runs a column seed, or write "
+        f"seed before the number: {stem}_seed1."
+        for (_, stem), own in models.items()
         if len(own) > 1
     ]
 
