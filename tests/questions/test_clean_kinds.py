@@ -1,6 +1,6 @@
 """What has no flaw is called sound: a doubt about every set would be as wrong as none.
 
-Pairs and judgments without a flaw are in `tests/end_to_end`, and preferences among the slow tests.
+Pairs and judgments without a flaw are in `tests/end_to_end`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ def items() -> Report:
     return goldassay.measure_leakage(make_item_specimen("choices", 1500, 0, clean=True).table)
 
 
+def preferences() -> Report:
+    return goldassay.measure_leakage(make_item_specimen("preferences", 3000, 0, clean=True).table)
+
+
 def answers(shares: dict[str, float], **named: Any) -> pl.DataFrame:
     """Scores of 2,000 answers by each model."""
     rng = np.random.default_rng(0)
@@ -52,6 +56,7 @@ def runs() -> Report:
 CLEAN = {
     texts: {"artifacts"},
     items: {"leakage"},
+    preferences: {"leakage"},
     board: {"answered"},
     runs: {"instability", "answered"},
 }
