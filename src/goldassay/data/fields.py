@@ -67,7 +67,9 @@ def name_fields(frame: pl.DataFrame, columns: Mapping[str, str] | None) -> tuple
             found.append(name)
         named[role] = "+".join(found)
     for place, names in values.items():
-        frame = _with_names(frame, named.get(place, place), names)
+        column = named.get(place, place)
+        parts = [column] if column in frame.columns else [part.strip() for part in column.split("+")]
+        frame = _with_names(frame, parts, names)
     return frame, named
 
 
@@ -123,18 +125,23 @@ def with_keys(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
     return frame
 
 
-def _with_names(frame: pl.DataFrame, column: str, names: Mapping[str, str]) -> pl.DataFrame:
-    """The frame with the names of a column's values in their place; values without a name stay."""
-    frame, column = _resolved(frame, column)
-    if column not in frame.columns:
-        listed = ", ".join(map(repr, frame.columns[:_MOST_FIELDS]))
-        raise InputError(f"there is no column {column!r} to map", mend=f"the columns are {listed}")
-    texts = cell_texts(frame[column]).str.strip_chars()
-    known = set(texts.drop_nulls().unique().to_list())
+def _with_names(frame: pl.DataFrame, columns: Iterable[str], names: Mapping[str, str]) -> pl.DataFrame:
+    """The frame with the names of some columns' values in their place; values without a name stay."""
+    texts: list[pl.Series] = []
+    for wanted in columns:
+        frame, column = _resolved(frame, wanted)
+        if column not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns[:_MOST_FIELDS]))
+            raise InputError(f"there is no column {column!r} to map", mend=f"the columns are {listed}")
+        texts.append(cell_texts(frame[column]).str.strip_chars().alias(column))
+    known = {value for each in texts for value in each.drop_nulls().unique().to_list()}
     if missing := [value for value in names if value not in known]:
         shown = ", ".join(map(repr, sorted(known)[:_MOST_FIELDS]))
-        raise InputError(f"no row has the value {missing[0]!r}", column=column, mend=f"its values are {shown}")
-    return frame.with_columns(texts.replace(dict(names)).alias(column))
+        raise InputError(
+            f"no row has the value {missing[0]!r}", column="+".join(each.name for each in texts),
+            mend=f"its values are {shown}",
+        )  # fmt: skip
+    return frame.with_columns(each.replace(dict(names)) for each in texts)
 
 
 def _resolved(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:

@@ -136,11 +136,27 @@ def test_lengths_people_and_groups_are_read() -> None:
 
 def test_most_people_decide_and_whether_all_agree_is_kept() -> None:
     rows = [
-        {"item": item, "winner_ab": "A", "winner_ba": "A", **{f"annotator{at}": who for at, who in enumerate(said)}}
+        {"item": item, "winner_ab": "A", "winner_ba": "A", "cmp_key": "one_other",
+         **{f"annotator{at}": who for at, who in enumerate(said)}}
         for item, said in (("q", (1, 1, 2)), ("r", (0, 0, 0)))
-    ]
+    ]  # fmt: skip
     found = read(rows).rows.select("item", "people", "agreed").unique(maintain_order=True).rows()
     assert found == [("q", 1.0, False), ("r", 0.5, True)]
+
+
+def test_codes_of_people_that_may_be_read_two_ways_are_asked_for() -> None:
+    """0 is the tie in PandaLM's files, which have `cmp_key`; 2 is in others."""
+    rows = [
+        {"item": str(at), "winner_ab": "A", "winner_ba": "A", "annotator1": at % 3, "annotator2": at % 3}
+        for at in range(6)
+    ]
+    with pytest.raises(InputError, match="first, second and tie") as caught:
+        read(rows)
+    assert caught.value.mend.count("map='annotator1+annotator2=") == 6
+    assert "=0:first,1:second,2:tie'" in caught.value.mend
+    sides = {0: "first", 1: "second", 2: "tie"}
+    named = [{**row, "annotator1": sides[row["annotator1"]], "annotator2": sides[row["annotator2"]]} for row in rows]
+    assert read(named).rows["people"].unique(maintain_order=True).to_list() == [1.0, 0.0, 0.5]
 
 
 def test_an_order_has_two_values() -> None:

@@ -251,7 +251,7 @@ def test_codes_of_several_columns_are_mapped_together(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(InputError) as refused:
         goldassay.audit(str(file))
-    mend = re.search(r"map=(.*?\}\}) or ", str(refused.value))
+    mend = re.search(r"map=('.*?') or ", str(refused.value))
     assert mend is not None
     assert goldassay.audit(str(file), map=ast.literal_eval(mend[1])).document["dataset"]["n_test"] == 30
 

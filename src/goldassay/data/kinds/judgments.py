@@ -17,7 +17,7 @@ from goldassay.data.kinds.judged_scores import SCORE_ROLES, ScoreShape, find_jud
 from goldassay.data.kinds.judgment_shapes import JUDGMENT_ROLES, WORDS_OF_AN_ITEM, JudgmentShape, find_judgments
 from goldassay.data.kinds.kind import Match, Strength, aside, joined
 from goldassay.data.kinds.predictive_columns import named_unread
-from goldassay.data.kinds.preference_shapes import parsed
+from goldassay.data.kinds.preference_shapes import parsed, zero_is_tie
 from goldassay.data.kinds.sides import FIRST, TIE, say_sides, side_reader, with_ties
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.unread import find_unread
@@ -33,8 +33,6 @@ NO_VERDICT = "there is no verdict"
 NEITHER_SIDE = "the verdict names neither side"
 NO_ORDER = "nothing says which side was shown first"
 SAME_SIDE = "both sides have the same name"
-# PandaLM's columns, one of each person, in which 0 is the tie.
-_PEOPLE = re.compile(r"annotator[-_ ]?\d+", re.IGNORECASE)
 _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b a", "true", "yes", "swap", "b",
             "second", "model_b", "backward")  # fmt: skip
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
@@ -210,7 +208,7 @@ def read_judgments(
         why = max(read.found, key=lambda each: each[2] == NEITHER_SIDE)[2] if read.found else "there are no rows"
         raise InputError(
             f"no verdict can be used: {why}", file=source, column="+".join(shape.verdicts),
-            mend=f"{say_sides(shape.verdicts[0], frame[shape.verdicts[0]].to_list())}",
+            mend=say_sides("+".join(shape.verdicts), read.values),
         )  # fmt: skip
     schema = {"row": pl.Int64, "item": pl.String, "judge": pl.String, "a": pl.String, "b": pl.String,
               "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
@@ -327,13 +325,12 @@ class _Reader:
         self.guessed = ""
         self.used_rows: list[int] = []
         self.sizes: list[float | None] = []
-        values = [value for column in shape.verdicts for value in frame[column].to_list()]
-        self.read, _ = side_reader(values, shape.verdicts, source)
-        self.by_name = self._are_names(values)
+        self.values = [value for column in shape.verdicts for value in frame[column].to_list()]
+        self.read, _ = side_reader(self.values, shape.verdicts, source)
+        self.by_name = self._are_names(self.values)
         # People write alike, whoever of them used which values.
         people = [value for column in shape.people for value in frame[column].to_list()]
-        zero_is_tie = len(shape.people) > 1 and all(map(_PEOPLE.fullmatch, shape.people))
-        self.person, _ = side_reader(people, shape.people, source, zero_is_tie=zero_is_tie)
+        self.person, _ = side_reader(people, shape.people, source, zero_is_tie=zero_is_tie(frame.columns, shape.people))
         self.names_first = shape.order is not None and self._are_names(frame[shape.order].to_list())
         self.a_first = self._order()
 

@@ -119,8 +119,14 @@ def find_preferences(frame: pl.DataFrame, roles: Mapping[str, str] | None = None
         one_means_first=bool(responses) and normalized(responses[0]).startswith("human_ref"),
         from_zero=[each[-1] for each in responses] == ["0", "1"],
         tie=named.get("tie") or (_tie(frame, by_name, [*used, *prompt]) if winners else None),
-        zero_is_tie=len(winners) > 1 and "cmp_key" in by_name and all(map(_is_annotator, winners)),
+        zero_is_tie=zero_is_tie(frame.columns, winners),
     )
+
+
+def zero_is_tie(columns: Sequence[str], people: Sequence[str]) -> bool:
+    """Whether people write 0 for a tie: those of PandaLM's files, which name the two models in `cmp_key`."""
+    named = {normalized(column).replace(" ", "_") for column in columns}
+    return len(people) > 1 and "cmp_key" in named and all(map(_is_annotator, people))
 
 
 def names_side(column: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.errors import SHELL, InputError, entry_point, option
+from goldassay.core.errors import InputError, option
 from goldassay.data.fields import cell_texts
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, TIE = 0, 1, 2
 _MOST_VALUES = 12
+_LONGEST = 350
 _YES = ("1", "1.0", "true", "yes", "tie")
 _SIDE_NAMES = ("first", "second", "tie")
 # The number of a response in its own name: PKU-SafeRLHF's better_response_id of response_0 and response_1.
@@ -82,7 +83,12 @@ def _pairs(texts: Sequence[str], sides: Sequence[int], words: Mapping[str, int])
 def _say(readings: Sequence[str], columns: Sequence[str]) -> str:
     if not readings:
         return "name the side by 1 and 2, A and B, or first and second"
-    return f"say which: {' or '.join(_mapped(columns, each) for each in readings)}"
+    column = "+".join(columns)
+    mends = [option("map", f"{column}={each}") for each in readings]
+    # The error cuts a longer line, and half an option is none.
+    while len(mends) > 1 and len(" or ".join(mends)) > _LONGEST:
+        mends.pop()
+    return f"say which: {' or '.join(mends)}"
 
 
 def _signed(value: Any) -> float | None:
@@ -168,13 +174,6 @@ def side_reader(
         return _of_word(value)
 
     return read, doubtful
-
-
-def _mapped(columns: Sequence[str], names: str) -> str:
-    """The option that says what the codes of some columns mean."""
-    if len(columns) > 1 and entry_point() != SHELL:
-        return f"map={ ({name: dict(each.split(':') for each in names.split(',')) for name in columns})!r}"
-    return " ".join(option("map", f"{name}={names}") for name in columns)
 
 
 def _number(value: Any) -> float | None:
