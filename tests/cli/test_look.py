@@ -67,6 +67,17 @@ def test_the_command_prints_and_writes_the_same(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == f"Next: goldassay audit {path}"
 
 
+def test_every_column_has_a_role_or_is_named_as_one_without() -> None:
+    rows = [{"text": f"{i} is a number of this row", "label": "ab"[i % 2], "story": f"it is {i} of all", "who.a": i}
+            for i in range(40)]  # fmt: skip
+    found = goldassay.look(pl.DataFrame(rows))
+    assert (dict(found.roles), found.unread, found.unused) == ({"text": "text", "label": "label"}, ("story",), ("who.a",))
+    nested = [{**row, "meta": {"label": "x"}, "pair": [1]} for row in rows]
+    found = goldassay.look(nested, "text=text,label=meta.label")
+    assert found.roles["label"] == "meta.label"
+    assert sorted((*found.unread, *found.unused)) == ["label", "pair", "story", "who.a"]
+
+
 def test_what_is_of_no_kind_is_said_and_not_refused(tmp_path: Path) -> None:
     found = goldassay.look(pl.DataFrame({"x": [1, 2], "y": [3, 4]}))
     assert (found.kind, found.command) == ("", "")

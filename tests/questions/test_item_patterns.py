@@ -76,9 +76,14 @@ def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> Non
 
 
 def test_what_would_settle_a_pick_names_it() -> None:
+    """Choices are to be changed where it is shown to gain; where it may, more items are wanted."""
     items, name = items_of(made(200, 0.0, 0)), "the second longest choice"
     (doubt,) = untrained_doubts({name: items.right.astype(float)}, items, np.arange(200), 0.12)
     assert f"picking by “{name}” is right" in doubt.mend
+    by_chance = np.random.default_rng(0).random(items.right.size)
+    (doubt,) = untrained_doubts({name: by_chance}, items, np.arange(200), 0.02)
+    assert doubt.mend.startswith("Audit with more items")
+    assert name in doubt.mend
 
 
 def test_artifacts_say_why_a_rule_that_is_unsound_in_leakage_is_a_caution() -> None:

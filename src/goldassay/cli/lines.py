@@ -191,13 +191,16 @@ def _look_lines(found: Look) -> list[str]:
     lines += [f"  {line}" for line in aligned([(role, column) for role, column in found.roles.items()] or [("", "")])]
     if found.unread:
         lines.append(f"  not read: {', '.join(found.unread)}")
+    if found.unused:
+        lines.append(f"  not used: {', '.join(found.unused)}")
     lines += [f"  against it: {each}" for each in found.against]
     lines += [f"  {each}" for each in found.decisions]
     if not found.kind:
         lines += [f"  {each.kind} {'fit' if each.fits else 'lack ' + ', '.join(each.lacks)}" for each in found.kinds]
     asked = [each.title for each in found.questions if each.is_asked]
     lines.append(f"An audit asks: {', '.join(asked) if asked else 'nothing yet'}")
-    missing = [(each.title, each.lacks) for each in found.questions if not each.is_asked]
+    said = "; ".join(found.against)
+    missing = [(each.title, each.lacks) for each in found.questions if not each.is_asked and each.lacks != said]
     lines += [f"  {line}" for line in aligned(missing)] if missing else []
     return [line for line in lines if line.strip()] + ([f"Next: {found.command}"] if found.command else [])
 

@@ -104,6 +104,7 @@ class Look(Result):
         is_sample: Whether these are the first rows of a large file.
         roles: Role to column; several columns are joined by "+".
         unread: Columns that hold texts or lists, and have no role.
+        unused: All other columns without a role.
         against: What speaks against the kind, in clauses.
         decisions: What was decided in reading without being asked, in sentences.
         problem: Why no kind was taken; "" where one was.
@@ -119,6 +120,7 @@ class Look(Result):
     is_sample: bool
     roles: Mapping[str, str]
     unread: tuple[str, ...]
+    unused: tuple[str, ...]
     against: tuple[str, ...]
     decisions: tuple[str, ...]
     problem: str
@@ -181,6 +183,7 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             is_sample=is_sample,
             roles={} if match is None else match.roles,
             unread=() if match is None else match.unread,
+            unused=() if match is None else _unused(match, frame),
             against=() if match is None else _against(match, refused),
             decisions=(*source.table.decisions, *_guessed(match)),
             problem=problem,
@@ -190,6 +193,11 @@ def _look_at(data: Any, columns: str | Mapping[str, str] | None, format_: str) -
             if found.mixed and found.mixed.mend and match is None
             else _next(match, place, roles, frame, questions, refused),
         )
+
+
+def _unused(match: Match, frame: pl.DataFrame) -> tuple[str, ...]:
+    named = {name.partition(".")[0] for column in match.roles.values() for name in (column, *column.split("+"))}
+    return tuple(name for name in frame.columns if name not in {*match.unread, *named, *match.roles.values()})
 
 
 def _guessed(match: Match | None) -> list[str]:

@@ -337,14 +337,14 @@ def untrained_doubts(
     """
     chance = chance_of(items)
     left = np.bincount(groups, 1 - chance)
-    worst = ("", -1.0)
+    worst = ("", -1.0, -1.0)
     for name, scores in untrained.items():
         hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
         gained = np.bincount(groups, hits - chance)
         effect = gained.sum() / left.sum()
-        high = effect + normal_quantile(LEVEL) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
-        worst = max(worst, (name, float(high)), key=lambda each: each[1])
-    name, high = worst
+        half = normal_quantile(LEVEL) * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
+        worst = max(worst, (name, float(effect - half), float(effect + half)), key=lambda each: each[2])
+    name, low, high = worst
     if high < limit:
         return []
     upper, not_below = percents_apart(high, limit)
@@ -352,7 +352,9 @@ def untrained_doubts(
         Doubt(
             f"{name[0].upper()}{name[1:]} may gain {upper}, not below {not_below}: a surface pattern, though none of "
             "words.",
-            f"Change {items.kind.options} until picking by “{name}” is right no more often than chance.",
+            f"Change {items.kind.options} until picking by “{name}” is right no more often than chance."
+            if low > 0
+            else f"Audit with more items: these are too few to say that picking by “{name}” gains nothing.",
             high,
         )
     ]
