@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,22 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     append_decision(tmp_path / "new" / "d.jsonl", ONE)
     with pytest.raises(OutputError, match="--decisions"):
         append_decision(tmp_path / "new" / "d.jsonl" / "d.jsonl", ONE)
+
+
+def test_decisions_that_a_full_disk_refuses_are_not_found_later(tmp_path: Path) -> None:
+    """All of those that are made together, or none."""
+    file, many = tmp_path / "d.jsonl", [Decision("k", str(number), "drop") for number in range(50)]
+    append_decision(file, ONE)
+    limits, size = resource.getrlimit(resource.RLIMIT_FSIZE), file.stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10 * len(many[0].to_line()) + 5, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot be written"):
+            append_decision(file, *many)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.stat().st_size == size
+    append_decision(file, *many)
+    assert read_decisions(file).n_lines == 51
 
 
 def test_decisions_lie_beside_their_dataset(tmp_path: Path) -> None:

@@ -207,18 +207,24 @@ def append_decision(path: Path, *decisions: Decision) -> None:
     An unfinished last line is moved to a file of its own first, so that the new line does not continue it.
 
     Raises:
-        OutputError: The file cannot be written.
+        OutputError: The file cannot be written; it has none of them then.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
-        with path.open("a+b") as file:
+        with path.open("a+b", buffering=0) as file:
             # Two servers may append at once; each line must stay whole.
             fcntl.flock(file, fcntl.LOCK_EX)
             _end_last_line(file, path)
-            file.write(b"".join(decision.to_line() for decision in decisions))
-            file.flush()
-            os.fsync(file.fileno())
+            size, left = file.seek(0, os.SEEK_END), b"".join(decision.to_line() for decision in decisions)
+            try:
+                while left:
+                    left = left[file.write(left) :]
+                os.fsync(file.fileno())
+            except OSError:
+                # Whoever asked is told that nothing was stored: lines that a full disk took would be found later.
+                file.truncate(size)
+                raise
         if is_new:
             sync_folder(path.parent)
     except OSError as error:
