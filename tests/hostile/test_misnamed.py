@@ -15,6 +15,8 @@ import pytest
 from goldassay.cli.main import run
 from tests.end_to_end.conftest import COMMAND
 from tests.stated import says
+from tests.view.made import rows as made_rows
+from tests.view.made import save_report
 
 from .cases import jsonl, predictions, rows
 
@@ -141,3 +143,19 @@ def test_a_link_that_leads_nowhere_is_said_to_be_one(
     Path("beside.jsonl").symlink_to("link.jsonl")
     line = line_of([*command, "link.jsonl"], capsys)
     assert line == says("goldassay: link.jsonl:", f"({goal})", "link")
+
+
+@pytest.mark.parametrize("command", ["view report --decisions loop", "mend data.jsonl --decisions loop -o out.jsonl",
+                                     "split data.jsonl -o loop", "look loop", "check report --policy loop",
+                                     "audit data.jsonl --test loop", "audit data.jsonl --corpus loop"])  # fmt: skip
+def test_a_link_that_leads_to_itself_is_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    save_report(Path("report"), made_rows(20))
+    Path("loop").symlink_to("loop")
+    assert line_of(command.split(), capsys).startswith("goldassay: loop: ")
+
+
+def test_an_export_replaces_a_link_that_leads_to_itself() -> None:
+    save_report(Path("report"), made_rows(20))
+    Path("loop").symlink_to("loop")
+    assert run(["view", "report", "--export", "loop", "-q"]) == 0
+    assert Path("loop").is_file()

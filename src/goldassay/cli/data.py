@@ -231,7 +231,7 @@ def view(
     With --export a selection is written as one static file, at most 1,000 rows; with --no-texts by ids alone.
     """
     from goldassay.core.files import check_not_read, written_whole
-    from goldassay.view.opening import open_workbench
+    from goldassay.view.opening import open_workbench, real
     from goldassay.view.page import render_export
     from goldassay.view.server import serve
 
@@ -243,7 +243,7 @@ def view(
     asked = bench.state(state)
     if export is not None:
         check_not_read(export, (each for each in (bench.dataset, bench.decisions) if each is not None), "--export")
-        if export.resolve().is_relative_to(bench.folder.resolve()):
+        if real(export).is_relative_to(real(bench.folder)):
             raise InputError("is within the report", file=export, mend="name a place outside of it with --export")
         page = render_export(bench, asked, bench.selector.select(asked), with_texts=not no_texts)
         with written_whole(export, "--export") as aside:

@@ -106,6 +106,9 @@ def check_folder(path: Path, option: str) -> None:
             number = errno.ENOTDIR
         elif not os.access(nearest, os.W_OK | os.X_OK):
             number = errno.EACCES
+        elif path.is_symlink():
+            # A link that leads nowhere, or to itself, is taken for a folder that is still to be made.
+            path.stat()
     except OSError as error:
         raise output_error(error, path, option) from error
     if number is not None:

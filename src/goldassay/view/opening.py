@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ from goldassay.view.rows import NONE_WHOLE, RUN, RowTable
 from goldassay.view.selecting import Selector, State, parse_state
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
 
@@ -182,7 +182,7 @@ def open_workbench(
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     locked = ""
     if file is not None:
-        if (decisions is not None or file.is_file()) and file.resolve().is_relative_to(stored.folder.resolve()):
+        if (decisions is not None or file.is_file()) and real(file).is_relative_to(real(stored.folder)):
             raise InputError(
                 "decisions inside a report are lost with it", file=file, mend="move the file beside the dataset"
             )
@@ -191,7 +191,7 @@ def open_workbench(
     bench = Workbench(stored.title, stored.folder, stored.parsed, table, Selector(table), file, details, place, note)
     bench.locked = locked
     bench.notes = bench._with_own()
-    if file is not None and file.exists():
+    if file is not None and os.path.lexists(file):
         bench.refresh()
         # Beside the dataset they are its own, whose rows may all be mended by now.
         if decisions is not None and (said := none_fits(bench.placed, "of this report")) is not None:
@@ -263,7 +263,12 @@ def _stored_place(folder: Path, role: str) -> Path | None:
     except (OSError, ValueError):
         return None
     place = mapping(timing, "places").get(role) if isinstance(timing, dict) else None
-    return (folder / place).resolve() if isinstance(place, str) and place else None
+    return real(folder / place) if isinstance(place, str) and place else None
+
+
+def real(path: Path) -> Path:
+    """A path without links. `Path.resolve` fails where one leads to itself; whoever opens the file says so."""
+    return Path(os.path.realpath(path))
 
 
 def _describe_decisions(file: Path, decided: Decided, placed: Placed) -> list[str]:
