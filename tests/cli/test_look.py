@@ -71,11 +71,12 @@ def test_every_column_has_a_role_or_is_named_as_one_without() -> None:
     rows = [{"text": f"{i} is a number of this row", "label": "ab"[i % 2], "story": f"it is {i} of all", "who.a": i}
             for i in range(40)]  # fmt: skip
     found = goldassay.look(pl.DataFrame(rows))
-    assert (dict(found.roles), found.unread, found.unused) == ({"text": "text", "label": "label"}, ("story",), ("who.a",))
+    assert found.roles == {"text": "text", "label": "label"}
+    assert (found.unread, found.unused) == (("story",), ("who.a",))
     nested = [{**row, "meta": {"label": "x"}, "pair": [1]} for row in rows]
-    found = goldassay.look(nested, "text=text,label=meta.label")
+    found = goldassay.look(nested, columns="text=text,label=meta.label")
     assert found.roles["label"] == "meta.label"
-    assert sorted((*found.unread, *found.unused)) == ["label", "pair", "story", "who.a"]
+    assert sorted((*found.unread, *found.unused)) == ["label", "meta", "pair", "story", "who.a"]
 
 
 def test_what_is_of_no_kind_is_said_and_not_refused(tmp_path: Path) -> None:
