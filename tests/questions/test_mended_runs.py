@@ -194,7 +194,7 @@ def test_what_cannot_be_mended_is_one_line(tmp_path: Path, capsys: pytest.Captur
     assert not (tmp_path / "new").exists()
     assert sorted((tmp_path / "mended").rglob("*")) == kept
     items = tmp_path / "items.jsonl"
-    item = {"question": "Which?", "choices": ["one", "two"], "answer": 1}
+    item = {"question": "Which?", "choices": ["one", "two"], "answer": "B"}
     items.write_text(json.dumps(item) + "\n" + json.dumps({**item, "question": "What?"}) + "\n", "utf-8")
     (tmp_path / "items.decisions.jsonl").write_text("")
     assert run(["mend", str(items), "--runs", str(tmp_path / "runs"), "-o", str(tmp_path / "new")]) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from goldassay.data.kinds.cells import cells_of
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.kinds.recognition import recognize
 from goldassay.data.reading import read_table
+from goldassay.data.roles import with_values
 from goldassay.data.table import Table
 from goldassay.readers.choice_rules import pick_all
 from tests.stated import in_order, says, states
@@ -385,7 +387,7 @@ def test_taking_items_takes_their_choices(sizes, random) -> None:
             "answer": [at % size for size, at in sizes],
         }
     )
-    items = read_choices(Table(frame, ""), "items")
+    items = read_choices(Table(frame, ""), "items", first=0)
     assert items is not None
     wanted = np.array(random.sample(range(len(sizes)), random.randint(1, len(sizes))))
     part = items.take(wanted)
@@ -440,17 +442,35 @@ def test_real_archives_have_their_own_figures(data_dir, tmp_path: Path) -> None:
             assert reasons.get("the right choice's text is also a wrong choice", 0) == twice
 
 
-def test_positions_that_may_count_from_0_or_1_are_doubtful() -> None:
-    def read(answers: list[int]) -> ChoiceItems:
-        frame = {"question": [f"q{at}" for at in range(4)], "choices": [["w", "x", "y", "z"]] * 4, "answer": answers}
-        found = read_choices(Table(pl.DataFrame(frame), ""), "items")
+def test_positions_that_may_count_from_0_or_1_are_asked_for() -> None:
+    def read(answers: list[Any], first: int | None = None, way: str = "", **more: list[str]) -> ChoiceItems:
+        rows = {"question": [f"q{at}" for at in range(4)], "choices": [["w", "x", "y", "z"]] * 4, "answer": answers}
+        roles = with_values({}, way)
+        assert isinstance(roles, dict)
+        found = read_choices(Table(pl.DataFrame({**rows, **more}), ""), "items", roles=roles, first=first)
         assert found is not None
         return found
 
-    assert "from 0 or from 1" in read([1, 2, 3, 1]).doubtful
-    assert not read([0, 2, 3, 1]).doubtful
-    assert not read([4, 2, 3, 1]).doubtful
+    with pytest.raises(InputError, match="from 0 or from 1") as refused:
+        read([1, 2, 3, 1])
+    ways = re.findall(r"map='(answer=\S+)'", str(refused.value))
+    for way, right in zip(ways, (["w", "x", "y", "w"], ["x", "y", "z", "x"]), strict=True):
+        assert as_gold(read([1, 2, 3, 1], way=way)) == [[each] for each in right]
+    # A 0, a number as large as that of the choices, another part, and another column decide.
+    assert as_gold(read([0, 2, 3, 1])) == [["w"], ["y"], ["z"], ["x"]]
     assert as_gold(read([4, 2, 3, 1])) == [["z"], ["x"], ["y"], ["w"]]
+    assert (read([0, 2, 3, 1]).first, read([4, 2, 3, 1]).first, read(["A", "B", "C", "A"]).first) == (0, 1, None)
+    assert as_gold(read([1, 2, 3, 1], first=1)) == [["w"], ["x"], ["y"], ["w"]]
+    assert as_gold(read([1, 2, 3, 1], first=0)) == [["x"], ["y"], ["z"], ["x"]]
+    beside = read([1, 2, 3, 1], correct_answer=["w", "x", "y", "w"])
+    assert (as_gold(beside), beside.doubtful) == ([["w"], ["x"], ["y"], ["w"]], "")
+
+
+def test_columns_that_are_numbered_from_0_name_their_choices_so() -> None:
+    frame = {"question": [f"q{at}" for at in range(3)], **{f"answer{at}": [f"text {at}"] * 3 for at in range(4)}}
+    found = read_choices(Table(pl.DataFrame({**frame, "label": [1, 2, 3]}), ""), "items")
+    assert found is not None
+    assert as_gold(found) == [["text 1"], ["text 2"], ["text 3"]]
 
 
 def read_rows(choices: list[str], n: int = 40, **columns: list[Any]) -> ChoiceItems:

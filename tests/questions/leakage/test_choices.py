@@ -269,15 +269,31 @@ def test_networks_and_conditions_are_refused(tmp_path: Path) -> None:
 def test_answers_that_may_be_others_and_many_unused_items_are_not_sound() -> None:
     items = items_with("none", 600, 0)
     ambiguous = [{**row, "answer": 1 + row["answer"] % 2} for row in items]
+    with pytest.raises(InputError, match="may be positions from 0 or from 1"):
+        study_leakage(ambiguous, seeds=2)
+    # In choices A to D, shuffled, a letter may be a text, too.
+    ambiguous = [{**row, "choices": ["B", "A", "D", "C"], "answer": "ABCD"[row["answer"]]} for row in items]
     broken = [
         {**row, "answer": "E"} if at % 10 == 0 else {**row, "answer": "ABCD"[row["answer"]]}
         for at, row in enumerate(items)
     ]
-    for rows_, said in ((ambiguous, "may be positions from 0 or from 1"), (broken, "60 of the 600 items")):
+    for rows_, said in ((ambiguous, "by its text or by its letter"), (broken, "60 of the 600 items")):
         verdict = study_leakage(rows_, seeds=2).verdicts["leakage"]
         assert verdict["verdict"] != "sound"
         if verdict["verdict"] == "unresolved":
             assert said in stated_by(verdict)
+
+
+def test_positions_of_a_training_part_say_from_where_those_of_a_test_part_count() -> None:
+    train = items_with("none", 40, 0)
+    test = pl.DataFrame(
+        [{**row, "question": f"new {row['question']}", "answer": 1 + at % 2} for at, row in enumerate(train)]
+    )
+    for first in (0, 1):
+        moved = [{**row, "answer": row["answer"] + first} for row in train]
+        posed = load_items(pl.DataFrame(moved), test, ItemReading())
+        assert posed is not None
+        assert posed.test.first_right.tolist() == [1 + at % 2 - first for at in range(40)]
 
 
 def test_what_may_be_choices_and_is_not_read_forbids_sound() -> None:
@@ -295,7 +311,7 @@ def test_what_may_be_choices_and_is_not_read_forbids_sound() -> None:
 @pytest.mark.parametrize("place", [0, 2])
 def test_answers_that_are_always_in_one_place_are_unsound(place: int) -> None:
     """No rule varies then: the interval of a share of 1 decides."""
-    made = [{**row, "answer": place} for row in items_with("none", 300, 0)]
+    made = [{**row, "answer": "ABCD"[place]} for row in items_with("none", 300, 0)]
     verdict = study_leakage(made, seeds=2).verdicts["leakage"]
     assert verdict["verdict"] == "unsound"
     assert verdict["evidence"].startswith(f"Position {place + 1} is right")
@@ -380,8 +396,9 @@ def test_rules_that_cancel_each_other_over_subjects_are_a_caution(tmp_path: Path
 
 @hypothesis.given(st.lists(st.integers(2, 5), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_choices_that_a_reader_finds_equally_likely_share_the_hit(sizes: list[int], random: Random) -> None:
+    right = [random.randrange(size) for size in sizes]
     rows_ = [
-        {"question": f"q{at}", "choices": [f"c{at} {k}" for k in range(size)], "answer": random.randrange(size)}
+        {"question": f"q{at}", "choices": [f"c{at} {k}" for k in range(size)], "answer": f"c{at} {right[at]}"}
         for at, size in enumerate(sizes)
     ]
     posed = load_items(pl.DataFrame(rows_), None, ItemReading(columns={"answer": "answer"}))
@@ -392,6 +409,6 @@ def test_choices_that_a_reader_finds_equally_likely_share_the_hit(sizes: list[in
     assert even.tolist() == [1 / size for size in sizes]
     scores = [[random.randrange(3) for _ in range(size)] for size in sizes]
     (found,) = choice_hits([by_item(np.array([x for own in scores for x in own], np.float64), items, most)], items)
-    for hit, own, row in zip(found.tolist(), scores, rows_, strict=True):
+    for hit, own, place in zip(found.tolist(), scores, right, strict=True):
         best = [k for k, score in enumerate(own) if score == max(own)]
-        assert hit == (row["answer"] in best) / len(best)
+        assert hit == (place in best) / len(best)

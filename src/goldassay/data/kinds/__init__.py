@@ -75,7 +75,13 @@ def _fits(match: Match | None) -> bool:
 
 
 def read_items(
-    match: Match, table: Table, name: str, columns: Mapping[str, str], dependent: Sequence[str] = (), source: str = ""
+    match: Match,
+    table: Table,
+    name: str,
+    columns: Mapping[str, str],
+    dependent: Sequence[str] = (),
+    source: str = "",
+    first: int | None = None,
 ) -> ChoiceItems:
     """The items with choices or the preferences of a table.
 
@@ -86,12 +92,15 @@ def read_items(
         columns: The column of each role, as a user named them.
         dependent: Columns whose equal values make items depend on each other.
         source: The file, for messages.
+        first: From where positions of right choices count, where another part of the data says so.
 
     Raises:
         InputError: A column that was named is not there, or no item can be used.
     """
-    read = read_preferences if match.kind.name == Preferences.name else read_choices
     roles = {match.kind.aliases.get(role, role): column for role, column in columns.items()}
-    items = read(table, name, roles=roles, dependent=dependent, source=source)
+    if match.kind.name == Preferences.name:
+        items = read_preferences(table, name, roles=roles, dependent=dependent, source=source)
+    else:
+        items = read_choices(table, name, roles=roles, dependent=dependent, source=source, first=first)
     assert items is not None
     return items

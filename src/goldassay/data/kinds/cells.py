@@ -101,6 +101,7 @@ class ChoiceCells(_Cells):
         assert shape is not None
         self._shape = shape
         self._answer = shape.answer if items.ordered else None
+        self._first = items.first
         questions = [*shape.question] if len(shape.question) == 1 else []
         self._columns = {"question": questions, "passage": [shape.passage] if shape.passage else []}
 
@@ -108,7 +109,7 @@ class ChoiceCells(_Cells):
     def _read(self) -> Any:
         raw = [self._shape.read(row) for row in self.frame.iter_rows(named=True)]
         texts = [without_letters(each.choices) for each in raw]
-        return raw, texts, answer_reader(raw, texts, self._shape, self.frame)
+        return raw, texts, answer_reader(raw, texts, self._shape, self.frame, self._first)
 
     @cached_property
     def _written(self) -> dict[str, Counter[Any]]:

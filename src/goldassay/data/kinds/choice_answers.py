@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import option
 from goldassay.data.column_names import normalized
-from goldassay.data.fields import normalized_text
+from goldassay.data.fields import cell_texts, normalized_text
 from goldassay.data.kinds.choice_shapes import Raw, Shape, marks
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _POSITIONS = ("its position from 0", "its position from 1")
 _LOOKED_AT = 200
 # A column names right choices that fits in this share of its rows.
 _MOST = 0.95
+_LETTERED = "ABCDEFGHIJ"
 _LETTERS = re.compile(r"^[A-Ja-j]$")
 # Before a letter: "Option A", "choice_b".
 _CALLED = re.compile(r"^(?:option|choice|answer)[\s_:.]+", re.IGNORECASE)
@@ -48,12 +50,16 @@ class Right:
         decisions: What was decided, in sentences.
         doubtful: Why they may be others; "" where there is no doubt.
         reasons: Why an answer does not fit, for the rows where a reason is known; else it is none of the choices.
+        first: The number of the first choice, where answers are positions and the data say from where they count.
+        mend: What to do where nothing says so, and other choices are right from 0 and from 1; "" elsewhere.
     """
 
     places: list[tuple[int, ...] | None]
     decisions: tuple[str, ...] = ()
     doubtful: str = ""
     reasons: Mapping[int, str] = field(default_factory=dict)
+    first: int | None = None
+    mend: str = ""
 
 
 def right_places(
@@ -62,10 +68,13 @@ def right_places(
     shape: Shape,
     frame: pl.DataFrame,
     others: Sequence[str] = (),
+    first: int | None = None,
 ) -> Right:
     """The right choices of each row, by whatever fits most rows: labels, letters, positions or texts.
 
-    Answers that mark each choice by 0 or 1 are read so where half of the rows or more have such a list.
+    Answers that mark each choice by 0 or 1 are read so where half of the rows or more have such a list. Positions count
+    from 0 where a 0 occurs, and from 1 where one is the number of its row's choices. Where neither occurs and the
+    choices have no numbers, another column of answers may decide.
 
     Args:
         raw: The rows.
@@ -73,6 +82,7 @@ def right_places(
         shape: Where the answers are.
         frame: All columns.
         others: Columns that may name the right choices as well; where they name others, that is a doubt.
+        first: From where positions count, where another part of the data says so.
     """
     if shape.answer is None:
         return Right([_within(each.answer, len(each.choices)) for each in raw])
@@ -102,6 +112,8 @@ def right_places(
     if not fits[best]:
         return Right(places, reasons=reasons)
     doubts = []
+    mend = ""
+    is_sure = name in _POSITIONS
     if name != _BY_LABEL:
         rivals = [each for each, n in zip(decoders, fits, strict=True) if n == fits[best] and each[0] != name]
         # Options that are numbered from 1 are named by their numbers.
@@ -109,9 +121,26 @@ def right_places(
         for other, rival in rivals:
             if is_named and "position" in name and "position" in other:
                 continue
-            n_unlike = _n_unlike(places, _placed(rival, answers, raw, texts))
+            turned = _placed(rival, answers, raw, texts)
+            n_unlike = _n_unlike(places, turned)
             if n_unlike and {name, other} == set(_POSITIONS):
-                doubts.append(f"The answers in {shape.answer!r} may be positions from 0 or from 1: both fit all items.")
+                against = [
+                    bool(_contradictions(each, shape.answer, others, raw, texts, frame)) for each in (places, turned)
+                ]
+                wanted = {0: _POSITIONS[0], 1: _POSITIONS[1]}.get(-1 if first is None else first)
+                if wanted is None and against[0] != against[1]:
+                    wanted = other if against[0] else name
+                # Columns numbered from 0 name their choices so.
+                if wanted is None and shape.numbers_from == 0:
+                    wanted = _POSITIONS[0]
+                if wanted == other:
+                    name, places = other, turned
+                if wanted is None:
+                    is_sure = False
+                    doubts.append(
+                        f"The answers in {shape.answer!r} may be positions from 0 or from 1: both fit all items."
+                    )
+                    mend = _as_letters(frame, shape.answer)
             elif n_unlike:
                 doubts.append(
                     f"An answer in {shape.answer!r} may be the right choice by {name} or by {other}: both fit as many "
@@ -120,13 +149,28 @@ def right_places(
     contradictions = _contradictions(places, shape.answer, others, raw, texts, frame)
     told = name in (_BY_LABEL, _BY_LETTER)
     said = [] if told else [f"The column {shape.answer!r} names the right choice by {name}."]
-    return Right(places, (*said, *contradictions), " ".join([*doubts, *contradictions]), reasons)
+    base = _POSITIONS.index(name) if is_sure and name in _POSITIONS else None
+    return Right(places, (*said, *contradictions), " ".join([*doubts, *contradictions]), reasons, base, mend)
+
+
+def _as_letters(frame: pl.DataFrame, column: str) -> str:
+    """The options that read the answers of a column as positions from 1 and from 0; "" where letters do not do."""
+    given = sorted(set(cell_texts(frame[column]).drop_nulls().str.strip_chars()), key=len)
+    numbers = {text: int(match[1]) for text in given if (match := _WHOLE.fullmatch(text))}
+    if frame.schema[column].is_nested() or max(numbers.values(), default=len(_LETTERED)) >= len(_LETTERED):
+        return ""
+    texts = sorted(numbers, key=lambda text: (numbers[text], text))
+    ways = (",".join(f"{text}:{_LETTERED[numbers[text] - first]}" for text in texts) for first in (1, 0))
+    one, zero = (option("map", f"{column}={way}") for way in ways)
+    return f"{one} counts from 1, and {zero} from 0"
 
 
 def answer_reader(
-    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
+    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame, first: int | None = None
 ) -> Callable[[Any, Raw, tuple[str, ...]], tuple[int, ...] | None] | None:
     """How `right_places` reads the answers of these rows; None where there is no column of them, or nothing fits.
+
+    Positions count from `first`, where it is known.
 
     It takes a cell, a row and its choices, and gives the places: None without an answer, () where none fits.
     """
@@ -137,6 +181,9 @@ def answer_reader(
         return lambda value, row, _: _marked(_answers(value), row)
     decoders = _decoders(shape.answer, is_text=frame.schema[shape.answer] == pl.String, numbers_from=shape.numbers_from)
     fits = _fits(decoders, answers, raw, texts)
+    if first is not None:
+        decoders.sort(key=lambda each: each[0] == _POSITIONS[1 - first])
+        fits = _fits(decoders, answers, raw, texts)
     _, decode = decoders[int(np.argmax(fits))]
     return (lambda value, row, own: _placed(decode, [_answers(value)], [row], [own])[0]) if max(fits) else None
 

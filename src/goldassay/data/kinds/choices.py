@@ -86,6 +86,7 @@ class ChoiceItems:
         overlooked: Those of them that look like choices, responses or answers.
         telling: Columns without a role by which the right choice can be picked.
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
+        first: From where answers that are positions count; None where they are none.
         source: The file.
         kind: What its parts are called.
         files: As they were read; none for data handed over in memory.
@@ -110,6 +111,7 @@ class ChoiceItems:
     overlooked: tuple[str, ...] = ()
     telling: tuple[PredictiveColumns, ...] = ()
     doubtful: str = ""
+    first: int | None = None
     source: str = ""
     kind: ItemKind = CHOICES
     files: tuple[InputFile, ...] = ()
@@ -212,6 +214,7 @@ def read_choices(
     roles: Mapping[str, str] | None = None,
     dependent: Sequence[str] = (),
     source: str = "",
+    first: int | None = None,
 ) -> ChoiceItems | None:
     """The items of a table; None where its columns are of no shape that is known.
 
@@ -224,9 +227,11 @@ def read_choices(
         roles: The columns of `ROLES` whose names do not tell, and those to `ignore`; several are joined by "+".
         dependent: Columns whose equal values make items depend on each other.
         source: The file, for messages.
+        first: From where positions count, where another part of the data says so.
 
     Raises:
-        InputError: A column that was named is not there, there is no column of answers, or no item can be used.
+        InputError: A column that was named is not there, there is no column of answers, no item can be used, or other
+            choices are right by positions from 0 and from 1, and nothing says which.
     """
     frame, named = name_fields(table.frame, roles)
     frame = with_keys(frame, dependent)
@@ -245,7 +250,12 @@ def read_choices(
     # Who names the column of answers has decided.
     taken = {*shape.columns, *shape.question, shape.answer, shape.passage, *ignored}
     others = [] if "answer" in named else [each for each in frame.columns if is_answer(each) and each not in taken]
-    found_right = right_places(raw, texts, shape, frame, others)
+    found_right = right_places(raw, texts, shape, frame, others, first)
+    if found_right.mend:
+        raise InputError(
+            "the answers may be positions from 0 or from 1: both fit all items", file=source or None,
+            column=shape.answer, mend=found_right.mend,
+        )  # fmt: skip
     right = found_right.places
     compared = _compared(texts)
     flaws = {at: each.flaw for at, each in enumerate(raw) if each.flaw}
@@ -310,6 +320,7 @@ def read_choices(
         decisions=tuple(decisions),
         n_unused=found.n_unused,
         doubtful=found_right.doubtful,
+        first=found_right.first,
         source=source,
         files=table.files,
         padded=padded if padded.any() else None,

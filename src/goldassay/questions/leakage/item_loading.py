@@ -145,7 +145,7 @@ def pose_items(source: Source, match: Match, test: Any, reading: ItemReading) ->
             f"{items.name} holds {match.kind.rows}, and this holds {holds}", file=opened.place,
             mend="give two sets of one kind",
         )  # fmt: skip
-    tried = _read(opened, other, reading)
+    tried = _read(opened, other, reading, items.first)
     return Posed(items, tried, (_described("train", items), _described("test", tried)))
 
 
@@ -173,8 +173,8 @@ def _judged(source: str) -> InputError:
     return InputError(JUDGED, file=source, mend=f"{write} says how far each judge follows the seat")
 
 
-def _read(source: Source, match: Match, reading: ItemReading) -> ChoiceItems:
-    items = read_items(match, source.table, source.name, reading.roles(), reading.dependent, source.place)
+def _read(source: Source, match: Match, reading: ItemReading, first: int | None = None) -> ChoiceItems:
+    items = read_items(match, source.table, source.name, reading.roles(), reading.dependent, source.place, first)
     reading.check(source.place, items.kind)
     # What the reader of the files decided comes first.
     return replace(items, decisions=tuple(dict.fromkeys((*source.table.decisions, *items.decisions))))
