@@ -23,7 +23,7 @@ from goldassay.questions.run_sets import RunChoice, find_runs
 from goldassay.runs.assembly import ordered
 from goldassay.runs.configurations import digest
 from goldassay.runs.curves import Curves, read_curves
-from goldassay.runs.missing import describe_dealt, describe_unscored
+from goldassay.runs.missing import describe_dealt, describe_scores
 from goldassay.runs.reading import RunsPath, runs_of
 from goldassay.runs.run_parts import Collection, Slice
 from goldassay.stats.intervals import Interval, mean_interval, score_sd_interval
@@ -145,7 +145,7 @@ def describe_set(runs: Runs) -> DescribedRuns:
         mean=float(final.mean()),
         sd=None if summary is None else summary.sd,
         sd_interval=None if summary is None else summary.sd_interval,
-        notes=(*([describe_dealt([runs.model])] if runs.dealt else []), *describe_unscored(last)) or None,
+        notes=(*([describe_dealt([runs.model])] if runs.dealt else []), *describe_scores(last)) or None,
     )
 
 

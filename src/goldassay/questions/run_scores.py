@@ -21,7 +21,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import beside_each_other
 from goldassay.runs.answers import read_answers
 from goldassay.runs.choosing import retried
-from goldassay.runs.missing import describe_unscored, scored_only
+from goldassay.runs.missing import describe_scores, scored_only
 from goldassay.runs.reading import is_copy
 from goldassay.runs.run_parts import ASIDE, Slice
 from goldassay.runs.store import write_runs
@@ -253,7 +253,7 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         grades=runs.grades,
         weighted_by=runs.weighted_by,
         unweighted=row.unweighted,
-        notes=tuple(describe_unscored(runs)),
+        notes=tuple(describe_scores(runs)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from goldassay.core.naming import listing
 from goldassay.runs.alignment import align_examples, check_scores, position_of, same, with_all_attempts
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
+from goldassay.runs.label_codes import (
+    describe_learned,
+    describe_unanswered,
+    learned_labels,
+    mend_codes,
+    mend_order,
+    refuse_contradicted,
+)
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
 from goldassay.runs.run_parts import UNNAMED, Columns, Gold, Slice
@@ -74,8 +83,16 @@ def assemble(
     loaded, ids = align_examples(loaded, align, gold, rule)
     first = loaded[0].columns
     names = label_set(loaded, gold, label_names)
-    predictions, names = predictions_of(loaded, names, labels)
-    right, groups, names = gold_of(first, loaded, names, labels, gold, ids, align)
+    rows = None if gold is None or align == "position" else _gold_rows(ids, gold)
+    wanted = first.label if gold is None else gold.label if rows is None else gold.label.gather(rows)
+    remarks: list[str] = []
+    if gold is not None:
+        remarks += describe_unanswered(ids.len(), gold.example_ids.len(), gold.name, gold.left_out)
+        if labels is None:
+            loaded, learned = _in_words_of(gold, loaded, wanted, label_names)
+            remarks += learned
+    predictions, names = predictions_of(loaded, names, labels, wanted)
+    right, groups, names = gold_of(first, loaded, names, labels, gold, ids, rows)
     shape = (len(seeds), len(checkpoints)) if len(checkpoints) > 1 else (len(seeds),)
     collection = slices[0].collection
     scores = scores_of(loaded, explicit_gold=gold is not None and predictions is not None)
@@ -86,7 +103,7 @@ def assemble(
     made = Runs.from_arrays(
         predictions=None if predictions is None else predictions.reshape(*shape, -1),
         gold=right,
-        logits=logits_of(loaded, shape, names, labels, given_names=label_names),
+        logits=logits_of(loaded, shape, names, labels, given_names=label_names, right=wanted),
         scores=scores,
         seeds=_axis(seeds),
         checkpoints=None if checkpoints == [None] else _axis(checkpoints),
@@ -117,6 +134,7 @@ def assemble(
         unrecorded=tuple(each for each in STATUSES if any(_is_unrecorded(item, each) for item in loaded)),
         numbered=any(part.numbered for part in slices),
         keyed=gold is None and all(part.keyed for part in slices),
+        remarks=tuple(dict.fromkeys(remarks)),
     )
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
 
@@ -225,8 +243,46 @@ def label_set(loaded: list[Loaded], gold: Gold | None, given: tuple[str, ...] | 
     return () if labels is None else order_labels(labels.unique().to_list())
 
 
+def _in_words_of(
+    gold: Gold, loaded: list[Loaded], right: pl.Series | None, label_names: tuple[str, ...] | None
+) -> tuple[list[Loaded], list[str]]:
+    """The slices with codes replaced by the labels of the gold that their own right labels have, and what was done.
+
+    Raises:
+        InputError: Names that were given in order contradict a file's own right labels.
+    """
+    renamed, remarks = [], []
+    for item in loaded:
+        columns = item.columns
+        found = None
+        if columns.label is not None and right is not None:
+            found = learned_labels(columns.label, right, gold.label_names)
+        if found is not None and label_names is not None:
+            raise refuse_contradicted(found, label_names, gold.name, item.slice.file)
+        if found is not None and all(name.lstrip("-").isdigit() for name in found):
+            item = replace(item, columns=_renamed(columns, found))
+            remarks.append(describe_learned(found, gold.name))
+        renamed.append(item)
+    return renamed, remarks
+
+
+def _renamed(columns: Columns, found: Mapping[str, str]) -> Columns:
+    """A file's labels and predictions by other names; predictions made of its logits, where it has none."""
+    order, logits, prediction = columns.label_names, columns.logits, columns.prediction
+    if order is None and logits is not None and {*map(str, range(logits.shape[-1]))} == found.keys():
+        order = tuple(map(str, range(logits.shape[-1])))
+        if prediction is None:
+            prediction = pl.Series(order, dtype=pl.String).gather(logits.argmax(axis=-1))
+    return replace(
+        columns,
+        label=None if columns.label is None else columns.label.replace(found),
+        prediction=None if prediction is None else prediction.replace(found),
+        label_names=None if order is None else tuple(found.get(name, name) for name in order),
+    )
+
+
 def predictions_of(
-    loaded: list[Loaded], names: tuple[str, ...], labels: Mapping[str, str] | None
+    loaded: list[Loaded], names: tuple[str, ...], labels: Mapping[str, str] | None, right: pl.Series | None = None
 ) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
     """All predictions as codes (runs x checkpoints, N), and the label set with what was met beyond it."""
     columns = [item.columns.prediction for item in loaded]
@@ -245,7 +301,9 @@ def predictions_of(
     if len(met) > _MAX_LABELS and all(item.columns.score is not None for item in loaded):
         return None, names
     file = loaded[0].slice.file
-    mapped = map_names(met, names, labels, file=file)
+    mapped = map_names(
+        met, names, labels, file=file, mend=partial(mend_codes, met, names, present, right, file, labels)
+    )
     beyond = order_labels(set(mapped.values()) - set(names))
     names = names + beyond if names else order_labels(mapped.values())
     known = pl.Enum(names)
@@ -260,12 +318,11 @@ def gold_of(
     labels: Mapping[str, str] | None,
     gold: Gold | None,
     ids: pl.Series,
-    align: Align,
+    rows: pl.Series | None,
 ) -> tuple[NDArray[np.int64] | None, dict[str, pl.Series], tuple[str, ...]]:
     """Right labels as codes, groups, and the label set with what was met beyond it."""
     groups = dict(first.groups)
     if gold is not None:
-        rows = _gold_rows(ids, gold) if align != "position" else None
         label = gold.label if rows is None else gold.label.gather(rows)
         groups.update({name: v if rows is None else v.gather(rows) for name, v in gold.groups.items()})
     elif first.label is not None:
@@ -350,6 +407,7 @@ def logits_of(
     labels: Mapping[str, str] | None,
     *,
     given_names: tuple[str, ...] | None,
+    right: pl.Series | None,
 ) -> NDArray[Any] | None:
     """All logits (runs, [checkpoints,] N, K) in the order of the labels; None where not all slices have them.
 
@@ -383,9 +441,9 @@ def logits_of(
             # Which class a logit belongs to is unknown, and nothing needs it.
             return None
         raise InputError(
-            "the order of the logits' classes is not known",
-            mend="name them in that order, as in "
-            + option("label_names", ",".join(names or map(str, range(n_classes)))),
+            "the order of the classes of the logits is not known",
+            file=loaded[0].slice.file,
+            mend=mend_order(present, names, right),
         )
     mapped = list(map_names(order, names, labels).values())
     if sorted(mapped) == sorted(names):

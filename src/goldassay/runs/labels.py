@@ -5,6 +5,7 @@ A name is never replaced by its position: two tools that number three labels dif
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from goldassay.core.naming import listing
 from goldassay.runs.statuses import NO_ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -55,6 +56,7 @@ def map_names(
     *,
     what: str = "predictions",
     file: str | None = None,
+    mend: Callable[[], str] | None = None,
 ) -> dict[str, str]:
     """Say for each name in `names` which of `label_names` it stands for; names that match none stay as they are.
 
@@ -64,7 +66,7 @@ def map_names(
 
     Raises:
         InputError: The explicit map lacks a name, or maps to a label that does not exist, or `names` and
-            `label_names` have nothing in common.
+            `label_names` have nothing in common; its advice is `mend()`, if that is given.
     """
     if labels is not None:
         lacking = [name for name in names if name not in labels and name not in label_names]
@@ -72,12 +74,12 @@ def map_names(
             raise InputError(
                 f"the label map does not cover {listing(lacking)}",
                 file=file,
-                mend=f"add them to {option('labels', _paired(lacking, label_names))}",
+                mend=mend() if mend is not None else f"add them to {option('labels')}",
             )
     targets = {name: name if labels is None else labels.get(name, name) for name in names}
     if not label_names:
         return targets
-    known = {target: _stands_for(target, label_names) for target in targets.values()}
+    known = {target: stands_for(target, label_names) for target in targets.values()}
     astray = [target for target, label in known.items() if label is None]
     if labels is not None and astray:
         raise InputError(
@@ -87,17 +89,29 @@ def map_names(
         raise InputError(
             f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
             file=file,
-            mend=f"say which is which, as in {option('labels', _paired(names, label_names))}",
+            mend=mend() if mend is not None else _which_is_which(names, label_names),
         )
     return {name: known[target] or target for name, target in targets.items()}
 
 
-def _paired(names: Sequence[str], label_names: Sequence[str]) -> str:
-    """Each name with the label that has its place, as `--labels` takes them."""
-    return ",".join(f"{name}={label_names[at % len(label_names)]}" for at, name in enumerate(names[:_MOST_PAIRS]))
+def _which_is_which(names: Sequence[str], label_names: Sequence[str]) -> str:
+    held = {name: held_label(name, label_names) for name in names}
+    if all(held.values()) and len(names) <= _MOST_PAIRS:
+        return option("labels", ",".join(f"{name}={label}" for name, label in held.items()))
+    return "name them alike in both"
 
 
-def _stands_for(name: str, label_names: Sequence[str]) -> str | None:
+def held_label(name: str, label_names: Sequence[str]) -> str | None:
+    """The one label whose words a name holds; None where it holds none, several, or a negation."""
+    words = f"-{re.sub(r'[^a-z0-9]+', '-', name.lower())}-"
+    if any(f"-{negation}-" in words for negation in ("not", "no", "non")):
+        return None
+    held = [label for label in label_names if f"-{canonical(label)}-" in words]
+    return held[0] if len(held) == 1 else None
+
+
+def stands_for(name: str, label_names: Sequence[str]) -> str | None:
+    """The label of the same name, in whatever spelling; non-entailment for its parts; None where there is none."""
     if name in label_names:
         return name
     plain = canonical(name)

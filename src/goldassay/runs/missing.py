@@ -11,8 +11,9 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
 from goldassay.core.numbers import count, points
+from goldassay.runs.label_codes import best_targets, bound
 from goldassay.runs.loading import LackingError, ways
-from goldassay.runs.statuses import MISSING, N_SCORED, NOT_TRIED, STATUSES, Missing
+from goldassay.runs.statuses import MISSING, N_SCORED, NO_ANSWER, NOT_TRIED, STATUSES, Missing
 from goldassay.runs.traits import shared_traits
 
 if TYPE_CHECKING:
@@ -195,6 +196,54 @@ def describe_dealt(names: Sequence[str]) -> str:
     )
 
 
+def describe_scores(runs: Runs, name: str = "") -> list[str]:
+    """What a reader of scores must know: by what labels they were read, whether these are in order, what has no score.
+
+    Args:
+        runs: At their last checkpoint.
+        name: What to call them, by default by their model and dataset.
+    """
+    remarks = [f"{name or f'{runs.model} on {runs.dataset}'}: {each}." for each in runs.remarks]
+    return [*remarks, *describe_order(runs, name), *describe_unscored(runs, name)]
+
+
+def describe_order(runs: Runs, name: str = "") -> list[str]:
+    """A doubt where a score shows no skill and another order of the labels would show much; else nothing.
+
+    The order is doubted if the score is not significantly above the most frequent label, and the best one-to-one map of
+    predicted labels scores significantly more than both: at 1 in 1,000, corrected for all K! orders (Chernoff's bound),
+    with the examples as the only source of noise.
+
+    Args:
+        runs: At their last checkpoint, (R, N).
+        name: What to call them, by default by their model and dataset.
+    """
+    gold, predicted = runs.gold, runs.predictions
+    if gold is None or predicted is None or predicted.ndim != 2 or not 2 <= len(runs.label_names) <= _MOST_LABELS:
+        return []
+    right = predicted == gold
+    if not np.array_equal(runs.scores, right):
+        return []
+    k = len(runs.label_names)
+    counts = np.bincount((predicted * k + gold).ravel(), minlength=k * k).reshape(k, k).astype(np.float64)
+    counts[[name == NO_ANSWER for name in runs.label_names]] = 0
+    targets = best_targets(counts)
+    n, n_all = runs.n_examples, predicted.size
+    given, best = float(right.mean()), float(counts[np.arange(k), targets].sum() / n_all)
+    most = float(np.bincount(gold).max() / n)
+    without_skill = bound(given, n, 1, lower=True) <= most
+    doubted = bound(best, n, k, lower=True) > max(most, bound(given, n, k, lower=False))
+    if np.unique(gold).size < 2 or not (without_skill and doubted):
+        return []
+    answered = np.flatnonzero(counts.sum(axis=1))
+    pairs = [f"{runs.label_names[at]} as {runs.label_names[targets[at]]}" for at in answered if targets[at] != at]
+    return [
+        f"{name or f'{runs.model} on {runs.dataset}'}: {points(given, 2)} points are not significantly above the "
+        f"{points(most, 2)} of always answering the most frequent label. The labels may be in another order: "
+        f"{points(best, 2)} points with {listing(pairs, 6)}."
+    ]
+
+
 def describe_unscored(runs: Runs, name: str = "") -> list[str]:
     """Sentences on answers without a score that count as wrong, and on items with fewer attempts; none without any.
 
@@ -242,3 +291,5 @@ def describe_attempts(runs: Runs, name: str) -> list[str]:
 _MOST_IDS = 3
 # How far rounding may take a log's own number from the mean of its scores.
 ROUNDING = 0.0006
+# The order of more labels is not doubted.
+_MOST_LABELS = 100

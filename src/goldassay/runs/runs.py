@@ -207,6 +207,7 @@ class Runs:
         traits: Columns of the examples that were asked for by name, {name: (N,)} strings: a date, a difficulty.
         weights: How much each example counts in a mean, (N,); None where all count alike.
         weighted_by: The column that they are from; "" without.
+        remarks: By what labels were read, and which examples are in no score.
     """
 
     model: str
@@ -239,6 +240,7 @@ class Runs:
     traits: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None
     weighted_by: str = ""
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(

@@ -24,7 +24,7 @@ from goldassay.report.report import write_tables
 from goldassay.runs.answers import read_answers
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.loading import rule_of
-from goldassay.runs.missing import describe_unscored
+from goldassay.runs.missing import describe_scores
 from goldassay.runs.reading import find_slices, join_duplicates, list_slices, runs_of
 from goldassay.runs.run_parts import Request, Slice
 from goldassay.runs.runs import Runs, renamed
@@ -151,7 +151,7 @@ def measure_gaps(
             elsewhere[of_one.dataset] = of_one
             continue
         common, said = _common(classes, of_one, rule_of(missing, align))
-        notes += (*said, *describe_unscored(of_one))
+        notes += (*said, *describe_scores(of_one))
         result = difficulty_gap(of_one, common, clusters=together, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)

@@ -37,7 +37,7 @@ from goldassay.questions.instability.measures.suites import (
 from goldassay.questions.instability.spread import above_constant, describe_contradicted, describe_misplaced
 from goldassay.runs.configurations import asked_apart, is_greedy
 from goldassay.runs.grades import describe_grades
-from goldassay.runs.missing import describe_dealt, describe_unscored
+from goldassay.runs.missing import describe_dealt, describe_scores
 from goldassay.runs.places import describe_numbers
 from goldassay.runs.runs import describe_conditions
 
@@ -342,7 +342,7 @@ def align_sides(
     dealt = [name for name, runs in zip(called, final, strict=True) if runs.dealt]
     if dealt:
         notes.append(describe_dealt(dealt))
-    notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_unscored(runs, name)]
+    notes += [said for name, runs in zip(called, sets, strict=True) for said in describe_scores(runs, name)]
     families = [training_of_runs(runs.scores, runs.predictions, runs.stated_seeds) for runs in sets]
     notes += _describe_families(called, sets, families)
     every = whole if whole is not sets else None

@@ -37,7 +37,7 @@ from goldassay.questions.instability.result import (
     Selection,
 )
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
-from goldassay.runs.missing import describe_unscored
+from goldassay.runs.missing import describe_scores
 from goldassay.stats.intervals import few_runs_caveat, score_sd_interval
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         n_distinct=families.n,
         families_open=families.open,
         contradicted=runs.contradicted,
-        unscored=" ".join(describe_unscored(runs)) or None,
+        unscored=" ".join(describe_scores(runs)) or None,
         accuracies=tuple(means.tolist()),
         **above_constant(runs, by_position)._asdict(),
         mean=float(scores[0].mean()),

@@ -24,7 +24,7 @@ from goldassay.questions.sensitivity.measures import (
 )
 from goldassay.questions.sensitivity.result import ConfigurationScore
 from goldassay.runs.configurations import differing, digest
-from goldassay.runs.missing import describe_unscored, on_same_items
+from goldassay.runs.missing import describe_scores, on_same_items
 from goldassay.stats.clusters import effective_clusters
 from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.verdicts import judge_interval
@@ -188,7 +188,7 @@ def _measure(
         spread=spread,
         claim=claimed,
         claim_open=why,
-        notes=(*notes, *(said for runs in every for said in describe_unscored(runs))),
+        notes=(*notes, *(said for runs in every for said in describe_scores(runs))),
     )
     means = dict(zip((digest(runs.configuration) for runs in every), spread.means, strict=True))
     return one, judged, means

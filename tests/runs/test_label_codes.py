@@ -1,0 +1,132 @@
+"""Codes for labels: learned from the data, proposed in a command that works as typed, or doubted; never guessed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from goldassay import read_runs
+from goldassay.core.errors import InputError, entered
+from goldassay.runs.missing import describe_scores
+from goldassay.runs.runs import Runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NLI = ("entailment", "neutral", "contradiction")
+ORDERS = (NLI, ("contradiction", "entailment", "neutral"), ("contradiction", "neutral", "entailment"))
+N = 120
+
+
+def _truth() -> tuple[list[str], list[str]]:
+    """Right labels and predictions, of which every tenth is wrong."""
+    gold = [NLI[i * 7 % 3] for i in range(N)]
+    return gold, [NLI[(NLI.index(label) + 1) % 3] if i % 10 == 0 else label for i, label in enumerate(gold)]
+
+
+def _write(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def test_set(tmp_path: Path) -> Path:
+    rows = [{"id": f"e{i}", "premise": f"p {i}", "hypothesis": f"h {i}", "label": g} for i, g in enumerate(_truth()[0])]
+    return _write(tmp_path / "test.jsonl", rows)
+
+
+def _typed(path: Path, gold: Path, option: str) -> str:
+    """The value of an option in the advice of a refusal, as a shell parses it."""
+    with entered("shell"), pytest.raises(InputError) as caught:
+        read_runs(path, gold=gold)
+    words = shlex.split(str(caught.value))
+    return words[words.index(option) + 1]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_codes_are_read_by_the_labels_beside_them(tmp_path: Path, test_set: Path, order: tuple[str, ...]) -> None:
+    gold, given = _truth()
+    pairs = zip(gold, given, strict=True)
+    rows = [{"id": f"e{i}", "prediction": order.index(p), "label": order.index(g)} for i, (g, p) in enumerate(pairs)]
+    runs = read_runs(_write(tmp_path / "runs.jsonl", rows), gold=test_set)
+    assert runs.scores.mean() == pytest.approx(0.9)
+    assert runs.contradicted == 0
+    assert any(f"0 as {order[0]}" in said for said in describe_scores(runs))
+
+
+def test_names_in_order_that_contradict_the_labels_are_refused(tmp_path: Path, test_set: Path) -> None:
+    gold, given = _truth()
+    order = ORDERS[1]
+    pairs = zip(gold, given, strict=True)
+    rows = [{"id": f"e{i}", "prediction": order.index(p), "label": order.index(g)} for i, (g, p) in enumerate(pairs)]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    with pytest.raises(InputError, match="contradicts the labels"):
+        read_runs(path, gold=test_set, label_names=NLI)
+    assert read_runs(path, gold=test_set, label_names=order).scores.mean() == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_advice_for_codes_alone_is_the_order_that_agrees_with_the_gold(
+    tmp_path: Path, test_set: Path, order: tuple[str, ...]
+) -> None:
+    rows = [{"id": f"e{i}", "prediction": order.index(p)} for i, p in enumerate(_truth()[1])]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    pairs = dict(pair.split("=") for pair in _typed(path, test_set, "--labels").split(","))
+    assert read_runs(path, gold=test_set, labels=pairs).scores.mean() == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_advice_for_logits_is_the_order_that_agrees_with_the_gold(
+    tmp_path: Path, test_set: Path, order: tuple[str, ...]
+) -> None:
+    rows = [{"id": f"e{i}", "logits": [3.0 if p == name else 0.1 for name in order]} for i, p in enumerate(_truth()[1])]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    names = _typed(path, test_set, "--label-names").split(",")
+    assert read_runs(path, gold=test_set, label_names=names).scores.mean() == pytest.approx(0.9)
+
+
+def test_the_advice_for_sentences_is_the_label_that_each_holds(tmp_path: Path, test_set: Path) -> None:
+    rows = [{"id": f"e{i}", "prediction": f"The answer is {p}."} for i, p in enumerate(_truth()[1])]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    pairs = dict(pair.split("=") for pair in _typed(path, test_set, "--labels").split(","))
+    assert read_runs(path, gold=test_set, labels=pairs).scores.mean() == pytest.approx(0.9)
+
+
+def test_no_order_is_proposed_where_none_agrees_with_the_gold(tmp_path: Path, test_set: Path) -> None:
+    rows = [{"id": f"e{i}", "prediction": int(c)} for i, c in enumerate(np.random.default_rng(0).integers(0, 3, N))]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    with pytest.raises(InputError, match="no order of the labels fits"):
+        read_runs(path, gold=test_set)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_score_without_skill_is_doubted_where_another_order_has_some(order: tuple[str, ...]) -> None:
+    gold, given = (np.array(each) for each in _truth())
+    codes = np.array([order.index(p) for p in given])
+    runs = Runs.from_arrays(predictions=codes, gold=[NLI.index(g) for g in gold], label_names=NLI)
+    said = describe_scores(runs)
+    assert bool(said) == (order != NLI)
+    assert all("90.00 points" in each for each in said)
+
+
+@pytest.mark.parametrize("share", [0.34, 0.5, 0.9])
+def test_chance_and_a_constant_answer_are_not_doubted(share: float) -> None:
+    rng = np.random.default_rng(1)
+    gold = (rng.random(300) > share).astype(int) + (rng.random(300) > 0.7)
+    for predictions in (rng.integers(0, 3, 300), np.zeros(300, int), np.full(300, 2)):
+        runs = Runs.from_arrays(predictions=predictions, gold=gold, label_names=NLI)
+        assert describe_scores(runs) == []
+
+
+def test_rows_that_are_in_no_score_are_counted(tmp_path: Path, test_set: Path) -> None:
+    rows = [{"id": f"e{i}", "prediction": p} for i, p in enumerate(_truth()[1])]
+    half = read_runs(_write(tmp_path / "runs.jsonl", rows[:60]), gold=test_set)
+    assert any("60 of the 120 examples" in said for said in describe_scores(half))
+    labelled = map(json.loads, test_set.read_text().splitlines())
+    _write(test_set, [{**row, "label": row["label"] if i % 3 else None} for i, row in enumerate(labelled)])
+    rest = read_runs(_write(tmp_path / "runs.jsonl", [r for i, r in enumerate(rows) if i % 3]), gold=test_set)
+    assert any("40 rows were left out" in said for said in describe_scores(rest))
