@@ -7,6 +7,7 @@ inconclusive rules included; with 1 if one is; and with the status of `goldassay
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -38,8 +39,24 @@ def audit() -> tuple[int, str]:
     if os.environ["POLICY"] != SETTINGS or Path(SETTINGS).is_file():
         words += ["--settings", os.environ["POLICY"]]
     done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
-    sys.stderr.write(done.stderr)
-    return done.returncode, (done.stderr.strip().splitlines() or ["the audit failed"])[-1]
+    said = done.stderr
+    if done.returncode and NO_TEXTS:
+        said = without_quotes(said.strip().rpartition("\n")[2])
+    sys.stderr.write(said)
+    return done.returncode, (said.strip().splitlines() or ["the audit failed"])[-1]
+
+
+def without_quotes(line: str) -> str:
+    """A message with its place alone, since what is wrong may quote a cell; that of a file that has none is kept."""
+    found = re.match(r"goldassay: ([^:]*?)(, line \d+)?(, column '[^']*')?: ", line)
+    place = Path(found[1]) if found else Path()
+    given = [os.environ[name] for name in ("DATA", "TEST", "RUNS", "POLICY") if os.environ.get(name)]
+    if found and found[1] in given and (found[1] == os.environ["POLICY"] or not place.exists()):
+        return f"{line}\n"
+    where = f"{place}{found[2] or ''}: " if found and place.is_file() else ""
+    return (
+        f"goldassay: {where}the data cannot be audited, and the reason may quote a text; run goldassay audit yourself\n"
+    )
 
 
 def policy() -> tuple[dict[str, object], list[str]]:
@@ -76,9 +93,7 @@ def main() -> int:
     """Write the summary, and return the exit status."""
     status, why = audit()
     if status:
-        # A message may quote the cell that is wrong.
-        shown = ["The log of the job says why."] if NO_TEXTS else [code(why)]
-        word, lines = "FAIL", ["The data could not be audited:", "", *shown]
+        word, lines = "FAIL", ["The data could not be audited:", "", code(why)]
     else:
         demands, said = policy()
         found = goldassay.check(REPORT, demands)

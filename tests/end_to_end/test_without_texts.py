@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from goldassay.cli.app import COMMANDS
 from goldassay.cli.main import run
 from goldassay.runs.specimen import write_specimen
 
@@ -128,6 +129,38 @@ def logs(made: Made, folder: Path) -> list[list[str]]:
     return [["audit", "logs"], ["answered", "logs", "--reparse"], ["compare", "logs/a", "logs/b"], ["board", "logs"]]
 
 
+def answers_as_labels(made: Made, folder: Path) -> list[list[str]]:
+    """Runs whose labels and predictions are choices in words, of which many are one word."""
+    lines = []
+    for at in range(120):
+        choices = [made.text(3) if at % 2 else made.name() for _ in range(4)]
+        for model in "ab":
+            said = choices[0] if made.random.random() < 0.6 else made.random.choice(choices)
+            lines.append({"id": f"i{at}", "model": model, "label": choices[0], "prediction": said})
+    write(folder / "runs.jsonl", lines)
+    commands = [["audit", "runs.jsonl"], ["instability", "runs.jsonl"], ["board", "runs.jsonl"]]
+    return [*commands, ["compare", "runs.jsonl"]]
+
+
+def patterns(made: Made, folder: Path, shared: int = 6) -> list[list[str]]:
+    """Labelled pairs of which one in so many has the same whole text, so that it is a pattern."""
+    often = made.text(2)
+    for name, n in (("train", 400), ("test", 100)):
+        rows = [
+            {"id": f"{name}{at}", "premise": made.text(8), "label": "yes" if at % 2 else "no",
+             "topic": "law" if at % 4 < 2 else "art",
+             "hypothesis": often if at % shared == 1 else made.text(5, *(["surely"] if at % 2 else []))}
+            for at in range(n)
+        ]  # fmt: skip
+        write(folder / f"{name}.jsonl", rows)
+    mined = ["train.jsonl", "--test", "test.jsonl", "--min-count", "10"]
+    return [
+        ["artifacts", "mine", *mined],
+        ["artifacts", "assign", *mined],
+        ["artifacts", "mine", *mined, "--by", "label"],
+    ]
+
+
 def write(file: Path, rows: list[dict[str, Any]]) -> None:
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
@@ -163,6 +196,7 @@ def found_in(folder: Path, made: Made) -> dict[str, set[str]]:
     [
         pytest.param(pairs, marks=pytest.mark.slow), pytest.param(single_questions, marks=pytest.mark.slow), items,
         pytest.param(preferences, marks=pytest.mark.slow), judgments, logs,
+        answers_as_labels, patterns,
     ],
 )  # fmt: skip
 def test_no_file_has_a_text(
@@ -196,3 +230,44 @@ def test_an_export_of_a_report_with_texts(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(found_in(tmp_path / "with", made)["view.html"]) > 1000
     assert found_in(tmp_path / "without", made) == {}
     assert "i399" in (tmp_path / "without" / "view.html").read_text("utf-8")
+
+
+# What these write is the set itself, or a part of it, which is what they are for.
+OF_THE_SET = {"specimen", "split", "mend", "shift build", "artifacts downsample", "runs export"}
+# These write figures, labels and ids, or what another report holds.
+OF_FIGURES = {
+    "look", "check", "diff", "paste", "artifacts gap", "artifacts classify", "runs list", "runs show", "runs import",
+    "runs scores", "runs summarize", "train", "sweep", "studies",
+}  # fmt: skip
+
+
+def test_every_other_command_has_the_option() -> None:
+    assert {name for name, each in COMMANDS.items() if "no_texts" not in each.parameters()} == OF_THE_SET | OF_FIGURES
+
+
+def test_commands_of_figures_write_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = Made()
+    logs(made, tmp_path)
+    _, assign, _ = patterns(made, tmp_path, 1000)
+    (tmp_path / "out").mkdir()
+    assert run([*assign, "-o", "subsets", "--no-texts"]) == 0
+    shutil.copytree("subsets", "out/subsets")
+    for at, words in enumerate(
+        [
+            ["artifacts", "classify", "train.jsonl", "--test", "test.jsonl", "--seeds", "1", "-o", "out/classes"],
+            ["artifacts", "gap", "subsets/subsets.parquet", "--runs", "out/classes/runs", "-o", "out/gap"],
+            ["runs", "import", "logs", "-o", "out/runs"],
+            ["runs", "export", "logs", "--to", "long", "-o", "out/long"],
+            ["runs", "export", "logs", "--to", "every_eval_ever", "-o", "out/records"],
+            ["runs", "scores", "logs"],
+            ["look", "train.jsonl"],
+            ["look", "logs"],
+        ]
+    ):
+        is_read = words[0] == "look" or words[1] in ("scores", "classify", "gap")
+        assert run([*words, *(["--json", f"out/{at}.json"] if is_read else [])]) == 0
+    (tmp_path / "out" / "said.txt").write_text(capfd.readouterr().out, "utf-8")
+    assert {name: sorted(texts)[:3] for name, texts in found_in(tmp_path / "out", made).items()} == {}

@@ -90,7 +90,15 @@ def test_a_broken_cell_is_not_quoted_without_texts(tmp_path: Path) -> None:
     job = Job(tmp_path)
     (job.work / "data.jsonl").write_text('{"premise": "Kelmorit binds saluto.", "hypo')
     assert job.run(**{"data": "data.jsonl", "no-texts": "true"}) == 2
-    assert job.summary("FAIL")[-1] == "The log of the job says why."
+    assert "data.jsonl, line 1: " in job.summary("FAIL")[-1]
+    assert "data.jsonl, line 1: " in job.said
+    # These are runs, whose labels the message names.
+    (job.work / "runs.csv").write_text("id,prediction,label\n1,a,Kelmorit binds\n1,b,c\n")
+    assert job.run(**{"data": "runs.csv", "no-texts": "true"}) == 2
+    assert "Kelmorit" not in job.said + job.read("summary.md") + job.read("comment.md")
+    # What is no text is said.
+    assert job.run(**{"data": "missing.csv", "no-texts": "true"}) == 2
+    assert "missing.csv: there is no such file" in job.said
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ from goldassay.core.options import (
     Missing,
     Mode,
     Names,
+    NoTexts,
     Out,
     PaperTables,
     Patterns,
@@ -79,6 +80,7 @@ def mine(
     by: By = None,
     memory: Memory = None,
     paper_tables: PaperTables = False,
+    no_texts: NoTexts = False,
     json: Json = None,
     seed: Seed = None,
     settings: SettingsOrFile = None,
@@ -96,7 +98,7 @@ def mine(
     """
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.question import study_artifacts
-    from goldassay.questions.artifacts.reports import as_json
+    from goldassay.questions.artifacts.reports import as_json, texts_of_datasets
     from goldassay.questions.provenance import data_notes
 
     steps = Steps(quiet)
@@ -104,6 +106,8 @@ def mine(
     if memory is not None:
         if paper_tables:
             raise InputError("--paper-tables needs all data at once", mend="leave out --memory or --paper-tables")
+        if no_texts:
+            raise InputError("--no-texts needs all data at once", mend="leave out --memory or --no-texts")
         from goldassay.questions.artifacts.streamed import mine_files
 
         with plain_warnings():
@@ -117,7 +121,7 @@ def mine(
             print_dropped(streamed.name, streamed.n_read, streamed.dropped)
             print_dropped_of(streamed.test)
             _judge(streamed.report)
-            _describe_mined(streamed, test)
+            _describe_mined(streamed, streamed.to_dict(), test)
             print_paths(streamed.paths)
         return
     if len(train) > 1:
@@ -134,16 +138,19 @@ def mine(
         with plain_warnings(), steps.step("laying out the paper's tables") as progress:
             threshold = used.artifacts.threshold
             also = printed_files(lay_out(evidence.train, tried, result.patterns, bounds, threshold, progress))
-    paths = result.save(out, study.report, also)
+    tested = [] if evidence.test is evidence.train else [evidence.test]
+    hidden = texts_of_datasets(evidence.train, *tested) if no_texts else None
+    paths = result.save(out, study.report, also, hidden)
+    figures = result.to_dict() if hidden is None else hidden.hide(result.to_dict())
     if json is not None:
-        write_json(json, as_json(result.to_dict()))
+        write_json(json, as_json(figures))
     if not quiet:
         print_settings(used)
-        print_dropped_of(evidence.train, *([] if evidence.test is evidence.train else [evidence.test]))
+        print_dropped_of(evidence.train, *tested)
         for note in data_notes(evidence.train, evidence.test, None, evidence.decisions):
             print_line(note)
         _judge(study.report)
-        _describe_mined(result, test)
+        _describe_mined(result, figures, test)
         print_paths(paths)
 
 
@@ -157,6 +164,7 @@ def assign(
     patterns: Patterns = None,
     q: Q = None,
     by_classifier: ByClassifier = False,
+    no_texts: NoTexts = False,
     json: Json = None,
     settings: SettingsOrFile = None,
     quiet: Quiet = False,
@@ -172,7 +180,7 @@ def assign(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.questions.artifacts.inputs import cut, load, patterns_for
-    from goldassay.questions.artifacts.reports import as_json, report_of_subsets
+    from goldassay.questions.artifacts.reports import as_json, report_of_subsets, texts_of_datasets
     from goldassay.questions.artifacts.subsets import assign as run
     from goldassay.questions.example_clusters import check_cluster_columns
     from goldassay.runs.kinds.opening import labelled_source
@@ -190,14 +198,15 @@ def assign(
         with steps.step("classing the test set") as progress:
             result = run(evaluation, kept, train=training, by_classifier=by_classifier, progress=progress)
     report = report_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps, used)
-    paths = result.save(out, report)
+    texts = texts_of_datasets(evaluation, *([] if training is None else [training])) if no_texts else None
+    paths = result.save(out, report, texts)
+    figures = result.to_dict()
     if json is not None:
-        write_json(json, as_json(result.to_dict()))
+        write_json(json, as_json(figures))
     if quiet:
         return
     print_settings(used)
     print_dropped_of(training, evaluation)
-    figures = result.to_dict()
     labels = result.assignment.label_names
     print_table(
         [["class", "examples", *labels]]
@@ -436,10 +445,9 @@ def _judge(report: Report) -> None:
     typer.echo(render_verdicts(report))
 
 
-def _describe_mined(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
+def _describe_mined(result: MinedArtifacts | StreamedArtifacts, shown: Mapping[str, Any], test: str | None) -> None:
     from goldassay.core.numbers import count, decimal, points, small
 
-    shown = result.to_dict()
     typer.echo(
         f"{count(shown['n_patterns'])} patterns in at least {count(result.patterns.settings['min_count'])} of "
         f"{count(result.patterns.settings['n_sentences'])} examples; {count(shown['n_findings'])} findings, "

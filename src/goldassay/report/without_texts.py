@@ -21,7 +21,7 @@ from goldassay.core.report_seal import digest_of, mapping
 from goldassay.core.sections import Column, GroupCard, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from goldassay.report.content import ReportContent
 
@@ -44,6 +44,9 @@ _COLUMNS = _FIELDS | {
 }
 # Of items a label is one of their choices, in words; an answer, too, where it is a list.
 _OF_ITEMS = frozenset({"label", "answer"})
+# Labels of which each has fewer examples on average are answers in words, and no classes.
+_LEAST_OF_CLASS = 5
+_OF_ANSWERS = frozenset({"label_names", "constant"})
 # What stands together in a record that is an item.
 _ITEM = frozenset({"question", "choices", "answer"})
 # Prose of ours, and parts of a document that hold names alone.
@@ -57,9 +60,10 @@ _MOST_QUOTED = 5
 _LEAST_CHARACTERS = 12
 
 
-def without_texts(report: R) -> R:
-    """The report as it may be shown where the texts of its data may not."""
-    of_items, named, texts = _is_of_items(report), _text_columns(report), hidden_texts(report)
+def without_texts(report: R, texts: HiddenTexts | None = None) -> R:
+    """The report as it may be shown where the texts of its data may not: those that it has, or those given."""
+    texts = texts or hidden_texts(report)
+    of_items = _is_of_items(report) or texts.of_answers
     document = {key: each if key in _NAMES else texts.hide(each) for key, each in report.document.items()}
     document["has_texts"] = False
     again = report.reproduction
@@ -69,7 +73,7 @@ def without_texts(report: R) -> R:
     return replace(
         report,
         document={**document, "digest": digest_of(document)},
-        tables={name: _bare(table, named, texts, of_items=of_items) for name, table in report.tables.items()},
+        tables=bare_tables(report.tables, texts, of_items=of_items),
         behind=MappingProxyType({}),
         reproduction=again,
         first=None if report.first is None else texts.hide(_without_labels(report.first) if of_items else report.first),
@@ -86,13 +90,38 @@ def hidden_texts(report: ReportContent) -> HiddenTexts:
     named = _text_columns(report)
     tables = [*(table for section in report.sections for table in section.tables), *report.paper_tables]
     tables += [] if report.first is None else [report.first]
+    answers = [name for each in _answers_in(report.document) for name in each["label_names"]]
     return HiddenTexts(
         [
             *(text for table in (*report.tables.values(), *report.behind.values()) for text in _in_frame(table, named)),
             *(text for each in tables for row in each.rows for key in _prose(each) for text in _strings(row.get(key))),
             *_in_fields(report.document),
-        ]
+            *answers,
+        ],
+        columns=named,
+        of_answers=bool(answers),
     )
+
+
+def texts_of(frames: Iterable[pl.DataFrame], columns: Iterable[str]) -> HiddenTexts:
+    """All texts of some tables in the columns that hold them."""
+    named = set(columns)
+    return HiddenTexts([text for frame in frames for text in _in_frame(frame, named)], columns=named)
+
+
+def _answers_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every part of plain data whose labels are so many that they are answers in words, and no classes."""
+    if isinstance(value, Mapping):
+        if _has_answers(value):
+            yield value
+        value = tuple(value.values())
+    for each in value if isinstance(value, (list, tuple)) else ():
+        yield from _answers_in(each)
+
+
+def _has_answers(record: Mapping[str, Any]) -> bool:
+    names, n = record.get("label_names"), record.get("n_examples")
+    return isinstance(names, (list, tuple)) and isinstance(n, int) and len(names) * _LEAST_OF_CLASS > n
 
 
 def _is_of_items(report: ReportContent) -> bool:
@@ -104,9 +133,16 @@ def _text_columns(report: ReportContent) -> set[str]:
 
 
 class HiddenTexts:
-    """The texts of a set by their first words."""
+    """The texts of a set by their first words.
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    Args:
+        texts: All of them.
+        columns: Where they are in the dataset, beside the usual columns.
+        of_answers: Whether the labels of runs are answers in words, which are texts.
+    """
+
+    def __init__(self, texts: Iterable[str], *, columns: Iterable[str] = (), of_answers: bool = False) -> None:
+        self.columns, self.of_answers = _COLUMNS | set(columns), of_answers
         self._starting: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         self._short: set[tuple[str, ...]] = set()
         for text in set(texts):
@@ -124,10 +160,11 @@ class HiddenTexts:
             return type(value)(map(self.hide, value))
         if isinstance(value, Mapping):
             blank = {*_FIELDS, "marks"} | (_ITEM if value.keys() >= _ITEM else set())
+            blank |= _OF_ANSWERS if _has_answers(value) else set()
             return {name: each if name in _NAMES else _blank(each) if name in blank else self.hide(each)
                     for name, each in value.items()}  # fmt: skip
         if isinstance(value, Table):
-            value = _by_ids(value)
+            value = _by_ids(value, of_answers=self.of_answers)
         elif isinstance(value, Issue) and self._without(value.worst) != value.worst:
             value = replace(value, worst="")
         elif isinstance(value, GroupCard):
@@ -144,6 +181,10 @@ class HiddenTexts:
             if each.init and each.name != "how"
         }
         return replace(value, **changed)
+
+    def has(self, said: str) -> bool:
+        """Whether a text is within what is said."""
+        return self._without(said) != said
 
     def _without(self, said: str) -> str:
         """A sentence or a name, with a mark for each text in it."""
@@ -172,24 +213,46 @@ class HiddenTexts:
         return most
 
 
-def _bare(table: pl.DataFrame, named: set[str], texts: HiddenTexts, *, of_items: bool) -> pl.DataFrame:
+def bare_tables(
+    tables: Mapping[str, pl.DataFrame], texts: HiddenTexts, *, of_items: bool = False
+) -> dict[str, pl.DataFrame]:
+    """Tables by their name, without the columns of texts, nor a text elsewhere.
+
+    Args:
+        tables: Those that are written.
+        texts: What is to be hidden.
+        of_items: Whether labels and answers are texts, too.
+    """
+    return {name: _bare(table, texts, of_items=of_items) for name, table in tables.items()}
+
+
+def _bare(table: pl.DataFrame, texts: HiddenTexts, *, of_items: bool) -> pl.DataFrame:
     """A table without the columns of texts."""
-    gone = {name for name in table.columns if _is_text(table, name, named)} | {"marks"}
+    gone = {name for name in table.columns if _is_text(table, name, texts.columns)} | {"marks"}
     of_items = of_items or "choices" in table.columns
     gone |= {name for name in _OF_ITEMS if of_items and table.schema.get(name) in (pl.String, pl.List(pl.String))}
     left = table.drop(name for name in table.columns if name in gone)
+    if {"n_examples", *_OF_ANSWERS} <= {*table.columns}:
+        are = pl.col("label_names").list.len() * _LEAST_OF_CLASS > pl.col("n_examples")
+        left = left.with_columns(pl.when(~are).then(pl.col(name)).alias(name) for name in _OF_ANSWERS)
     changed = []
     for name, kind in left.schema.items():
         if kind == pl.String:
             values = left[name].unique().drop_nulls()
             hidden = {own: bare for own in values if (bare := texts.hide(own)) != own}
             changed += [left[name].replace(hidden)] if hidden else []
+        elif name == "tokens" and kind == pl.List(pl.String):
+            # They are a text only together.
+            lists = left[name].to_list()
+            changed.append(
+                pl.Series(name, [[MARK] if texts.has(" ".join(each)) else each for each in lists], dtype=kind)
+            )
         elif kind.is_nested() and not _inner(kind).is_numeric():
             changed.append(pl.Series(name, [texts.hide(each) for each in left[name].to_list()], dtype=kind))
     return left.with_columns(changed)
 
 
-def _is_text(table: pl.DataFrame, name: str, named: set[str]) -> bool:
+def _is_text(table: pl.DataFrame, name: str, named: Collection[str]) -> bool:
     # Of pairs of rows the columns of each have an ending.
     plain = name.removesuffix("_a").removesuffix("_b")
     return plain in named and _inner(table.schema[name]) == pl.String
@@ -199,7 +262,7 @@ def _inner(kind: pl.DataType | type[pl.DataType]) -> Any:
     return kind.inner if isinstance(kind, pl.List) else kind
 
 
-def _in_frame(table: pl.DataFrame, named: set[str]) -> Iterator[str]:
+def _in_frame(table: pl.DataFrame, named: Collection[str]) -> Iterator[str]:
     for name in table.columns:
         if _is_text(table, name, named) or (name in _OF_ITEMS and isinstance(table.schema[name], pl.List)):
             column = table[name]
@@ -240,10 +303,11 @@ def _without_labels(table: Table) -> Table:
     return replace(table, columns=tuple(each for each in table.columns if each.key not in _OF_ITEMS))
 
 
-def _by_ids(table: Table) -> Table:
+def _by_ids(table: Table, *, of_answers: bool) -> Table:
     """A table that shows the id of a row where it showed its texts."""
     shown = {each.key for each in table.columns}
-    gone = {*_prose(table), *(_OF_ITEMS if "choices" in shown else ())}
+    gone = {*_prose(table), *(_OF_ITEMS if of_answers or "choices" in shown else ())}
+    gone |= _OF_ANSWERS if of_answers else set()
     columns = []
     for each in table.columns:
         name = f"example_id{each.key[-2:]}" if each.key.endswith(("_a", "_b")) else "example_id"

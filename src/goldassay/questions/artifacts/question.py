@@ -24,6 +24,7 @@ from goldassay.questions.artifacts.reports import (
     report_of_finding,
     rows_of_value,
     strongest,
+    without_whole_texts,
     write_report,
 )
 from goldassay.questions.artifacts.result import PatternsResult, ValueRow
@@ -32,6 +33,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.provenance import data_notes, left_out_doubts
 from goldassay.questions.rows import MOST_ROWS, beside_data, rows_to_read, words_of_texts
 from goldassay.report.report import write_tables
+from goldassay.report.without_texts import bare_tables, without_texts
 
 if TYPE_CHECKING:
     import os
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.report.report import Report
+    from goldassay.report.without_texts import HiddenTexts
 
 
 class _Artifacts:
@@ -292,6 +295,7 @@ class MinedArtifacts:
         directory: str | os.PathLike[str],
         report: Report | None = None,
         also: Mapping[str, bytes] = MappingProxyType({}),
+        hidden: HiddenTexts | None = None,
     ) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
 
@@ -299,14 +303,18 @@ class MinedArtifacts:
             directory: Where to.
             report: Written, too, if there is one (`report_of_mining` makes it).
             also: Further files by their path in it, such as `goldassay.report.paper` makes.
+            hidden: Texts that are not written: a pattern that is one of them is left out.
 
         Raises:
             OutputError: The folder cannot be written to.
         """
-        tables = self.tables()
+        patterns, tables = self.patterns, self.tables()
+        if hidden is not None:
+            patterns, tables = without_whole_texts(patterns, hidden), bare_tables(tables, hidden)
+            report = None if report is None else without_texts(report, hidden)
         with written_together(directory) as folder:
             write_tables(tables, folder)
-            self.patterns.write(folder / "patterns.parquet")
+            patterns.write(folder / "patterns.parquet")
             if report is not None:
                 write_report(report, list(tables), folder)
             for name, content in also.items():

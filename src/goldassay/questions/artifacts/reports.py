@@ -38,6 +38,7 @@ from goldassay.questions.inputs import describe_input
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.report.html import render_html
 from goldassay.report.markdown import render_markdown
+from goldassay.report.without_texts import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.measures.difficulty import DifficultyAssignment
     from goldassay.questions.artifacts.training import Training
     from goldassay.report.report import Report
+    from goldassay.report.without_texts import HiddenTexts
 
 
 def write_report(report: Report, table_names: Sequence[str], folder: Path) -> None:
@@ -69,6 +71,18 @@ def write_report(report: Report, table_names: Sequence[str], folder: Path) -> No
     for name, text in texts.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(text.encode("utf-8", "replace"))
+
+
+def texts_of_datasets(*datasets: Dataset) -> HiddenTexts:
+    """All texts of some datasets, to hide them in what is written."""
+    return texts_of([each.examples for each in datasets], {name for each in datasets for name in each.text_columns})
+
+
+def without_whole_texts(patterns: PatternTable, texts: HiddenTexts) -> PatternTable:
+    """The patterns without those in which a whole text, or its beginning, is."""
+    named = patterns.to_frame()["pattern"]
+    whole = [name for name in named.unique() if texts.has(name)]
+    return patterns.take(np.flatnonzero(~named.is_in(whole).to_numpy())) if whole else patterns
 
 
 def as_json(value: Mapping[str, Any]) -> str:

@@ -29,10 +29,11 @@ from goldassay.questions.artifacts.measures.presence import (
     pattern_features,
     sizes_by_threshold,
 )
-from goldassay.questions.artifacts.reports import write_report
+from goldassay.questions.artifacts.reports import without_whole_texts, write_report
 from goldassay.questions.example_clusters import check_cluster_columns, clusters_of
 from goldassay.readers.probes import PatternMLP, train_probes
 from goldassay.report.report import write_tables
+from goldassay.report.without_texts import bare_tables, without_texts
 from goldassay.runs.runs import Runs
 from goldassay.runs.store import write_runs
 from goldassay.stats.bootstrap import score_interval
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
     from goldassay.questions.artifacts.measures.pattern_table import PatternTable
     from goldassay.report.report import Report
+    from goldassay.report.without_texts import HiddenTexts
 
 N_FOLDS = 5
 
@@ -188,18 +190,29 @@ class Subsets:
             "overlap": None if self.overlap is None else self.overlap.to_dict(),
         }
 
-    def save(self, directory: str | os.PathLike[str], report: Report | None = None) -> list[Path]:
+    def save(
+        self, directory: str | os.PathLike[str], report: Report | None = None, hidden: HiddenTexts | None = None
+    ) -> list[Path]:
         """Write subsets and the patterns that decided, as Parquet and CSV, and a report if there is one.
+
+        Args:
+            directory: Where to.
+            report: On them, or None.
+            hidden: Texts that are not written: the columns of texts and a pattern that is one of them are left out.
 
         Raises:
             OutputError: The folder cannot be written to.
         """
-        tables = {"subsets": self.table, "patterns": self.patterns.to_frame()}
+        patterns, tables = self.patterns, {"subsets": self.table, "patterns": self.patterns.to_frame()}
         if self.overlap is not None:
             tables["overlap"] = self.overlap.to_frame()
+        if hidden is not None:
+            patterns = without_whole_texts(patterns, hidden)
+            tables = bare_tables(tables, hidden)
+            report = None if report is None else without_texts(report, hidden)
         with written_together(directory) as folder:
             write_tables(tables, folder)
-            self.patterns.write(folder / "patterns.parquet")
+            patterns.write(folder / "patterns.parquet")
             if report is not None:
                 write_report(report, list(tables), folder)
         paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]

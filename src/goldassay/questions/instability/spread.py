@@ -161,7 +161,7 @@ def describe_misplaced(model: str, dataset: str, mean: float, against: AboveCons
     return [
         f"{model} on {dataset}: runs and right labels were put together by their position, and the score "
         f"of {points(mean)} points is not significantly above the {points(against.constant_score)} of always "
-        f"answering {against.constant}. The labels may belong to other rows: check the order."
+        f"answering “{against.constant}”. The labels may belong to other rows: check the order."
     ]
 
 

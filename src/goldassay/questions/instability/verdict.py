@@ -266,7 +266,7 @@ def _no_skill(spread: Spread) -> str:
         return f"{score} is not significantly above 0: the model may know nothing."
     return (
         f"{score} is not significantly above the {100 * spread.constant_score:.1f} of always answering "
-        f"{spread.constant}: the model may know nothing."
+        f"“{spread.constant}”: the model may know nothing."
     )
 
 
