@@ -14,6 +14,7 @@ from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entri
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldassay.data.readers.eval_results import read_results
 from goldassay.questions.run_scores import score_runs
 from goldassay.runs.reading import read_runs
 from goldassay.runs.runs import Runs
@@ -135,6 +136,10 @@ def test_scores_for_model_repositories_are_those_of_runs_scores(
         assert over_runs in entry["notes"]
         assert ("runs" in entry["notes"]) == (own.n_runs == 2)
         assert f"{own.n_runs} of {30 * own.n_runs} answers have no score" in entry["notes"]
+        # What is written is read back equal.
+        (row,) = read_results(file).to_dicts()
+        assert (row["dataset"], row["task"], row["value"]) == ("acme/mine", "default", own.mean)
+        assert (row["model"], row["notes"], row["source_url"]) == (file.parts[-3], entry["notes"], url)
     assert "--benchmark NAMESPACE/NAME:TASK" in refused(*command)
     assert "--benchmark NAMESPACE/NAME:TASK" in refused(*command, "--benchmark", "mine")
     assert "with --to eval_results" in refused(*command[:4], "long", *command[5:], "--source-url", url)

@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError, no_such_file, option
 from goldassay.core.files import seekable
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.recognition import look_at, other_kind, recognize
+from goldassay.data.readers import eval_results
 from goldassay.data.roles import naming
 from goldassay.data.source import bare_name, check_text, read_text
 from goldassay.data.table import Table
@@ -94,6 +95,8 @@ def find_slices(
                 file=place,
                 mend="save the predictions and references that the metric was given, a row an example",
             )
+        if not parts and (holds := eval_results.describe(place))[0]:
+            raise NoRunsError(holds[0], file=place, mend=holds[1])
         if not parts and broken:
             continue
         if not parts:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+import yaml
 
 import goldassay
 from goldassay.core.errors import InputError
@@ -169,6 +170,9 @@ def test_a_task_without_columns_and_a_file_that_is_none(tmp_path: Path) -> None:
         ("tasks:\n  - id: [\n", {}, "eval.yaml, line 3: is no YAML"),
         ("tasks: 3\n", {}, "lists no tasks"),
         (MINIMAL, {}, "configuration default, split test"),
+        # An id that is a name on the hub, as the documentation has it, says where the data are.
+        (MINIMAL, {}, "give contest/2026:default/test instead, or"),
+        (MINIMAL.replace("contest/2026", "contest"), {}, "; put the files of the dataset beside it"),
         (HLE, {"test_dot_csv": [{"question": "q", "key": "a"}]}, "names the column 'answer'"),
         (GPQA, {"README_dot_md": CARD.replace('"d*.csv"', '"../d*.csv"')}, "configuration hard_diamond, split train"),
     ],
@@ -179,6 +183,16 @@ def test_what_is_refused(tmp_path: Path, text: str, files: dict[str, Any], said:
     with pytest.raises(InputError) as error:
         read_table(place)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", [HLE, GPQA, MINIMAL])
+def test_what_another_writes_again_is_read_as_before(tmp_path: Path, text: str) -> None:
+    again = yaml.safe_dump(yaml.safe_load(text), sort_keys=False)
+    rows = [row | {"question": row["Question"], "answer": str(at), "image": ""} for at, row in enumerate(hard(6))]
+    files = {"README_dot_md": CARD, "diamond_dot_csv": rows, "test_dot_csv": rows}
+    one, two = (read_table(repository(tmp_path / name, each, **files)) for name, each in (("a", text), ("b", again)))
+    assert one.frame.equals(two.frame)
+    assert one.decisions == two.decisions
 
 
 def test_a_repository_is_audited_unaided(tmp_path: Path) -> None:

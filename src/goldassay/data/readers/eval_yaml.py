@@ -46,18 +46,25 @@ def read(path: Path) -> Table:
         InputError: eval.yaml cannot be read or names no task, or the data of the task or a column are not there.
     """
     file = path / FILE if path.is_dir() else path
-    tasks = _mapping(_yaml(read_text(file)[0], file)).get("tasks")
+    tasks = _mapping(parse_yaml(read_text(file)[0], file)).get("tasks")
     known = [each for each in tasks if isinstance(each, dict)] if isinstance(tasks, list) else []
     if not known:
         raise InputError("lists no tasks", file=file, mend="write tasks: with an id, a split and a field_spec of each")
     task, others = known[0], [str(each.get("id", "?")) for each in known[1:]]
     configuration, split = str(task.get("config", "default")), str(task.get("split", "test"))
+    from goldassay.data.hub import NAME
+
     files = sorted(set(_named(file.parent, configuration, split)) or set(_found(file.parent, configuration, split)))
     if not files:
+        task_id, at = str(task.get("id", "")), f"{configuration}/{split}"
+        on_hub = f"{task_id}:{at}" if NAME.fullmatch(f"{task_id}:{at}") else ""
         there = listing([each.name for each in sorted(file.parent.iterdir()) if each.name != FILE], 5) or "nothing"
         raise InputError(
             f"the data of its task are not there: configuration {configuration}, split {split}; beside it {there}",
-            file=file, mend=f"put the files of the dataset beside it, such as {split}.parquet",
+            file=file,
+            mend=f"give {on_hub} instead, or put its files beside it, such as {split}.parquet"
+            if on_hub
+            else f"put the files of the dataset beside it, such as {split}.parquet",
         )  # fmt: skip
     tables = [reader_for(each).read(each) for each in files]
     frame = pl.concat([each.frame for each in tables], how="diagonal_relaxed")
@@ -123,7 +130,7 @@ def _named(folder: Path, configuration: str, split: str) -> Iterator[Path]:
     """The files that the metadata of README.md name for a configuration and split."""
     card = folder / "README.md"
     front = _FRONT.match(read_text(card)[0].replace(b"\r\n", b"\n")) if card.is_file() and card.stat().st_size else None
-    configurations = _mapping(_yaml(front[1], card)).get("configs") if front else None
+    configurations = _mapping(parse_yaml(front[1], card)).get("configs") if front else None
     for each in configurations if isinstance(configurations, list) else ():
         if str(_mapping(each).get("config_name", "default")) == configuration:
             listed = each.get("data_files")
@@ -155,7 +162,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _yaml(text: bytes, file: Path) -> Any:
+def parse_yaml(text: bytes, file: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises:
+        InputError: It is no YAML.
+    """
     import yaml
 
     try:
