@@ -129,6 +129,19 @@ def test_the_made_file_says_where_the_data_are(goldassay: Callable[..., Outcome]
     assert made["rai:dataCollectionMissingData"].count("no label: 31") == 2
 
 
+@pytest.mark.parametrize(("word", "missed"), [("sound", True), ("unresolved", True), ("unsound", False)])
+def test_a_sentence_of_metadata_has_one_unit(tmp_path: Path, word: str, missed: bool) -> None:
+    headline = {"label": "accuracy above chance", "value": 0.174, "low": 0.152, "high": 0.193, "unit": "points"}
+    evidence = "Cues give the label away in up to 42.4 % of the rows. More."
+    verdicts = {"leakage": verdict(word, evidence=evidence, at_most=0.09) | {"headline": headline}}
+    package.paste(saved(tmp_path / "report", verdicts=verdicts), croissant=tmp_path / "new.json")
+    (said,) = json.loads((tmp_path / "new.json").read_text())["rai:dataBiases"]
+    assert "17.4 points (95 % interval [15.2, 19.3])." in said
+    assert ("9.0" in said) == missed
+    # Before the figure is at most the bound of all readers, which is a sentence by itself.
+    assert ("42.4" in said) == (word != "unsound")
+
+
 def test_one_text_keeps_the_owners_words_and_replaces_ours(tmp_path: Path) -> None:
     file, key = tmp_path / "croissant.json", f"{RAI}dataCollectionMissingData"
     file.write_text(json.dumps(OWNED | {key: "Two writers left."}))

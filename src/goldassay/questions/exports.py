@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError, one_line, option
 from goldassay.core.files import written_together, written_whole
-from goldassay.core.numbers import bounds_in, count, percent, with_unit
+from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.results import NOT_ASKED, severity
 from goldassay.questions.provenance import changed_settings, command_of
 from goldassay.report.markdown import code, grid, plain
@@ -32,6 +32,8 @@ _VERSION = "http://mlcommons.org/croissant/1.1"
 _MARK = "Measured by goldassay"
 # What these questions find is in how the labels came about; what the others find limits what a score means.
 _OF_BIAS = ("artifacts", "leakage", "judgments")
+# Of these a flaw is a share of the rows, whatever the unit of the figure.
+_OF_CUES = ("artifacts", "leakage")
 # What holds one value: mlcroissant refuses a list.
 _OF_ONE = ("dataCollectionMissingData",)
 _TYPES = {
@@ -88,10 +90,10 @@ def rai_fields(document: Document) -> dict[str, list[str]]:
     stated = document.verdicts or {}
     for question, verdict in stated.items():
         if verdict.verdict != NOT_ASKED:
-            said = [f"{question}: {verdict.verdict}.", verdict.evidence, *verdict.notes]
-            said += [verdict.not_seen] if verdict.not_seen else []
-            if verdict.at_most is not None:
-                said.insert(2, f"A flaw of up to {percent(verdict.at_most)} may have been missed.")
+            said = [f"{question}: {verdict.verdict}.", _found(question, verdict)]
+            if missed := _missed(question, verdict):
+                said.append(f"A flaw of up to {missed} may have been missed.")
+            said += [*verdict.notes, *([verdict.not_seen] if verdict.not_seen else [])]
             fields["dataBiases" if question in _OF_BIAS else "dataLimitations"].append(one_line(mark + " ".join(said)))
     if unasked := [question for question, each in stated.items() if each.verdict == NOT_ASKED]:
         fields["dataLimitations"].append(f"{mark}nothing on {', '.join(unasked)}, which was not asked.")
@@ -100,6 +102,23 @@ def rai_fields(document: Document) -> dict[str, list[str]]:
             rows = "; ".join(f"{reason}: {count(n)}" for reason, n in source.dropped.items())
             fields["dataCollectionMissingData"].append(one_line(f"{mark}rows of {source.name} left out, {rows}."))
     return fields
+
+
+def _found(question: str, verdict: Verdict) -> str:
+    """What was found, in one unit: the evidence gives a figure in points beside the percents that it is taken from."""
+    if verdict.headline is None or verdict.headline.unit != "points":
+        return verdict.evidence
+    words, value, interval = _figure(question, verdict)
+    within = f" (95 % interval {interval})" if interval else ""
+    return f"{words[:1].upper()}{words[1:]}: {value}{within}."
+
+
+def _missed(question: str, verdict: Verdict) -> str:
+    """How large a flaw may have been missed; nothing beside a flaw, as whose size it would be read."""
+    if not verdict.at_most or severity(verdict.verdict) >= severity("caution"):
+        return ""
+    of_cues = question in _OF_CUES or verdict.headline is None or verdict.headline.unit == "share"
+    return with_unit(verdict.at_most, "share" if of_cues else "points")
 
 
 def _metadata(document: Document) -> dict[str, Any]:
@@ -184,7 +203,7 @@ def render_paste(document: Document) -> str:
     unasked = [key for key, each in stated.items() if each.verdict == NOT_ASKED]
     table = grid(
         ("question", "verdict", "figure", "value", "95 % interval"),
-        [(plain(key), plain(each.verdict), *_figure(key, each)) for key, each in judged[:_MOST_ROWS]],
+        [(plain(key), plain(each.verdict), *_cells(key, each)) for key, each in judged[:_MOST_ROWS]],
     )
     more = [f"{left} more verdict{'s' if left > 1 else ''} in the report"] if left > 0 else []
     more += [f"not asked: {', '.join(map(plain, unasked))}"] if unasked else []
@@ -202,17 +221,23 @@ def render_paste(document: Document) -> str:
 
 
 def _figure(question: str, verdict: Verdict) -> tuple[str, str, str]:
-    headline = verdict.headline
+    """The words, value and interval of a verdict's figure; without a figure, the first sentence that says why."""
+    first, headline = verdict.evidence.partition(". ")[0], verdict.headline
     if headline is None:
-        # Without a figure the evidence says why.
-        return plain(verdict.evidence.partition(". ")[0]), "—", "—"
-    interval = bounds_in(headline.low, headline.high, headline.unit)
+        return first, "", ""
     # What was found is one reader's; how much all may have missed, or give away, is another number.
-    bounded = question in ("artifacts", "leakage") and verdict.verdict in ("sound", "unresolved")
-    bound = verdict.evidence.partition(". ")[0].rstrip(".") if bounded else ""
+    bounded = question in _OF_CUES and verdict.verdict in ("sound", "unresolved")
+    bound = first.rstrip(".") if bounded else ""
     label = f"{headline.label[:1].upper()}{headline.label[1:]}" if bound else headline.label
-    figure = ". ".join(each for each in (bound, label, verdict.not_seen) if each)
-    return plain(figure), plain(with_unit(headline.value, headline.unit)), plain(interval or "—")
+    words = ". ".join(each for each in (bound, label) if each)
+    interval = bounds_in(headline.low, headline.high, headline.unit)
+    return words, with_unit(headline.value, headline.unit), interval
+
+
+def _cells(question: str, verdict: Verdict) -> tuple[str, str, str]:
+    words, value, interval = _figure(question, verdict)
+    seen = [words, *([verdict.not_seen] if verdict.headline is not None and verdict.not_seen else [])]
+    return plain(". ".join(seen)), plain(value or "—"), plain(interval or "—")
 
 
 def _made_by(document: Document) -> str:
