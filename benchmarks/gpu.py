@@ -50,7 +50,7 @@ from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.many_seeds import train
-from goldassay.lab.training.objectives.plain import CrossEntropy
+from goldassay.lab.training.objectives import CrossEntropy
 from goldassay.lab.training.precision import free_cache, multiplies_bfloat16, open_accelerator, threads
 from goldassay.lab.training.snapshots import read_state, write_state
 

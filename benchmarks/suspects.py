@@ -31,8 +31,7 @@ import goldassay
 from goldassay.data.dataset import Dataset
 from goldassay.data.kinds.choices import read_choices
 from goldassay.data.reading import read_table
-from goldassay.questions.suspect.keys import family_of, vote_on_keys
-from goldassay.questions.suspect.measures import contradict_gold
+from goldassay.questions.suspect.measures import contradict_gold, family_of, vote_on_keys
 from goldassay.questions.suspect.question import Q
 from goldassay.readers.probes import train_probes
 

@@ -11,7 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.fields import name_fields, with_keys
-from goldassay.data.frames import unnested
+from goldassay.data.table import unnested
 from tests.stated import in_order
 
 if TYPE_CHECKING:

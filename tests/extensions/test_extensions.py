@@ -16,10 +16,10 @@ import pytest
 import goldassay
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
 from goldassay.core.extensions import extensions
-from goldassay.data.frames import table_of
 from goldassay.data.kinds import added_kinds
 from goldassay.data.kinds.kind import Strength
 from goldassay.data.reading import formats
+from goldassay.data.table import table_of
 from goldassay.questions.networks import network_trainer
 from tests.extensions.distributions import installed
 from tests.stated import states

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import goldassay
+from goldassay.data.specimen import make_specimen
 from goldassay.data.specimen.item_kinds import make_item_specimen
-from goldassay.data.specimen.specimen import make_specimen
 
 if TYPE_CHECKING:
     from goldassay.report.report import Report

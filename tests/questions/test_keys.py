@@ -21,7 +21,7 @@ from goldassay.cli.main import run
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision, append_decision
 from goldassay.questions import audit
-from goldassay.questions.suspect.keys import KeyVotes, families_of, vote_on_keys
+from goldassay.questions.suspect.measures import KeyVotes, families_of, vote_on_keys
 from goldassay.view.opening import open_workbench
 
 if TYPE_CHECKING:

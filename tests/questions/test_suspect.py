@@ -19,7 +19,7 @@ from goldassay.core.settings import Settings
 from goldassay.data.dataset import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.inputs import run_paths
-from goldassay.questions.suspect.keys import family_of
+from goldassay.questions.suspect.measures import family_of
 from goldassay.questions.suspect.page import PAGE, sentences
 from goldassay.questions.suspect.question import (
     ANNOTATORS,

@@ -18,7 +18,7 @@ from goldassay.questions.every_eval_ever import write_every_eval_ever
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_scores import score_runs
-from goldassay.runs.every_eval_ever import as_text, from_text, read_aggregates
+from goldassay.runs.adapters.every_eval_ever import as_text, from_text, read_aggregates
 from goldassay.runs.reading import list_runs, read_runs
 from goldassay.runs.runs import Runs
 from tests.runs.every_eval_ever_schema import AGGREGATE, INSTANCE

@@ -15,7 +15,6 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.data.column_names import PARTS
 from goldassay.data.fields import fields_of, name_fields, with_keys
-from goldassay.data.frames import table_of
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered, several_in_one
 from goldassay.data.roles import (
     Roles,
@@ -29,7 +28,7 @@ from goldassay.data.roles import (
     several,
     without_classes,
 )
-from goldassay.data.table import Provenance, Table
+from goldassay.data.table import Provenance, Table, table_of
 from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:

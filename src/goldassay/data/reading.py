@@ -11,13 +11,12 @@ from goldassay.core.bounds import check_columns, check_texts, reading
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.naming import split_named_path
 from goldassay.data.dataset import Dataset, build_dataset
-from goldassay.data.frames import table_of
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import known_rows
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
-from goldassay.data.table import Table
+from goldassay.data.table import Table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

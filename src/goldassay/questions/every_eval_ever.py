@@ -1,4 +1,4 @@
-"""Runs as records of Every Eval Ever, schema 0.3, written for others; `runs/every_eval_ever.py` reads them.
+"""Runs as records of Every Eval Ever, schema 0.3, written for others; `runs/adapters/every_eval_ever.py` reads them.
 
 A run at one checkpoint is two files, as the project's datastore lays them out:
 
@@ -29,8 +29,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
 from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.instability.spread import measure_spread
+from goldassay.runs.adapters.every_eval_ever import SCHEMA_VERSION, STATUS, as_text
 from goldassay.runs.configurations import canonical, digest
-from goldassay.runs.every_eval_ever import SCHEMA_VERSION, STATUS, as_text
 from goldassay.runs.grades import SHARES_OF, write_grades
 from goldassay.runs.missing import count_statuses
 from goldassay.version import __version__

@@ -423,7 +423,7 @@ def _path(source: Any, folder: Path, place: int) -> str:
     if isinstance(source, Runs):
         write_runs(source, folder / f"runs-{place}")
         return str(folder / f"runs-{place}")
-    from goldassay.data.frames import table_of
+    from goldassay.data.table import table_of
 
     file = folder / f"runs-{place}.parquet"
     table_of(source).frame.write_parquet(file)

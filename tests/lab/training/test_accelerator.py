@@ -18,7 +18,7 @@ from goldassay.lab.models.transformer import Network as Transformer
 from goldassay.lab.models.transformer import Sizes
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop, prefetched
-from goldassay.lab.training.objectives.plain import CrossEntropy
+from goldassay.lab.training.objectives import CrossEntropy
 from goldassay.lab.training.precision import open_accelerator
 from tests.lab.models.network_cases import SMALL, small_network, texts_of, tiny_checkpoint
 from tests.lab.training.made_accelerator import DEVICE, WAITS, made_accelerator

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.runs.every_eval_ever import read_aggregates
+from goldassay.runs.adapters.every_eval_ever import read_aggregates
 from goldassay.runs.finding import find_slices
 from goldassay.runs.loading import resolved
 from goldassay.runs.reading import list_runs, read_runs

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import CERTAIN, NO, jsonl
 from goldassay.data.source import read_text
-from goldassay.data.table import Table
+from goldassay.data.table import Table, frame_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
-from goldassay.data.frames import columns_to_frame, frame_of_records, rows_by_key
 from goldassay.data.readers import BY_NAME, CERTAIN, LIKELY, NO
 from goldassay.data.readers.jsonl import IN_TURN, objects_in_turn
 from goldassay.data.source import bare_name, read_text
-from goldassay.data.table import Table, stacked
+from goldassay.data.table import Table, columns_to_frame, frame_of_records, rows_by_key, stacked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,9 @@ import polars as pl
 
 from goldassay.core.bounds import check_depth, check_keys
 from goldassay.core.errors import InputError
-from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import BY_NAME, CERTAIN, NO
 from goldassay.data.source import bare_name, read_text
-from goldassay.data.table import Table
+from goldassay.data.table import Table, frame_of_records
 
 if TYPE_CHECKING:
     from pathlib import Path

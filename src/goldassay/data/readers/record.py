@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_text
-from goldassay.data.table import Table
+from goldassay.data.table import Table, frame_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,9 +16,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.core.errors import InputError
+from goldassay.data.specimen import MOST_SIZE
 from goldassay.data.specimen.certificate import SCHEMA, VERSION
 from goldassay.data.specimen.rows import capital, pick, with_articles
-from goldassay.data.specimen.specimen import MOST_SIZE
 from goldassay.data.specimen.topics import TOPICS, Property, Topic
 
 if TYPE_CHECKING:

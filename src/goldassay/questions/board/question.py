@@ -48,7 +48,7 @@ from goldassay.questions.instability.measures.scores import score_one_run
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import issues_of, ranked
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.suspect.keys import vote_on_keys
+from goldassay.questions.suspect.measures import vote_on_keys
 from goldassay.questions.suspect.question import Q
 from goldassay.stats.bootstrap import score_interval
 from goldassay.stats.clusters import cluster_codes, weigh

@@ -17,12 +17,11 @@ from goldassay.core.errors import SHELL, InputError, entry_point, no_such_file, 
 from goldassay.core.files import sha256_of
 from goldassay.data.column_names import names_of, normalized
 from goldassay.data.fields import VALUES
-from goldassay.data.frames import rows_of_lists, table_of
 from goldassay.data.kinds.recognition import look_at
 from goldassay.data.reading import read_table
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
-from goldassay.data.table import Table
+from goldassay.data.table import Table, rows_of_lists, table_of
 from goldassay.questions.answered.degenerate import Given, given_by
 from goldassay.questions.board.scores import BoardScores, ItemTraits, in_common, traits_of_items
 from goldassay.questions.discount.question import answered_by
@@ -36,7 +35,7 @@ from goldassay.runs.configurations import asked_apart
 from goldassay.runs.finding import find_in_own_format, kind_at
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
-from goldassay.runs.kinds.solved_lists import read_solved
+from goldassay.runs.kinds.boards import read_solved
 from goldassay.runs.missing import describe_attempts
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, STATUSES, Missing

@@ -20,9 +20,9 @@ from goldassay.core.errors import InputError, option, place
 from goldassay.core.files import temporary_folder, written_together
 from goldassay.data.dataset import Dataset
 from goldassay.data.fields import normalized_text
-from goldassay.data.frames import table_of
 from goldassay.data.reading import read_dataset
 from goldassay.data.roles import parse_columns
+from goldassay.data.table import table_of
 from goldassay.questions.shift.benchmarks import (
     FoundFile,
     Recipe,

@@ -13,13 +13,13 @@ from goldassay.core.sections import Finding
 from goldassay.questions.board.measures import describe_items
 from goldassay.questions.matching import right_probabilities, runs_on_most
 from goldassay.questions.rows import beside_data
-from goldassay.questions.suspect.keys import family_of
 from goldassay.questions.suspect.measures import (
     LEAST_FAMILIES,
     LEAST_STRONG,
     Contradiction,
     contradict_gold,
     corrected_scores,
+    family_of,
     rank_suspects,
 )
 from goldassay.questions.suspect.page import PAGE

@@ -43,12 +43,11 @@ import polars as pl
 from goldassay.core.errors import InputError, option
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import cell_texts, name_fields, with_keys
-from goldassay.data.frames import unnested
 from goldassay.data.kinds.recognition import other_kind, recognize
 from goldassay.data.reading import read_table as read_rows
 from goldassay.data.roles import naming
 from goldassay.data.source import name_of
-from goldassay.data.table import Table
+from goldassay.data.table import Table, unnested
 from goldassay.runs.configurations import flat, from_cell
 from goldassay.runs.grades import SHARES_OF, stated_scale
 from goldassay.runs.key_columns import (

@@ -16,7 +16,6 @@ from goldassay.core.files import matching
 from goldassay.core.naming import listing, split_named_path
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
-from goldassay.data.frames import rows_of_lists
 from goldassay.data.hub import is_hub_name
 from goldassay.data.kinds import DATA_KINDS
 from goldassay.data.kinds.judgments import JudgedPairs
@@ -27,7 +26,7 @@ from goldassay.data.readers import NO, all_readers
 from goldassay.data.reading import Source, load_data, open_source
 from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
-from goldassay.data.table import Table, stacked
+from goldassay.data.table import Table, rows_of_lists, stacked
 from goldassay.data.unread import find_unread
 from goldassay.runs.adapters.long_table import with_right_answers, with_settings
 from goldassay.runs.adapters.wide_table import run_columns

@@ -11,7 +11,7 @@ import torch
 
 from goldassay.core.errors import InputError
 from goldassay.lab.training.configured import settings_of
-from goldassay.lab.training.objectives import TeacherLogitsOn
+from goldassay.lab.training.objectives import CrossEntropy, TeacherLogitsOn
 from goldassay.lab.training.objectives.experts import (
     SMALLEST,
     ConfidenceRegularization,
@@ -28,7 +28,6 @@ from goldassay.lab.training.objectives.guidance import (
     GuidedSettings,
     reverse_gradient,
 )
-from goldassay.lab.training.objectives.plain import CrossEntropy
 from tests.lab.training.objectives.toy import WIDTH, K, N, Toy, log_softmax, made_batch, made_probabilities, slopes
 
 # Rows of a training set in which the batch's rows lie scattered.

@@ -18,8 +18,7 @@ from torch.nn import functional
 
 from goldassay.core.errors import InputError
 from goldassay.lab.models.network import Batch, Network, sent
-from goldassay.lab.training.objectives import Objective, Outcome, Requirements, Surroundings, present
-from goldassay.lab.training.objectives.plain import average
+from goldassay.lab.training.objectives import Objective, Outcome, Requirements, Surroundings, average, present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
