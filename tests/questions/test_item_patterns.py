@@ -72,7 +72,20 @@ def test_a_word_of_right_choices_is_found_by_limits_of_the_same_readers() -> Non
         assert [each for each in limits if limits[each]["counts"]] == ["one word", "ten words", "form"]
         counted = max(limits[each]["limit"] for each in limits if limits[each]["counts"])
         assert report.verdicts[question]["at_most"] >= counted
+    of_question = {each["kind"] for each in report.to_dict()["artifacts"]["effects"]["limits"]}
+    assert {"one word of the question", "form of the question"} <= of_question
     assert report.document["artifacts"]["difficulty"]["uncovered"] == {"n": 900, "share": 1.0}
+
+
+def test_what_the_question_gives_away_is_an_artifact() -> None:
+    rng, rows = np.random.default_rng(0), made(700, 0.0, 0)
+    for row in rows:
+        told = row["answer"] if rng.random() < 0.6 else int(rng.integers(4))
+        row["question"] += f" about key{told}"
+    artifacts = goldassay.audit(rows, settings=QUICK).verdicts["artifacts"]
+    assert artifacts["verdict"] == "caution"
+    assert "of the question is right in" in artifacts["evidence"]
+    assert artifacts["next_step"].startswith("Shuffle the choices")
 
 
 def test_what_would_settle_a_pick_names_it() -> None:

@@ -43,7 +43,15 @@ from goldassay.stats.detection import (
     recovered_share,
     skill_error,
 )
-from goldassay.stats.effects import ACCURACY, BALANCED, Effect, Measure, ReaderPredictions, balanced_classes
+from goldassay.stats.effects import (
+    ACCURACY,
+    BALANCED,
+    Effect,
+    Measure,
+    ReaderPredictions,
+    balanced_classes,
+    find_contenders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -281,9 +289,10 @@ def _scales(rows: PlantedRows, effects: Sequence[Effect]) -> list[_Scale]:
         groups: NDArray[np.int64] | None,
         baseline: NDArray[np.float64],
         rare: float,
+        luck: float = 0.0,
     ) -> _Scale:
         own = [each for each in effects if each.measure == measure and each.measurable]
-        value = max((each.value for each in own), default=0.0)
+        value = max((_likely_value(each, luck) for each in own), default=0.0)
         return _Scale(
             measure, max(value, 0.0), {each.reader: each.standard_error for each in own}, labels, groups, baseline, rare
         )
@@ -295,7 +304,10 @@ def _scales(rows: PlantedRows, effects: Sequence[Effect]) -> list[_Scale]:
     usual = (gold == counts.argmax()).astype(np.float64)
     found = []
     if not usual.all():
-        found.append(scale(ACCURACY, every, None, usual, float(counts[rarest] / gold.size)))
+        shares = counts / gold.size
+        contenders = find_contenders(gold, shares, dense_codes(rows.clusters, gold.size))
+        luck = float(shares.max() - shares[list(contenders)].mean())
+        found.append(scale(ACCURACY, every, None, usual, float(counts[rarest] / gold.size), luck))
     # Of places a balanced skill says nothing more.
     if any(each.of_places for each in rows.here.values()):
         return found
@@ -313,6 +325,14 @@ def _scales(rows: PlantedRows, effects: Sequence[Effect]) -> list[_Scale]:
             )
         )
     return found
+
+
+def _likely_value(effect: Effect, luck: float) -> float:
+    """The effect above the share that the most frequent label has elsewhere, which is less by this luck."""
+    if not luck:
+        return effect.value
+    baseline = effect.baseline - luck
+    return min((effect.score - baseline) / (1 - baseline), effect.high)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from goldassay.questions.leakage.partial_input import READERS, LeakageChoice, Pa
 from goldassay.questions.leakage.probes import N_FOLDS
 from goldassay.questions.leakage.question import CHECK as LEAKAGE
 from goldassay.questions.leakage.result import OF_PLACES, RULE, MeasuredLeakage
-from goldassay.questions.leakage.verdict import describe_pick, mend_of_length
+from goldassay.questions.leakage.verdict import describe_pick, mend_of_length, mend_of_place
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.question import search_for
 from goldassay.questions.rows import EXAMPLES, MOST_ROWS, is_flaw, issue, row_saying, words_of_texts
@@ -223,10 +223,14 @@ def find_item_patterns(
         if readers.planted is not None:
             with steps.step(f"planting cues in {test.kind.options}"):
                 planted = readers.planted(measured, (test.kind.part,))
+                in_question = readers.planted(measured, (test.kind.question,))
             # As in texts, many words that are not seen are named, and do not count.
             unseen = [each.kind == FIFTY_WORDS.name and each.limit >= limits.unsound for each in planted]
             counted = [replace(each, counts=each.counts and not no) for each, no in zip(planted, unseen, strict=True)]
-            measured = replace(measured, limits=tuple(counted))
+            # A cue of the question names a place: thousands of items show it to be rare, and shuffling ends it.
+            of = f" of the {test.kind.question}"
+            named = (replace(each, kind=each.kind.removesuffix(of) + of, counts=False) for each in in_question)
+            measured = replace(measured, limits=(*counted, *named))
     doubts = [*reading_doubts(posed), *(readers.untrained(limits.unsound) if readers.untrained else ())]
     judged = Judged("not measurable", None) if measured is None else judge_effects(measured, doubts)
     by_lift = picked[BY_LIFT]
@@ -286,10 +290,10 @@ def _given_away(by_lift: _Picked, kind: ItemKind) -> list[tuple[int, str]]:
 
 
 def _with_readers(own: Effects | None, known: Effects, kind: ItemKind, limits: ArtifactLimits) -> Effects:
-    """The effects of patterns, and those of rules and readers that see the texts of the choices alone."""
+    """The effects of patterns, and those of rules and readers that see the choices or the question alone."""
     others = [
         replace(each, caution=limits.caution, unsound=limits.unsound)
-        for each in known.of(kind.part)
+        for each in (*known.of(kind.part), *known.of(kind.question))
         if each.reader in (*READERS.values(), BY_SUBJECT)
         or (each.reader.startswith(RULE) and not each.reader.startswith(OF_PLACES))
     ]
@@ -430,7 +434,7 @@ def _verdict(
         headline = replace(headline_of(effect), label=label)
         said = f"Reading {effect.reader} picks the {kind.right} {kind.option} of {percent(effect.score)} of the items; "
         said += f"chance is {percent(effect.baseline)}."
-        if effect.reader.startswith(RULE):
+        if effect.reader.startswith(RULE) or effect.part == kind.question:
             said = describe_pick(effect, kind)
         if n and effect.reader == BY_LIFT:
             said = (
@@ -442,20 +446,23 @@ def _verdict(
     if word == "caution":
         # Leakage may call the same rule unsound.
         evidence = f"{said} Artifacts of {kind.options} are at most a caution." if judged.word == "unsound" else said
+        of_question = effect is not None and effect.part == kind.question
         notes = ("A phrase may be true whatever the question is: read the table before you judge.",)
+        notes = () if of_question else notes
     by_rule = effect is not None and effect.reader.startswith(RULE)
+    reword = "Read the strongest patterns, and reword the {} that they give away."
+    if by_rule:
+        reword = "Reword the {} of the items that the rule gets right."
     next_step = {
         "sound": "Keep the report with the items.",
-        "caution": mend_of_length(effect, kind) or f"Reword the {kind.options} of the items that the rule gets right."
-        if by_rule
-        else f"Read the strongest patterns, and reword the {kind.options} that they give away.",
+        "caution": mend_of_place(effect, kind) or mend_of_length(effect, kind) or reword.format(kind.options),
     }.get(word, judged.mend)
     rule = (
-        f"By the accuracy skill of picking a {kind.option} by patterns, words, form or a rule on its text: caution if "
-        f"some lower end is at least {percent(limits.caution)}, never unsound, since patterns are learned from "
-        f"{kind.options} alone. Sound if the readers would have found a flaw of {percent(limits.unsound)} by one word, "
-        f"ten words or form, as copies of the items with such cues show, and there are at least {LEAST_CLUSTERS} "
-        "effective clusters of items; else unresolved."
+        f"By the accuracy skill of picking a {kind.option} by patterns, words, form or a rule on its text, or by words "
+        f"or form of the {kind.question}: caution if some lower end is at least {percent(limits.caution)}, never "
+        f"unsound, since patterns are learned from {kind.options} alone. Sound if the readers would have found a flaw "
+        f"of {percent(limits.unsound)} by one word, ten words or form of a {kind.option}, as copies of the items with "
+        f"such cues show, and there are at least {LEAST_CLUSTERS} effective clusters of items; else unresolved."
     )
     return Verdict(
         word, evidence, headline, next_step, rule, judged.bound, notes, describe_unseen(judged, effects, kind)

@@ -248,13 +248,10 @@ def measure_effects(
 ) -> Effects:
     """Measure what each reader of each part of the input gained, with intervals that hold together.
 
-    Accuracy skill: with d_ik = right_i - [y_i = k], the skill is the least over k of mean(d_ik)/(1 - b). Its lower end
-    is the least over all labels of their lower ends (an intersection-union test needs no correction); its upper end
-    the least over the C contenders of their one-sided upper ends at 1 - .025/C (Bonferroni). Value: with b the mean
-    share of the contenders, as the largest share of the test rows itself is too large by luck where labels are
-    balanced. No end of a skill is narrower than Newcombe's for paired shares, at the effective number of rows.
-
-    Value of a reader that names one label but in fewer than 5 clusters: b is the share of that label.
+    Accuracy skill: with d_ik = right_i - [y_i = k], the skill is the least over k of mean(d_ik)/(1 - b), b the share of
+    the most frequent label. Its lower end is the least over all labels of their lower ends (an intersection-union test
+    needs no correction); its upper end the least over the C contenders of their one-sided upper ends at 1 - .025/C
+    (Bonferroni). No end of a skill is narrower than Newcombe's for paired shares, at the effective number of rows.
 
     Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
 
@@ -294,7 +291,7 @@ def measure_effects(
     effective = effective_clusters(codes)
     rng = np.random.default_rng(seed)
     shares = np.bincount(y, minlength=n_classes) / y.size
-    contenders = _contenders(y, shares, codes)
+    contenders = find_contenders(y, shares, codes)
     ratios = Ratios()
     plans: list[_Plan] = []
     skipped: list[str] = []
@@ -426,8 +423,7 @@ class _Plan:
             self.reading.part,
             self.reading.reader,
             self.measure,
-            # Of a reader that nearly always names one label: the contenders' mean share may be surely exceeded.
-            self.value if math.isnan(high) else min(self.value, high),
+            self.value,
             # A reader may lose more than there is to be gained.
             min(max(low, self.possible[0]), self.value) if not math.isnan(low) else low,
             min(high, self.possible[1]) if not math.isnan(high) else high,
@@ -515,7 +511,7 @@ class _Paired:
         return max(drawn, self.shares.interval(error**2, effective, level).high)
 
 
-def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[int, ...]:
+def find_contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[int, ...]:
     """Labels whose share of the rows is not surely (97.5 %, clusters drawn) below the largest."""
     top = int(shares.argmax())
     found = []
@@ -590,9 +586,7 @@ def _plan_accuracy(
         gain = mean - float(shares[label])
         spread = _Spread.of(right - named, one, codes, (1 + gain, 1 - gain))
         paired[label] = _Paired(at, PairedShares.of(right, named), spread)
-    # A reader that nearly always names one label has that label's luck, and no other.
-    alike = [label for label, each in paired.items() if each.is_little and label in contenders]
-    b = float(shares[alike or list(contenders)].mean())
+    b = float(shares.max())
     return _Plan(
         reading,
         ACCURACY,

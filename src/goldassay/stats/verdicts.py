@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _NEARLY_ALL = 0.9
 # More rows than so many times those at hand are no advice.
 _MOST_TIMES = 4
+_MORE_ROWS = "State this bound beside each score; more rows lower it where this set can grow."
+# Standard errors by which a value may be off in nine of ten further sets.
+_MARGIN = 1.28
 
 
 def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
@@ -118,7 +121,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = (), prefer: str = 
     if limit_of_detection(known, (), limits) >= unsound:
         hidden = [each for each in limits if each.counts and each.limit >= unsound]
         if highest is not None and highest.upper >= unsound:
-            found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
+            found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters, bool(hidden)))
         elif hidden:
             found.insert(0, _too_little_recovered(hidden, unsound))
         elif not known:
@@ -173,10 +176,11 @@ def _severity_of(effect: Effect, prefer: str) -> tuple[float, ...]:
     return (effect.low >= effect.unsound, flaw, *of_first, ratio(effect.unsound))
 
 
-def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Doubt:
+def _too_wide(effect: Effect, n_examples: int, effective_clusters: float, is_hidden: bool) -> Doubt:
     """That an interval spans harmless and unsound, and how many rows would settle it.
 
-    Rows that depend on each other count as fewer: more of the same kind of copies would not narrow the interval.
+    Rows that depend on each other count as fewer: more of the same kind of copies would not narrow the interval. Where
+    some kind of cue would not be found either, how many rows show it is not known.
     """
     upper = effect.upper
     high, limit = percents_apart(upper, effect.unsound)
@@ -191,10 +195,11 @@ def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Dou
         else ""
     )
     mend = (
-        f"About {rows:,} {kind} settle it, if the value stays and this set can grow.{alike}"
-        if rows is not None and rows <= _MOST_TIMES * counted
-        else "State this bound beside each score: no number of rows within reach settles it."
-    )
+        "State this bound beside each score: no number of rows within reach settles it."
+        if rows is None or rows > _MOST_TIMES * counted
+        else _MORE_ROWS if is_hidden
+        else f"About {rows:,} {kind} settle it in most cases, if the value stays and this set can grow.{alike}"
+    )  # fmt: skip
     return Doubt(why, mend, at_most=0.0)
 
 
@@ -210,7 +215,7 @@ def _too_little_recovered(hidden: Sequence[KindLimit], unsound: float) -> Doubt:
     said = "at no planted share" if most.limit >= 1 else f"only from {least} of the rows on"
     return Doubt(
         f"A flaw of the kind “{most.kind}” is excluded {said}; {limit} would be unsound.",
-        "State this bound beside each score; more rows lower it where this set can grow.",
+        _MORE_ROWS,
         at_most=0.0,
     )
 
@@ -218,15 +223,15 @@ def _too_little_recovered(hidden: Sequence[KindLimit], unsound: float) -> Doubt:
 def rows_to_settle(effect: Effect, n_examples: int) -> int | None:
     """Test rows with which an undecided effect would be decided, if its value stays; None where it lies on a limit.
 
-    Ends approach the value as 1/sqrt(N): N ((end - value)/(limit - value))², towards sound where the value is below the
-    limit for "unsound", towards caution where it is above that for "caution"; the smaller of the two, rounded up to
-    two digits.
+    Ends approach the value as 1/sqrt(N): N ((end - value + m)/(limit - value))², towards sound where the value is below
+    the limit for "unsound", towards caution where it is above that for "caution"; the smaller of the two, rounded up to
+    two digits. The margin m is 1.28 standard errors, by which another sample differs in one of ten cases.
     """
-    wanted = []
+    wanted, margin = [], _MARGIN * effect.standard_error
     if effect.value < effect.unsound:
-        wanted.append((effect.upper - effect.value) / (effect.unsound - effect.value))
+        wanted.append((effect.upper - effect.value + margin) / (effect.unsound - effect.value))
     if effect.value > effect.caution:
-        wanted.append((effect.value - effect.low) / (effect.value - effect.caution))
+        wanted.append((effect.value - effect.low + margin) / (effect.value - effect.caution))
     if not wanted:
         return None
     rows = n_examples * min(wanted) ** 2

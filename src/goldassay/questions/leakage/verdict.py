@@ -402,11 +402,8 @@ def judge_choices(
         "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
         "items.",
     }.get(judged.word, judged.mend)
-    if decisive is not None and judged.word in ("caution", "unsound") and is_rule(decisive):
-        if decisive.reader.startswith(OF_PLACES):
-            next_step = f"Shuffle the {kind.options} of every item; no text needs a change."
-        else:
-            next_step = mend_of_length(decisive, kind) or next_step
+    if decisive is not None and judged.word in ("caution", "unsound"):
+        next_step = mend_of_place(decisive, kind) or mend_of_length(decisive, kind) or next_step
     rule, unseen = _rule(limits, kind), describe_unseen(judged, effects, kind)
     return Verdict(judged.word, found, headline, next_step, rule, judged.bound, (*notes, *further), unseen)
 
@@ -425,6 +422,13 @@ def is_rule(effect: Effect) -> bool:
 def is_reader(effect: Effect) -> bool:
     """Whether it is of a model that reads a part."""
     return not is_rule(effect) and effect.reader != BY_SUBJECT
+
+
+def mend_of_place(effect: Effect | None, kind: ItemKind) -> str:
+    """What to do about places that a rule or the question names; "" for every other reader."""
+    if effect is None or not (effect.reader.startswith(OF_PLACES) or effect.part == kind.question):
+        return ""
+    return f"Shuffle the {kind.options} of every item; no text needs a change."
 
 
 def mend_of_length(effect: Effect | None, kind: ItemKind) -> str:
