@@ -694,6 +694,14 @@ def test_the_first_place_of_many_systems_is_no_matter_of_all_pairs() -> None:
     assert "corrected for all pairs of systems" in page
 
 
+@pytest.mark.parametrize("n_alike", [2, 3])
+def test_of_systems_that_score_alike_none_is_called_first(n_alike: int) -> None:
+    scores = values()
+    scores[:n_alike] = scores[0]
+    first = next(each for each in board_of(goldassay.rank_systems(wide(scores)))["sentences"] if "first place" in each)
+    assert states(first, *SYSTEMS[:n_alike], "share the first place of 3 systems")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_examples_that_share_a_text_are_clusters_by_both_entry_points(tmp_path: Path, seed: int) -> None:
     """The unadjusted figure of a pair is one by `board` and `compare`, without any option; fewer clusters are wider."""

@@ -12,7 +12,7 @@ from goldassay.questions.board.result import BoardResult, Item, System, Undisput
 from goldassay.questions.rows import issue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.core.document import Issue
     from goldassay.core.sections import Finding
@@ -149,14 +149,16 @@ def sentences(found: BoardResult) -> list[str]:
 def _first(found: BoardResult) -> list[str]:
     first, n = found.first, len(found.systems)
     others = found.rivals
+    shared = [each.system for each in found.systems if each.place == 1]
+    size = f"of {count(n)} systems on {count(found.n_items)} items"
     if not others:
-        said = f"{first} is first of {count(n)} systems on {count(found.n_items)} items, and each lead is significant."
+        said = f"{first} is first {size}, and each lead is significant."
+    elif len(shared) > 1:
+        behind = [each for each in others if each not in shared]
+        said = f"{_some(shared)} share the first place {size}"
+        said += f"; the lead over {_some(behind)} is not significant." if behind else "."
     else:
-        more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
-        said = (
-            f"{first} is first of {count(n)} systems on {count(found.n_items)} items, but its lead is not "
-            f"significant over {', '.join(others[:_MOST_NAMES])}{more}."
-        )
+        said = f"{first} is first {size}, but its lead is not significant over {_some(others)}."
     lines = [said, *found.asked]
     if found.weighted_by:
         top = found.systems[0]
@@ -177,12 +179,19 @@ def _first(found: BoardResult) -> list[str]:
         )
     elif found.n_tiers == 1 and others:
         lines.append(f"None of the {count(n)} systems is significantly worse than the first.")
-    shared = [each for each in found.systems if each.place == 1]
     stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
     lines.append(f"In {percent(found.first_stays)} of random halves of the items {stays} is first.")
     named = {each.system for each in found.degenerate}
     same = [each for each in found.systems if each.same_as and each.system not in named]
     return lines + [f"{each.system} scores as {each.same_as} on every item." for each in same[:_MOST_NAMES]]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    if more > 0:
+        return f"{', '.join(names[:_MOST_NAMES])} and {count(more)} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _lead(found: BoardResult) -> list[str]:
