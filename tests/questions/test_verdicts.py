@@ -290,7 +290,7 @@ def test_sound_says_the_limit_of_each_kind() -> None:
         assert part in said
     unseen = describe_unseen(judged, found) or ""
     assert unseen.startswith("Not seen: many words. Not looked for: ")
-    for part in ("three cues together", "counts and parities", "letters of words"):
+    for part in ("three cues together", "counts and parities", "letters of words", "places of words"):
         assert part in unseen
     assert describe_unseen(judge_effects(effects(effect(0.04, 0.09))), found) is None
     assert "negligible" not in said
