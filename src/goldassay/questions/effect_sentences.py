@@ -76,7 +76,9 @@ def headline_of(effect: Effect) -> Headline:
 
 
 # What a small network reads and none of these readers does, whatever was planted.
-_NOT_READ = "Not looked for: three cues together, counts and parities, compared numbers, letters of words, places of words."
+_NOT_READ = (
+    "Not looked for: three cues together, counts and parities, compared numbers, letters of words, places of words."
+)
 
 
 def describe_judged(
