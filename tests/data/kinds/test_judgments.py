@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -112,6 +113,26 @@ def test_files_are_read_unaided(ending: str, tmp_path: Path) -> None:
     found = read_judgments(read_table(path, "auto"), "set")
     assert found is not None
     assert told(found) == BOTH
+
+
+LENGTHS: dict[str, Any] = {"item": "q", "judge": "j", "order": "original", "winner": "A", "len_b": 10}
+
+
+@pytest.mark.parametrize("length", [20, 20.0, "20", " 20"])
+def test_lengths_are_numbers_also_where_a_file_has_only_texts(length: Any) -> None:
+    assert read([{**LENGTHS, "len_a": length}]).rows["length"].to_list() == [pytest.approx(math.log(2))]
+
+
+@pytest.mark.parametrize("length", [None, "", 0, -5, math.inf, math.nan])
+def test_what_is_no_length_of_a_text_is_left_out(length: Any) -> None:
+    assert read([{**LENGTHS, "len_a": length}]).rows["length"].to_list() == [None]
+
+
+@pytest.mark.parametrize("length", ["long", True, [20], {"n": 20}])
+def test_a_length_that_is_no_number_is_named(length: Any) -> None:
+    with pytest.raises(InputError, match="a length is a number") as refused:
+        read([{**LENGTHS, "len_a": length}])
+    assert (refused.value.column, refused.value.row) == ("len_a", 1)
 
 
 def test_lengths_people_and_groups_are_read() -> None:

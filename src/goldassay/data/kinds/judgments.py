@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -333,6 +334,7 @@ class _Reader:
         self.person, _ = side_reader(people, shape.people, source, zero_is_tie=zero_is_tie(frame.columns, shape.people))
         self.names_first = shape.order is not None and self._are_names(frame[shape.order].to_list())
         self.a_first = self._order()
+        self.lengths = self._lengths()
 
     def _are_names(self, values: list[Any]) -> bool:
         """Whether verdicts are the sides' own names."""
@@ -389,7 +391,7 @@ class _Reader:
             judge = " / ".join(_named(row[each]) for each in shape.judges) or _ONE
             a, b = (row[each] for each in shape.names) if shape.names else (None, None)
             ends = tuple(_as_text(row[each]) for each in shape.texts) if shape.shown else (a, b)
-            (length, size), (people, agreed) = self._length(row), self._people(row)
+            (length, size), (people, agreed) = self._length(at, row), self._people(row)
             for place, column in enumerate(shape.verdicts):
                 a_first = place == 0 if len(shape.verdicts) == 2 else None
                 if a_first is None:
@@ -478,15 +480,36 @@ class _Reader:
             won = won == bool(a_first)
         return float(won)
 
-    def _length(self, row: dict[str, Any]) -> tuple[float | None, float | None]:
+    def _lengths(self) -> list[list[float | None]]:
+        """The columns of lengths; in files of text alone numbers are texts.
+
+        Raises:
+            InputError: A value is no number.
+        """
+        found = []
+        for column in self.shape.lengths:
+            values = self.frame[column].to_list()
+            given = pl.Series(
+                [str(each).strip() if each not in (None, "") else None for each in values], dtype=pl.String
+            )
+            numbers = given.cast(pl.Float64, strict=False)
+            if (wrong := (given.is_not_null() & numbers.is_null()).arg_true()).len():
+                raise InputError(
+                    f"a length is a number, and {given[int(wrong[0])]!r} is none", file=self.source, column=column,
+                    row=self.table.line_of(int(wrong[0])), mend="correct it, or give the column another name",
+                )  # fmt: skip
+            found.append(numbers.to_list())
+        return found
+
+    def _length(self, at: int, row: dict[str, Any]) -> tuple[float | None, float | None]:
         """log(length of a / length of b), in characters, and both lengths together."""
         if self.shape.lengths:
-            one, other = (row[each] for each in self.shape.lengths)
+            one, other = (lengths[at] for lengths in self.lengths)
         elif self.shape.texts:
             one, other = (None if row[each] is None else len(_as_text(row[each])) for each in self.shape.texts)
         else:
             return None, None
-        if one is None or other is None or one <= 0 or other <= 0:
+        if one is None or other is None or not (0 < one < math.inf and 0 < other < math.inf):
             return None, None
         # Nobody knows which text is whose where names are those of the seats.
         return None if self.shape.seated else float(np.log(one) - np.log(other)), float(one + other)
