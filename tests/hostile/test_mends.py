@@ -346,3 +346,23 @@ def test_a_mend_keeps_the_roles_that_were_given(capsys: pytest.CaptureFixture[st
     command = ("audit", "nested.jsonl", "--columns", "text=a,label=labels.binary")
     line = met(Case("given", (*command, "-q", "-o", "out")), capsys)[1]
     assert "--columns text=a,label=labels.binary,ignore=options" in line
+
+
+def test_a_board_under_unknown_names_is_followed_to_a_result(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command names all roles and the file, whose name has a space, beside an index without a name."""
+    rows = [f"{at},q{at // 2},{'mn'[at % 2]},{at % 3 % 2}" for at in range(60)]
+    Path("my board.csv").write_text("\n".join([",q,sys,pts", *rows]) + "\n")
+    line = met(Case("board", ("board", "my board.csv", "-q")), capsys)[1]
+    found = _COMMAND.search(line)
+    assert found is not None
+    assert shlex.split(found[0])[1:] == ["board", "my board.csv", "--columns", "system=sys,item=q,score=pts"]
+    assert met(Case("again", (*shlex.split(found[0])[1:], "-q")), capsys)[0] == 0
+
+
+def test_columns_of_labels_are_followed_to_an_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a row with several labels: the columns that the refusal asks for are refused with a mend that works."""
+    rows = [f"{said(at)},{at % 2},{at % 3 % 2},{int(at % 5 == 0)}" for at in range(60)]
+    Path("labels.csv").write_text("\n".join(["text,joy,anger,fear", *rows]) + "\n")
+    line = met(Case("audit", ("audit", "labels.csv", "-q", "-o", "out")), capsys)[1]
+    assert len(list(typed(("audit", "labels.csv", "-q", "-o", "out"), line))) == 3
+    assert unworkable(("audit", "labels.csv", "-q", "-o", "out"), line, capsys, at_all=True) == []

@@ -737,3 +737,35 @@ def test_examples_that_share_a_text_are_clusters_by_both_entry_points(tmp_path: 
     assert [found["lead"]["low"], found["lead"]["high"]] == pytest.approx(ends)
     assert pairs[None]["n_clusters"] == found["n_clusters"] < 120
     assert pairs["none"]["n_clusters"] is None
+
+
+@pytest.mark.parametrize("named", ["average", "Avg.", "Overall", "mean score", "total"])
+def test_averages_are_no_systems_and_no_items(named: str) -> None:
+    """A column or a row of averages is left out of a board in either shape, which is said."""
+    scores = values()
+    table = wide(scores)
+    wanted = board_of(goldassay.rank_systems(table))["systems"]
+    column = table.with_columns(pl.mean_horizontal(SYSTEMS).alias(named))
+    row = pl.DataFrame({"item": [named], **{name: [table[name].mean()] for name in SYSTEMS}})
+    of_row = pl.concat([table.cast(dict.fromkeys(SYSTEMS, pl.Float64)), row])
+    of_system = column.unpivot(index="item", variable_name="system", value_name="score")
+    of_item = of_row.unpivot(index="item", variable_name="system", value_name="score")
+    for given in (column, of_row, of_system, of_item):
+        found = board_of(goldassay.rank_systems(given))
+        assert [(each["system"], each["score"]) for each in found["systems"]] == [
+            (each["system"], each["score"]) for each in wanted
+        ]
+        assert sum(named in said for said in found["notes"]) == 1
+    # An ensemble is a system.
+    ensemble = board_of(goldassay.rank_systems(table.rename({"beta": "mean of five"})))
+    assert {each["system"] for each in ensemble["systems"]} == {"alpha", "mean of five", "gamma"}
+
+
+def test_an_index_without_a_name_is_no_system(tmp_path: Path) -> None:
+    table = wide(values()).drop("item")
+    wanted = board_of(goldassay.rank_systems(table))["systems"]
+    for first in (0, 1):
+        path = tmp_path / f"{first}.csv"
+        lines = table.write_csv().splitlines()
+        path.write_text("\n".join([f",{lines[0]}", *(f"{at + first},{line}" for at, line in enumerate(lines[1:]))]))
+        assert board_of(goldassay.rank_systems(path))["systems"] == wanted

@@ -408,7 +408,10 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
 
 def _each_label_apart(draft: _Draft, column: str) -> str:
     """What becomes of a column that holds several labels, and what needs none."""
-    return f"give each label a column of its own, 1 where a row has it; {_searched_without(draft, column)}"
+    return (
+        "give each label a column of its own, 1 where a row has it, and name one of them as the label; "
+        f"{_searched_without(draft, column)}"
+    )
 
 
 def _searched_without(draft: _Draft, column: str) -> str:

@@ -258,6 +258,7 @@ def with_values(
     return {**parsed(columns), VALUES: json.dumps(found)}
 
 
+_MOST_NAMED = 12
 # What a column is called that names the worse of two, which turns a preference round.
 _LOSER = re.compile(r"(?<![a-z])(?:los(?:er|ing|es)|worse|worst)(?![a-z])", re.IGNORECASE)
 _REJECTED = re.compile(
@@ -431,7 +432,7 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
         besides: Columns that play other roles.
     """
     open_ = [name for name in frame.columns if name not in besides]
-    guessed = guess_roles(frame)
+    guessed = guess_roles(frame) | (_guess_board(frame) if {"system", "item"} <= set(roles) else {})
     named: dict[str, str] = {}
     for role in roles:
         left = frame.select(name for name in open_ if name not in named.values())
@@ -453,6 +454,20 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
         return f"no {'other ' if besides else ''}column looks like the {lacking}{others}"
     given = ",".join(f"{role}={_named(frame, name) if name in frame.columns else name}" for role, name in named.items())
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
+
+
+def _guess_board(frame: pl.DataFrame) -> dict[str, str]:
+    """Columns of which the first two, of few and of many values, name each row once, and the third may score it."""
+    plain = [name for name in frame.columns if not frame.schema[name].is_nested() and not _LESS.search(name)]
+    plain = plain[:_MOST_NAMED]
+    sizes = {name: frame[name].drop_nulls().n_unique() for name in plain}
+    scores = [name for name in plain if _is_share(frame[name]) or frame.schema[name] == pl.Boolean]
+    for system in (name for name in plain if sizes[name] > 1 and not _is_numeric(frame[name])):
+        for item in (name for name in plain if name != system and sizes[system] <= sizes[name] < frame.height):
+            score = next((name for name in scores if name not in (system, item)), None)
+            if score is not None and not frame.select(system, item).is_duplicated().any():
+                return {"system": system, "item": item, "score": score}
+    return {}
 
 
 def _likely(frame: pl.DataFrame, role: str) -> str | None:

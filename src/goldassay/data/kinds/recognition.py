@@ -120,6 +120,14 @@ class Recognition:
         guessed = guess_roles(self.table.frame)
         named = option("columns", ",".join(f"{role}={column}" for role, column in guessed.items()))
         one_kind = f"name the columns of one kind, as in {named}" if guessed else "name the columns of one kind"
+        board = next((match for match in (one, other) if match.kind.name == "board" and match.found), None)
+        if guessed and board is not None and "item" not in board.roles and len(guessed) == 2:
+            # Labels of 0 and 1 that a row may have several of; or scores of systems beside the text of the item.
+            item = option("columns", f"item={guessed['text']}")
+            return InputError(
+                f"it fits two kinds equally: {'; '.join(found)}", file=self.source,
+                mend=f"{named} audits one label, {item} ranks the columns as systems; {look_at(self.source)}",
+            )  # fmt: skip
         return InputError(
             f"it fits two kinds equally: {'; '.join(found)}", file=self.source,
             mend=f"{one_kind}, or leave out those of the other; {look_at(self.source)}",

@@ -115,6 +115,9 @@ def _name_columns(place: Path) -> str:
         InputError: The place holds no table.
     """
     named = naming(read_table(place).frame, "system", "item", "score")
+    given = re.match(r"perhaps (--columns .*?); ", named)
+    if given and entry_point() == SHELL:
+        return f"perhaps goldassay board {shlex.quote(str(place))} {given[1]}; {named[given.end() :]}"
     return named if named.startswith("perhaps") else f"{named}; {look_at(str(place))}"
 
 

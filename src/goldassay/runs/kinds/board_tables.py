@@ -50,6 +50,13 @@ _FLAGS = ("is_", "has_")
 _TRAITS = ("difficulty", "weight", "epoch", *names_of("trial", "runs"), *names_of("seed", "runs"))
 # Verdicts on pairs, and no scores of systems.
 _WINNERS = re.compile(r"winner(_|$)")
+# What averages the other columns or rows of a table.
+_AVERAGE = re.compile(
+    r"(?:(?:(?:macro|micro|weighted|overall|total|grand)[ _-]*)?(?:average|avg|mean)|overall|total)"
+    r"(?:[ _-]*(?:score|accuracy|acc|performance))?\W*"
+)
+# A column without a name.
+_NAMELESS = re.compile(r"column_\d+|unnamed\W*\d+")
 _MOST_NAMES = 8
 # Names of measures: several of them in the columns of one table are of one system.
 _MEASURES = re.compile(
@@ -174,6 +181,8 @@ def read_cells(
     # Texts that are stored once each are texts.
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     frame, notes = _of_dataset(frame, dataset, {*roles.values(), *ignored, *clusters}, file)
+    frame, lines, averages = _without_averages(frame, roles, ignored, lines)
+    notes += averages
     is_long = "system" in roles or (
         find_column(frame, roles, "system", SYSTEMS, ignored) and find_column(frame, roles, "item", ITEMS, ignored)
     )
@@ -268,6 +277,39 @@ def _of_dataset(
             f"there is no dataset {dataset!r}", file=file, mend=f"choose from {_listed(names)} with {option('dataset')}"
         )
     return frame.filter(cell_texts(frame[column]) == dataset), []
+
+
+def _without_averages(
+    frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str], lines: NDArray[np.int64] | None
+) -> tuple[pl.DataFrame, NDArray[np.int64] | None, list[str]]:
+    """The rows whose item or system is not called an average of the others; what was left out, in a sentence."""
+    notes = []
+    for role, names in (("item", ITEMS), ("system", SYSTEMS)):
+        column = find_column(frame, roles, role, names, ignored)
+        if column is None or frame.schema[column] != pl.String:
+            continue
+        averages = [each for each in frame[column].drop_nulls().unique(maintain_order=True) if _is_average(each)]
+        is_kept = ~frame[column].is_in(averages).fill_null(value=False)
+        if averages and is_kept.any():
+            notes.append(f"Rows of averages are left out: {_listed(averages)} in {column!r}.")
+            frame, lines = frame.filter(is_kept), None if lines is None else lines[is_kept.to_numpy()]
+    return frame, lines, notes
+
+
+def _is_average(name: str) -> bool:
+    return _AVERAGE.fullmatch(normalized(name)) is not None
+
+
+def _counts_rows(values: pl.Series) -> bool:
+    """Whether a column without a name numbers the rows from 0 or 1, as pandas writes its index.
+
+    Of a part of the rows, evenly taken, the steps are equal, and may be wider.
+    """
+    if not _NAMELESS.fullmatch(normalized(values.name)) or len(values) < 2:
+        return False
+    numbers = as_numbers(values)
+    steps = numbers.diff().drop_nulls().unique().to_list()
+    return numbers[0] in (0, 1) and not numbers.null_count() and len(steps) == 1 and steps[0] >= 1
 
 
 def find_column(
@@ -578,8 +620,10 @@ def columns_of(
     answer = find_column(frame, roles, "answer", ANSWERS, ignored)
     named = find_column(frame, roles, "system", (*SYSTEMS, "name"), ignored)
     others = [
-        name for name in frame.columns if name not in {item, answer, *ignored} and not _WINNERS.match(normalized(name))
-    ]
+        name for name in frame.columns
+        if name not in {item, answer, *ignored} and not _WINNERS.match(normalized(name))
+        and not _is_average(name) and not _counts_rows(frame[name])
+    ]  # fmt: skip
     valid = set() if answer is None else set(right_answers(frame[answer]).drop_nulls().to_list())
     of_answers = [name for name in others if holds_answers(frame[name], valid)] if answer is not None else []
     flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
