@@ -181,7 +181,7 @@ def read_cells(
     # Texts that are stored once each are texts.
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     frame, notes = _of_dataset(frame, dataset, {*roles.values(), *ignored, *clusters}, file)
-    frame, lines, averages = _without_averages(frame, roles, ignored, lines)
+    frame, averages = _without_averages(frame, roles, ignored)
     notes += averages
     is_long = "system" in roles or (
         find_column(frame, roles, "system", SYSTEMS, ignored) and find_column(frame, roles, "item", ITEMS, ignored)
@@ -280,20 +280,17 @@ def _of_dataset(
 
 
 def _without_averages(
-    frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str], lines: NDArray[np.int64] | None
-) -> tuple[pl.DataFrame, NDArray[np.int64] | None, list[str]]:
-    """The rows whose item or system is not called an average of the others; what was left out, in a sentence."""
-    notes = []
-    for role, names in (("item", ITEMS), ("system", SYSTEMS)):
-        column = find_column(frame, roles, role, names, ignored)
-        if column is None or frame.schema[column] != pl.String:
-            continue
-        averages = [each for each in frame[column].drop_nulls().unique(maintain_order=True) if _is_average(each)]
-        is_kept = ~frame[column].is_in(averages).fill_null(value=False)
-        if averages and is_kept.any():
-            notes.append(f"Rows of averages are left out: {_listed(averages)} in {column!r}.")
-            frame, lines = frame.filter(is_kept), None if lines is None else lines[is_kept.to_numpy()]
-    return frame, lines, notes
+    frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of systems that are not called an average of the others; what was left out, in a sentence."""
+    column = find_column(frame, roles, "system", SYSTEMS, ignored)
+    if column is None or frame.schema[column] != pl.String:
+        return frame, []
+    averages = [each for each in frame[column].drop_nulls().unique(maintain_order=True) if _is_average(each)]
+    kept = frame.filter(~frame[column].is_in(averages).fill_null(value=False))
+    if not averages or not kept.height:
+        return frame, []
+    return kept, [f"Rows of averages are left out: {_listed(averages)} in {column!r}."]
 
 
 def _is_average(name: str) -> bool:
