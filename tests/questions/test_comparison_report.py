@@ -329,6 +329,18 @@ def test_what_would_settle_the_top_of_several_models_is_said() -> None:
     assert judge_comparison(compared).next_step in line
 
 
+def test_more_examples_are_needed_than_those_that_decide_nothing() -> None:
+    """Of four examples one run solves all and the other none: by Student's t that is no difference yet."""
+    given = [
+        Runs.from_arrays(scores=np.full((1, 4), each), model=m, dataset="d") for each, m in ((1.0, "a"), (0.0, "b"))
+    ]
+    (pair,) = written_up(given)[1].pairs
+    assert pair.comparison.interval.low < 0
+    assert pair.plan.examples_needed is not None
+    assert 4 < pair.plan.examples_needed < 20
+    assert pair.plan.detectable_difference == 1
+
+
 @pytest.mark.parametrize("second", [0.52, 0.9])
 def test_one_run_each_says_how_many_examples_its_difference_takes(second: float) -> None:
     _, compared = written_up(models(0.5, second, n_runs=1))

@@ -132,26 +132,26 @@ def test_fewer_than_twenty_effective_clusters_are_never_sound() -> None:
 
 def test_the_rows_that_would_settle_it_are_named() -> None:
     open_ = effect(-0.05, 0.15)
-    # Half the width and 1.28 standard errors must shrink from .1128 to .07: (11.28/7)² as many rows.
-    assert rows_to_settle(open_, 2000) == 5200
-    assert "5,200 test rows" in judge_effects(effects(open_)).doubts[0].mend
+    # Half the width and .84 standard errors must shrink from .1084 to .07: (10.84/7)² as many rows.
+    assert rows_to_settle(open_, 2000) == 4800
+    assert "4,800 test rows" in judge_effects(effects(open_)).doubts[0].mend
     # How many rows show a kind of cue that would not be found is not known.
     unseen = KindLimit("one word", 0.2, True, (0.3,), (0.04,))
-    assert "5,200" not in judge_effects(replace(effects(open_), limits=(unseen,))).doubts[0].mend
+    assert "4,800" not in judge_effects(replace(effects(open_), limits=(unseen,))).doubts[0].mend
     assert rows_to_settle(effect(0.02, 0.04), 2000) is not None
     at_the_limit = replace(open_, value=0.12)
     # Only a caution can be reached from there.
-    assert rows_to_settle(at_the_limit, 2000) == math.ceil(2000 * (0.1828 / 0.09) ** 2 / 100) * 100
+    assert rows_to_settle(at_the_limit, 2000) == math.ceil(2000 * (0.1784 / 0.09) ** 2 / 100) * 100
     assert rows_to_settle(replace(effect(0.0, 0.2), value=0.12, caution=0.12), 2000) is None
 
 
 def test_rows_that_depend_on_each_other_are_not_asked_for_again() -> None:
     """2,000 rows of 200 texts: more copies of them would not narrow the interval, more texts would."""
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=200.0)).doubts
-    assert states(doubt.mend, "520 independent test rows")
+    assert states(doubt.mend, "480 independent test rows")
     assert states(doubt.mend, "2,000 here", "information as 200")
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=1900.0)).doubts
-    assert "About 5,200 test rows settle" in doubt.mend
+    assert "About 4,800 test rows settle" in doubt.mend
 
 
 def test_more_rows_are_advised_only_within_reach() -> None:

@@ -29,8 +29,8 @@ _NEARLY_ALL = 0.9
 # More rows than so many times those at hand are no advice.
 _MOST_TIMES = 4
 _MORE_ROWS = "State this bound beside each score; more rows lower it where this set can grow."
-# Standard errors by which a value may be off in nine of ten further sets.
-_MARGIN = 1.28
+# Standard errors by which another sample's value is less favorable in one of five cases.
+_MARGIN = 0.84
 
 
 def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
@@ -198,7 +198,7 @@ def _too_wide(effect: Effect, n_examples: int, effective_clusters: float, is_hid
         "State this bound beside each score: no number of rows within reach settles it."
         if rows is None or rows > _MOST_TIMES * counted
         else _MORE_ROWS if is_hidden
-        else f"About {rows:,} {kind} settle it in most cases, if the value stays and this set can grow.{alike}"
+        else f"About {rows:,} {kind} settle it in four of five cases, if the value stays and this set can grow.{alike}"
     )  # fmt: skip
     return Doubt(why, mend, at_most=0.0)
 
@@ -225,7 +225,8 @@ def rows_to_settle(effect: Effect, n_examples: int) -> int | None:
 
     Ends approach the value as 1/sqrt(N): N ((end - value + m)/(limit - value))², towards sound where the value is below
     the limit for "unsound", towards caution where it is above that for "caution"; the smaller of the two, rounded up to
-    two digits. The margin m is 1.28 standard errors, by which another sample differs in one of ten cases.
+    two digits. The margin m is .84 standard errors: 204 of 250 sets that were drawn anew with so many rows were
+    decided, and without it 217 of 393.
     """
     wanted, margin = [], _MARGIN * effect.standard_error
     if effect.value < effect.unsound:

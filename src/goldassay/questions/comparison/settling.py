@@ -20,6 +20,7 @@ from goldassay.questions.instability.measures.power import (
     runs_needed,
     smallest_difference,
 )
+from goldassay.stats.effects import LEAST_CLUSTERS
 from goldassay.stats.intervals import sd_interval
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ def plan_comparison(found: Comparison, sds: Sequence[float], *, of_attempts: boo
         detectable = max(detectable, errors**2 / (found.n_examples + errors**2))
     pooled = math.sqrt(sum(sd**2 for sd in sds) / len(sds))
     if math.isnan(pooled):
+        n = found.n_examples
+        if found.counts and n < LEAST_CLUSTERS:
+            # Even if one run is ahead wherever they differ, the test by Student's t asks for so many such examples.
+            detectable = max(detectable, min(1.0, detectable_errors(n - 1, POWER, ALPHA) ** 2 / n))
         return Plan(None, None, None, _examples_of_one_run(found), None, None, math.nan, detectable)
     fewest = min(found.n_runs_a, found.n_runs_b)
     shown = smallest_difference(pooled, fewest)
@@ -107,6 +112,10 @@ def _examples_of_one_run(found: Comparison) -> int | None:
         return None
     units = found.n_clusters or found.n_examples
     needed = examples_needed(found.difference, found.var_examples * units, POWER, ALPHA)
+    if found.counts and found.var_examples == 0:
+        # One run is right on every example and the other on none: the test counts such examples.
+        while needed < LEAST_CLUSTERS and needed < detectable_errors(max(needed - 1, 1), POWER, ALPHA) ** 2:
+            needed += 1
     times = needed / units
     return math.ceil(times * found.n_examples) if times <= _MOST_TIMES else None
 
