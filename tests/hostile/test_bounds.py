@@ -212,6 +212,17 @@ def test_texts_that_repeat_are_counted_each(
         assert "it takes 2.86 MB of memory, more than 1 MB" in line(*command, "small.parquet")
 
 
+@pytest.mark.parametrize("write", [pl.DataFrame.write_ipc, pl.DataFrame.write_parquet], ids=["arrow", "parquet"])
+def test_a_small_file_of_one_long_text_is_no_table_of_thousands(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[..., None]
+) -> None:
+    """Each row is far below what memory may hold; together they are a thousand times the file."""
+    monkeypatch.setattr(bounds, "_HARMLESS", 1 << 20)
+    texts = pl.Series(["word " * 9000] * 300, dtype=pl.Categorical)
+    write(pl.DataFrame({"text": texts, "label": ["x", "y"] * 150}), tmp_path / "bomb.data")
+    assert line("split", "bomb.data", "-o", "out") == says("bomb.data:", "200 times", "GOLDASSAY_MAX_RATIO")
+
+
 def test_deep_json_is_refused_by_line(line: Callable[..., str], tmp_path: Path) -> None:
     deep = ROW + b'{"premise": "[[[", "label": ' + b"[" * 201 + b"]" * 201 + b"}\n"
     (tmp_path / "deep.jsonl").write_bytes(deep)

@@ -6,7 +6,7 @@ that somebody sends cannot lift them.
 | variable | bounds | default |
 |---|---|---|
 | GOLDASSAY_MAX_BYTES | bytes of one file in memory, unpacked; of a pipe on disk | 4GB |
-| GOLDASSAY_MAX_RATIO | how many times its size a packed file may have when it is unpacked, above 1 GB | 200 |
+| GOLDASSAY_MAX_RATIO | how many times its size a packed file, or a table's texts, may have, above 1 GB | 200 |
 | GOLDASSAY_MAX_COLUMNS | columns of a table | 10000 |
 | GOLDASSAY_MAX_MEMBERS | members of an archive | 100000 |
 | GOLDASSAY_MAX_DEPTH | how deep JSON may be nested | 200 |
@@ -106,8 +106,6 @@ class Unpacking:
             held: Whether all pieces are in memory together; what is streamed is bounded by its ratio alone.
         """
         self._path = path
-        self._size = max(path.stat().st_size, 1)
-        self._ratio = RATIO.limit()
         self._limit = BYTES.limit() if held else None
         self._n_bytes = 0
 
@@ -118,10 +116,15 @@ class Unpacking:
             InputError: The file unpacks to more than it may.
         """
         self._n_bytes += n_bytes
-        if self._n_bytes > max(_HARMLESS, self._size * self._ratio):
-            raise RATIO.refusal(f"the file unpacks to more than {self._ratio} times its size", self._path)
+        _check_ratio(self._path, self._n_bytes)
         if self._limit is not None and self._n_bytes > self._limit:
             raise BYTES.refusal(f"the file unpacks to more than {shown(self._limit)}", self._path)
+
+
+def _check_ratio(path: Path, n_bytes: int) -> None:
+    ratio = RATIO.limit()
+    if n_bytes > max(_HARMLESS, max(path.stat().st_size, 1) * ratio):
+        raise RATIO.refusal(f"the file unpacks to more than {ratio} times its size", path)
 
 
 def check_size(path: Path, n_bytes: int) -> None:
@@ -162,7 +165,7 @@ def check_texts(path: Path, frame: pl.DataFrame) -> None:
     Whatever is made of the texts, such as tokens, is made of each row.
 
     Raises:
-        InputError: They have more bytes than one file may have in memory.
+        InputError: They have more bytes than one file may have in memory, or so many times those of the file.
     """
     import polars as pl
 
@@ -179,6 +182,8 @@ def check_texts(path: Path, frame: pl.DataFrame) -> None:
             continue
         n_bytes += int(lengths.cast(pl.Int64).sum() or 0)
     check_size(path, n_bytes)
+    if path.is_file():
+        _check_ratio(path, n_bytes)
 
 
 def check_columns(path: str | os.PathLike[str], n_columns: int) -> None:
