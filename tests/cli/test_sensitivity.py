@@ -424,3 +424,17 @@ def test_answers_without_a_score_are_said_of_each_configuration(goldassay: Comma
     assert said.count("  note  ") == 2
     assert states(said, "prompt=plain", "11 of 60", "first 5, 10, 15)")
     assert states(said, "prompt=cot", "5 of 60", "first 10, 20, 30)")
+
+
+def test_a_refusal_names_the_column_that_tells_configurations_apart(tmp_path: Path) -> None:
+    rows = [
+        {"id": item, "wording": wording, "style": "x", "correct": int((item * 7 + len(wording)) % 3 > 0)}
+        for item in range(40)
+        for wording in ("a", "bb")
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError) as caught:
+        package.measure_sensitivity(str(path))
+    assert "columns={'configuration': 'wording'}" in str(caught.value)
+    package.measure_sensitivity(str(path), columns={"configuration": "wording"})

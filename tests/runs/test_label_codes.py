@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from goldassay import read_runs
+from goldassay import audit, rank_systems, read_runs
 from goldassay.core.errors import InputError, entered
 from goldassay.runs.missing import describe_scores
 from goldassay.runs.runs import Runs
@@ -130,3 +130,35 @@ def test_rows_that_are_in_no_score_are_counted(tmp_path: Path, test_set: Path) -
     _write(test_set, [{**row, "label": row["label"] if i % 3 else None} for i, row in enumerate(labelled)])
     rest = read_runs(_write(tmp_path / "runs.jsonl", [r for i, r in enumerate(rows) if i % 3]), gold=test_set)
     assert any("40 rows were left out" in said for said in describe_scores(rest))
+
+
+def test_an_audit_says_by_what_labels_scores_were_read(tmp_path: Path, test_set: Path) -> None:
+    gold, given = _truth()
+    order = ORDERS[1]
+    pairs = list(zip(gold, given, strict=True))
+    learned = _write(
+        tmp_path / "learned.jsonl",
+        [{"id": f"e{i}", "prediction": order.index(p), "label": order.index(g)} for i, (g, p) in enumerate(pairs)],
+    )
+    codes = [{"id": f"e{i}", "prediction": order.index(p)} for i, (_, p) in enumerate(pairs)]
+    named = _write(tmp_path / "named.jsonl", codes)
+    for runs, names, stem in ((learned, None, "0 as contradiction"), (named, list(NLI), "in another order: 90.00")):
+        report = audit(str(runs), test=str(test_set), label_names=names)
+        assert stem in report.verdicts["instability"]["evidence"]
+        assert stem in report.summary()
+        assert stem in report.to_markdown()
+    words = _write(tmp_path / "words.jsonl", [{"id": f"e{i}", "prediction": p} for i, (_, p) in enumerate(pairs)])
+    board = rank_systems([str(named), str(words)], test=str(test_set), label_names=list(NLI))
+    assert any("in another order: 90.00" in note for note in board.document["board"]["notes"])
+
+
+def test_runs_that_code_labels_otherwise_are_of_the_test_set(tmp_path: Path, test_set: Path) -> None:
+    gold, given = _truth()
+    order = ORDERS[1]
+    pairs = zip(gold, given, strict=True)
+    rows = [{"id": f"e{i}", "prediction": order.index(p), "label": order.index(g)} for i, (g, p) in enumerate(pairs)]
+    path = str(_write(tmp_path / "runs.jsonl", rows))
+    report = audit(str(test_set), runs=path)
+    assert report.document["instability"]["results"][0]["mean"] == pytest.approx(0.9)
+    with pytest.raises(InputError, match="contradicts the labels"):
+        audit(str(test_set), runs=path, label_names=list(NLI))

@@ -156,6 +156,8 @@ def study_audit(
         align=choice.align,
         missing=choice.missing,
         grades=choice.grades,
+        labels=choice.labels,
+        label_names=choice.label_names,
         test=test,
     )
     return _audit_runs(evidence.opened.given, kind, reading_runs, settings, steps, out)

@@ -26,6 +26,7 @@ from goldassay.data.row_keys import any_beyond, end_of_numbers
 from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sets import Place, RunSet, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import name_by_configuration
+from goldassay.runs.label_codes import are_codes, learned_labels
 from goldassay.runs.labels import canonical, map_names
 from goldassay.runs.loading import taken
 from goldassay.runs.run_parts import UNNAMED, Columns, Slice
@@ -112,7 +113,7 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         _check_labels(runs, own, rows[name], datasets[name])
         # By labels that are given outright, answers are told in these.
         differs = set(datasets[name].label_names) - set(label_names) or (
-            own is not None and _respelled(own, datasets[name])
+            own is not None and (_respelled(own, datasets[name]) or _learned(own, rows[name], datasets[name]))
         )
         outright = datasets[name] if differs else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
@@ -218,9 +219,16 @@ def _respelled(own: pl.Series, dataset: Dataset) -> dict[str, str]:
     }
 
 
+def _learned(own: pl.Series, rows: NDArray[Any], dataset: Dataset) -> dict[str, str]:
+    """What the codes of runs stand for, by the dataset's labels of the same rows; {} where they are its own."""
+    right = dataset.examples["label"].cast(pl.String).gather(rows)
+    found = learned_labels(own, right, dataset.label_names) or {}
+    return found if are_codes(found) else {}
+
+
 def _differ(own: pl.Series, rows: NDArray[Any], dataset: Dataset) -> NDArray[np.bool_]:
     """Which of the labels that runs bring are not the dataset's, those of finer labels counted in its own, (N,)."""
-    own = own.replace(_respelled(own, dataset))
+    own = own.replace(_respelled(own, dataset) or _learned(own, rows, dataset))
     met = own.drop_nulls().unique().to_list()
     if NON_ENTAILMENT in dataset.label_names and NON_ENTAILMENT not in met:
         own = own.replace(map_names(met, dataset.label_names))

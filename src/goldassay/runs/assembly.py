@@ -15,6 +15,7 @@ from goldassay.runs.alignment import align_examples, check_scores, position_of, 
 from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.configurations import check_one
 from goldassay.runs.label_codes import (
+    are_codes,
     describe_learned,
     describe_unanswered,
     learned_labels,
@@ -259,7 +260,7 @@ def _in_words_of(
             found = learned_labels(columns.label, right, gold.label_names)
         if found is not None and label_names is not None:
             raise refuse_contradicted(found, label_names, gold.name, item.slice.file)
-        if found is not None and all(name.lstrip("-").isdigit() for name in found):
+        if found is not None and are_codes(found):
             item = replace(item, columns=_renamed(columns, found))
             remarks.append(describe_learned(found, gold.name))
         renamed.append(item)

@@ -19,7 +19,7 @@ from goldassay.runs.labels import held_label, stands_for
 from goldassay.runs.statuses import NO_ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +46,11 @@ def learned_labels(own: pl.Series, right: pl.Series, label_names: Sequence[str])
     found: dict[str, str] = dict(distinct.iter_rows())
     same = all(stands_for(name, label_names) == label for name, label in found.items())
     return None if same or len(set(found.values())) < 2 else found
+
+
+def are_codes(names: Iterable[str]) -> bool:
+    """Whether all are whole numbers, which name nothing by themselves."""
+    return all(name.lstrip("-").isdigit() for name in names)
 
 
 def describe_learned(found: dict[str, str], gold: str) -> str:

@@ -203,8 +203,13 @@ def describe_scores(runs: Runs, name: str = "") -> list[str]:
         runs: At their last checkpoint.
         name: What to call them, by default by their model and dataset.
     """
+    return [*describe_labels(runs, name), *describe_unscored(runs, name)]
+
+
+def describe_labels(runs: Runs, name: str = "") -> list[str]:
+    """By what labels scores were read, and whether these may be in another order; as for `describe_scores`."""
     remarks = [f"{name or f'{runs.model} on {runs.dataset}'}: {each}." for each in runs.remarks]
-    return [*remarks, *describe_order(runs, name), *describe_unscored(runs, name)]
+    return [*remarks, *describe_order(runs, name)]
 
 
 def describe_order(runs: Runs, name: str = "") -> list[str]:

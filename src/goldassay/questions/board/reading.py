@@ -36,7 +36,7 @@ from goldassay.runs.finding import find_in_own_format, kind_at
 from goldassay.runs.grades import parse_grades
 from goldassay.runs.kinds.board_tables import Cells, read_cells
 from goldassay.runs.kinds.boards import read_solved
-from goldassay.runs.missing import describe_attempts
+from goldassay.runs.missing import describe_attempts, describe_labels
 from goldassay.runs.runs import Runs
 from goldassay.runs.statuses import MISSING, STATUSES, Missing
 from goldassay.runs.traits import dataset_of, read_gold, shared_traits
@@ -257,7 +257,9 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: Missing) -> 
     notes = [
         f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
     ]
-    notes += [said for model, runs in loaded for said in describe_attempts(runs, model)]
+    notes += [
+        said for model, runs in loaded for said in [*describe_labels(runs, model), *describe_attempts(runs, model)]
+    ]
     names = np.array(items, dtype=np.str_)
     scales = dict.fromkeys(runs.grades for _, runs in loaded if runs.grades is not None)
     notes += [_describe_scale(scale) for scale in scales]

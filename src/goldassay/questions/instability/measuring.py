@@ -58,7 +58,7 @@ from goldassay.questions.instability.verdict import WHOLE, describe_selection, d
 from goldassay.questions.matching import describe_unknown_labels
 from goldassay.questions.run_sets import RunSet, beside_each_other, short_names
 from goldassay.runs.configurations import describe_configurations
-from goldassay.runs.missing import SharedItems, describe_dealt, describe_scores
+from goldassay.runs.missing import SharedItems, describe_dealt, describe_unscored
 from goldassay.runs.places import describe_numbers
 from goldassay.runs.runs import describe_conditions
 from goldassay.runs.traits import group_names
@@ -259,7 +259,7 @@ def _measure_set(
     together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters) if final.n_runs == 1 else None
     row = with_reading(measure_spread(final, by_position, together), runs, runs_set.slices)
     if attempts.dealt:
-        row = replace(row, unscored=" ".join(describe_scores(attempts)) or None)
+        row = replace(row, unscored=" ".join(describe_unscored(attempts)) or None)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
     is_reference = runs.dataset == choice.reference
     if is_reference:

@@ -58,6 +58,8 @@ class RunScores(OfRuns):
             is known.
         contradicted: Examples whose right label in the runs' own file is another one.
         unscored: What is said of answers without a score; None where all have one.
+        labels_read: By what labels the scores were read, and whether these may be in another order; None where they are
+            the gold's by name and nothing speaks against them.
         n_asked: Examples that any model was asked on the dataset; None where these are all.
         accuracies: Mean score of each run.
         constant: The best constant answer, or None.
@@ -125,6 +127,7 @@ class RunScores(OfRuns):
     families_open: FamiliesOpen = ""
     grades: tuple[float, float] | None = left_out(default=None)
     unscored: str | None = left_out(default=None)
+    labels_read: str | None = left_out(default=None)
     n_asked: int | None = left_out(default=None)
     weighted_by: str | None = left_out(default=None)
     unweighted: float | None = figure(

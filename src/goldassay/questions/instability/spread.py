@@ -37,7 +37,7 @@ from goldassay.questions.instability.result import (
     Selection,
 )
 from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
-from goldassay.runs.missing import describe_scores
+from goldassay.runs.missing import describe_labels, describe_unscored
 from goldassay.stats.intervals import few_runs_caveat, score_sd_interval
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class AboveConstant(NamedTuple):
 def caveats_of(results: Sequence[RunScores]) -> tuple[str, ...]:
     """Labels that may belong to other rows, and what few runs do not tell, once for each number of runs."""
     misplaced = [said for row in results for said in describe_misplaced(row.model, row.dataset, row.mean, row)]
-    unscored = [row.unscored for row in results if row.unscored]
+    unscored = [said for row in results for said in (row.labels_read, row.unscored) if said]
     contradicted = [describe_contradicted(row.model, row.dataset, row.contradicted, row.n_examples)
                     for row in results if row.contradicted]  # fmt: skip
     few = [said for row in results for said in few_runs_caveat(row.n_runs)]
@@ -189,7 +189,8 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         n_distinct=families.n,
         families_open=families.open,
         contradicted=runs.contradicted,
-        unscored=" ".join(describe_scores(runs)) or None,
+        labels_read=" ".join(describe_labels(runs)) or None,
+        unscored=" ".join(describe_unscored(runs)) or None,
         accuracies=tuple(means.tolist()),
         **above_constant(runs, by_position)._asdict(),
         mean=float(scores[0].mean()),

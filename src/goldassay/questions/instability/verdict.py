@@ -87,23 +87,31 @@ def judge(results: Sequence[RunScores], limits: InstabilityLimits) -> Verdict:
         )
     spreads = [spread_of(row) for row in whole if row.n_runs > 1]
     if not spreads:
-        return not_measurable(
+        alone = not_measurable(
             f"Only one run of each model was given: a spread needs at least two, better ten.{_scores_of_one(whole)}",
             "Give the predictions of at least 5 seeds with --runs PATH.",
         )
-    verdict = judge_instability(spreads, limits)
-    alone = [_name_of(row) for row in whole if row.n_runs < 2]
-    if alone:
+        return _with_labels(alone, whole)
+    verdict = _with_labels(judge_instability(spreads, limits), whole)
+    single = [_name_of(row) for row in whole if row.n_runs < 2]
+    if single:
         # Nothing bounds the spread of a model of one run.
         verdict = replace(verdict, at_most=None)
-    if not alone or severity(verdict.verdict) > severity("unresolved"):
+    if not single or severity(verdict.verdict) > severity("unresolved"):
         return verdict
     return replace(
         verdict,
         verdict="unresolved",
-        notes=(*verdict.notes, f"Only one run was given of {', '.join(alone)}: a spread needs at least two."),
-        next_step=f"Give the predictions of at least 5 seeds of {', '.join(alone)}.",
+        notes=(*verdict.notes, f"Only one run was given of {', '.join(single)}: a spread needs at least two."),
+        next_step=f"Give the predictions of at least 5 seeds of {', '.join(single)}.",
     )
+
+
+def _with_labels(verdict: Verdict, rows: Sequence[RunScores]) -> Verdict:
+    """The verdict, whose evidence says by what labels scores were read where that is no matter of course."""
+    said = [row.labels_read for row in rows if row.labels_read]
+    more = f" The caveats say the same of {len(said) - 1} more models." if len(said) > 1 else ""
+    return replace(verdict, evidence=f"{verdict.evidence} {said[0]}{more}") if said else verdict
 
 
 def _scores_of_one(rows: Sequence[RunScores]) -> str:

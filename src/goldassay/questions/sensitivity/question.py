@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.bounds import reading
-from goldassay.core.errors import SHELL, InputError, entry_point
+from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.progress import Steps
 from goldassay.core.results import frame_of_records
 from goldassay.core.sections import Finding
@@ -30,6 +30,7 @@ from goldassay.questions.run_sets import (
 from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy, measure_sets
 from goldassay.questions.sensitivity.page import PAGE, describe_sensitivity, notes_on
 from goldassay.questions.sensitivity.result import ConfigurationScore, SensitivityResult, SensitivityRow
+from goldassay.runs.adapters.long_table import possible_settings
 from goldassay.runs.finding import NoRunsError
 from goldassay.runs.kinds.boards import Boards
 from goldassay.runs.tables import read_table
@@ -112,9 +113,23 @@ def _chosen(sets: Sequence[RunSet], model: str | None) -> ByConfiguration:
     if not found.several:
         raise InputError(
             "each model was asked in one configuration, and sensitivity needs at least two, better ten",
-            mend="give runs with other prompts, shots or temperatures; a table has them in columns config_NAME",
+            mend=_advice(list(dict.fromkeys(part.file for each in own for part in each.slices))),
         )
     return found
+
+
+def _advice(files: Sequence[str]) -> str:
+    """The column whose values may be configurations; else how to see what runs there are."""
+    for file in files[:_MOST_FILES]:
+        for column in possible_settings(Path(file))[:1]:
+            return f"{option('columns', f'configuration={column}')} takes each value of {column!r} for one"
+    shown = f"goldassay.list_runs({files[0]!r})"
+    if entry_point() == SHELL:
+        shown = f"goldassay runs show {shlex.quote(files[0])}"
+    return (
+        f"{shown} shows the runs; give runs with other prompts, shots or temperatures, in a column "
+        "config_prompt, config_shots or config_temperature"
+    )
 
 
 def _texts_of(runs: RunSet) -> Dataset | None:

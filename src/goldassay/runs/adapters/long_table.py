@@ -92,6 +92,7 @@ _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpo
 _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
+_MOST_SETTINGS = 100
 # What went wrong with an answer.
 _ERRORS = ("error", "error_message", "exception")
 # Where files have one of these each, they are parts of a benchmark and no models.
@@ -184,6 +185,20 @@ def with_settings(table: pl.DataFrame, given: dict[str, str]) -> tuple[pl.DataFr
             named = [name for name in known if not table.select(*keys, name).is_duplicated().any()][:1]
     settings = {name: f"{_SETTING}{name}" for name in named if name in table.columns}
     return table.rename(settings), given
+
+
+def possible_settings(path: Path) -> list[str]:
+    """Columns without a role that differ between rows of one example: each value may be a configuration."""
+    table = read_table(path) if path.is_file() else None
+    roles = {} if table is None else find_roles(table.columns, {}, path)
+    if table is None or not {"example_id"} <= roles.keys() or not roles.keys() & _ANSWERS:
+        return []
+    keys = [roles[role] for role in (*_KEYS, "example_id") if role in roles]
+    if not table.select(keys).is_duplicated().any():
+        return []
+    free = [name for name in table.columns if name not in roles.values() and not table[name].dtype.is_nested()]
+    few = [name for name in free if 2 <= table[name].n_unique() <= _MOST_SETTINGS and not table[name].null_count()]
+    return [name for name in few if not table.select(*keys, name).is_duplicated().any()]
 
 
 def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.DataFrame:
