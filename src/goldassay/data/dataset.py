@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 EMPTY_TEXT = "text is empty"
 EMPTY_SCORE = "score is empty"
+# How the sentence on a part without a label begins.
+UNLABELLED = "Not used: the part"
 _MOST_LABELS = 100
 _SHOWN_ROWS = 5
 _SHOWN_CHARACTERS = 160
@@ -377,7 +379,7 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         for part, n, n_known in counts.iter_rows():
             if n_known == 0:
                 why = clean.reasons.filter(draft.columns["split"] == part)[0]
-                draft.decisions.append(f"The part {part!r} has no labels ({n:,} rows: {why}).")
+                draft.decisions.append(f"{UNLABELLED} {part!r} has no labels ({n:,} rows: {why}).")
     if clean.values.null_count() == len(clean.values):
         counts = clean.reasons.value_counts(sort=True)
         taken = [column, *draft.roles.texts.values(), draft.roles.id]

@@ -291,6 +291,7 @@ def data_notes(
         elsewhere: Sets of other distributions.
     """
     # Who reads a report alone needs nothing of what reads data.
+    from goldassay.data.dataset import UNLABELLED
     from goldassay.data.delimited import QUOTATION
     from goldassay.data.roles import GUESSED
 
@@ -299,7 +300,7 @@ def data_notes(
         notes.append(clusters.taken)
     parts = [part for part in (train, test, *elsewhere) if part is not None]
     decided = [said for part in parts for said in part.provenance.decisions]
-    notes += dict.fromkeys(said for said in decided if said.startswith((QUOTATION, GUESSED)))
+    notes += dict.fromkeys(said for said in decided if said.startswith((QUOTATION, GUESSED, UNLABELLED)))
     notes += unread_notes(name for part in parts for name in part.unread.columns)
     named = {"the data": test} if test is train else {"the training part": train, "the evaluation part": test}
     for name, part in named.items():

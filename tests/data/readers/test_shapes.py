@@ -16,6 +16,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.data.labels import several_in_one
 from goldassay.data.reading import open_source
+from goldassay.questions.provenance import data_notes
 from goldassay.questions.run_scores import score_runs
 
 if TYPE_CHECKING:
@@ -274,6 +275,8 @@ def test_a_part_whose_labels_are_hidden_is_named(tmp_path: Path) -> None:
     found = goldassay.read_dataset(tmp_path)
     assert len(found) == 6
     assert any("'test' has no labels (6 rows" in said for said in found.provenance.decisions)
+    # The terminal says it, too.
+    assert any("'test' has no labels (6 rows" in said for said in data_notes(found, None, None))
 
 
 def runs_table(path: Path, **more: str) -> Path:
